@@ -1,0 +1,159 @@
+// Arrays: create, open, read and write any region, resize, append.
+// A handle is cheap to copy, and every copy may be used from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+#include "sherd/store.hpp"
+#include "sherd/view.hpp"
+
+namespace sherd {
+
+/// Where a shard's index stands in its object.
+enum class IndexLocation : std::uint8_t { start, end };
+
+/// What a new array is. Only shape and dtype are required.
+struct CreateOptions {
+  Shape shape = {};
+  DType dtype = {};
+  Shape chunks = {};                       ///< the inner chunk; empty: chosen by size (docs/chunking.md)
+  Shape shards = {};                  ///< the stored object; empty: none
+  bool auto_shards = false;           ///< choose `shards` by size
+  /// The codecs of the (inner) chunks: strings such as "zstd:3" or JSON objects {"name", "configuration"}.
+  /// Absent: little-endian bytes and zstd level 3 (vlen-utf8 or vlen-bytes for variable-length types).
+  /// Where no array->bytes codec is given, the default one is put in its place.
+  std::optional<std::vector<Json>> codecs = {};
+  /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
+  std::optional<Json> raw_codecs = {};
+  IndexLocation index_location = IndexLocation::end;
+  std::optional<std::vector<Json>> index_codecs = {};   ///< absent: little-endian bytes and crc32c
+  std::optional<Json> fill_value = {};                  ///< as in metadata; absent: zero, false, "" …
+  std::optional<Json> chunk_grid = {};                  ///< rectilinear grids; excludes `chunks` without shards
+  std::optional<Json> chunk_key_encoding = {};          ///< absent: {"name": "default"}
+  std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
+  std::optional<Json> attributes = {};                  ///< an object
+  bool overwrite = false;                          ///< replace what stands there; otherwise `conflict`
+  Config config = {};
+};
+
+/// Variable-length elements of a read; owns what its VarBytes point to.
+class SHERD_API VarBytesArena {
+ public:
+  VarBytesArena();
+  ~VarBytesArena();
+  VarBytesArena(VarBytesArena&&) noexcept;
+  VarBytesArena& operator=(VarBytesArena&&) noexcept;
+  /// Takes over a block of memory (thread-safe).
+  void keep(std::shared_ptr<const void> block);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class SHERD_API Array {
+ public:
+  /// An internal representation; see src/array.
+  struct State;
+  explicit Array(std::shared_ptr<State> state);
+
+  [[nodiscard]] Shape shape() const;
+  [[nodiscard]] const DType& dtype() const noexcept;
+  [[nodiscard]] std::size_t ndim() const noexcept;
+  /// The (inner) chunk shape; empty where a rectilinear grid has no single one.
+  [[nodiscard]] const Shape& chunks() const noexcept;
+  /// The stored object's shape, or nullopt where the array is not sharded.
+  [[nodiscard]] std::optional<Shape> shards() const;
+  /// Of an element, size() bytes (for variable-length types a VarBytes that lives as long as the handle).
+  [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
+  [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty where not given
+  [[nodiscard]] Json attributes() const;
+  /// The metadata document as it is stored.
+  [[nodiscard]] Json metadata() const;
+  /// The path inside the store, without leading and trailing `/`; empty for the root.
+  [[nodiscard]] const std::string& path() const noexcept;
+  [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept;
+  [[nodiscard]] std::string url() const;          ///< store and path, for messages
+  [[nodiscard]] std::string_view format() const noexcept;  ///< "zarr3"
+  [[nodiscard]] bool read_only() const noexcept;
+  [[nodiscard]] const Config& config() const noexcept;
+  /// The same array with other run-time settings (its caches start empty).
+  [[nodiscard]] Array with_config(Config config) const;
+
+  /// Reads the selected elements into `into`, whose shape is selection.shape() (lengths of 1 may be left out).
+  /// Missing chunks give the fill value. `arena` is required for variable-length types and owns the elements.
+  Result<void> read(const Selection& selection, const AnyView& into, VarBytesArena* arena = nullptr) const;
+  /// Reads into dense C order; into.size() must be the number of selected elements.
+  template <class T>
+  Result<void> read(const Selection& selection, std::span<T> into) const {
+    auto view = dense(selection, into);
+    if (!view) return std::move(view).error();
+    return read(selection, *view);
+  }
+  template <class T>
+  Result<void> read(const Selection& selection, const StridedView<T>& into) const { return read(selection, into.untyped()); }
+
+  /// Writes the selected elements. A chunk that is wholly covered is never read; of a shard whose in-bounds inner
+  /// chunks are all covered nothing is read. Concurrent writers of one object, also in other processes, lose nothing
+  /// of each other's elements.
+  Result<void> write(const Selection& selection, const ConstAnyView& from) const;
+  template <class T>
+  Result<void> write(const Selection& selection, std::span<T> from) const {
+    auto view = dense(selection, std::span<const T>(from));
+    if (!view) return std::move(view).error();
+    return write(selection, *view);
+  }
+  template <class T>
+  Result<void> write(const Selection& selection, const StridedView<T>& from) const {
+    return write(selection, StridedView<const T>(from.data(), from.shape(), from.strides()).untyped());
+  }
+  /// Sets every selected element to one value of dtype().size() bytes.
+  Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
+
+  /// Changes the shape; atomic on the metadata. What is cut off is erased, also inside chunks and shards that stay,
+  /// so that growing again shows fill values.
+  Result<void> resize(const Shape& shape);
+  /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
+  Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
+  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
+  Result<void> set_attributes(const Json& attributes);
+  Result<void> update_attributes(const Json& changes);
+
+  /// Inner chunks (or chunks) that are stored. Lists what exists and reads indices; never walks what is absent.
+  [[nodiscard]] Result<std::uint64_t> nchunks_initialized() const;
+  /// Objects and bytes stored for chunks.
+  struct Stored {
+    std::uint64_t objects = 0, bytes = 0;
+  };
+  [[nodiscard]] Result<Stored> stored() const;
+
+  [[nodiscard]] const State& state() const noexcept { return *state_; }
+
+ private:
+  template <class T>
+  Result<BasicAnyView<std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>>> dense(
+      const Selection& selection, std::span<T> elements) const {
+    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    Shape shape = selection.shape();
+    if (element_count(shape) != elements.size())
+      return invalid_argument("the selection has shape " + to_string(shape) + ", the span " +
+                              std::to_string(elements.size()) + " elements");
+    return BasicAnyView<Byte>::dense(reinterpret_cast<Byte*>(elements.data()), DType::of<std::remove_const_t<T>>(),
+                                     std::move(shape));
+  }
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sherd

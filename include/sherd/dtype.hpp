@@ -1,0 +1,136 @@
+// Element types: the core types of Zarr v3 and the registered extensions that Sherd reads and writes.
+// In memory, elements stand in the machine's byte order; variable-length elements are handles (VarBytes).
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/export.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// One variable-length element in memory: `string` (UTF-8) or `bytes`. It does not own what it points to.
+struct VarBytes {
+  const char* data = nullptr;
+  std::uint64_t size = 0;
+  [[nodiscard]] std::string_view view() const noexcept { return {data, size}; }
+};
+
+struct DTypeField;
+
+/// The type of an array's elements; a small value, cheap to copy.
+class SHERD_API DType {
+ public:
+  enum class Kind : std::uint8_t {
+    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+    raw,          ///< r<bits>: opaque bytes of a fixed count
+    string,       ///< variable-length UTF-8; VarBytes in memory
+    bytes,        ///< variable-length bytes; VarBytes in memory
+    datetime64,   ///< numpy.datetime64: int64 counts of a unit since 1970; -2^63 is NaT
+    timedelta64,  ///< numpy.timedelta64
+    utf32,        ///< fixed_length_utf32: code points, zero-padded
+    structure,    ///< struct: named fields, packed
+  };
+
+  static const DType bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64;
+  static const DType float16, bfloat16, float32, float64, complex64, complex128, string, bytes;
+
+  /// r<bits>; bits is a positive multiple of 8.
+  static Result<DType> raw(std::uint64_t bits);
+  /// unit: generic Y M W D h m s ms us μs ns ps fs as; scale_factor 1 … 2^31-1.
+  static Result<DType> datetime64(std::string_view unit, std::int32_t scale_factor = 1);
+  static Result<DType> timedelta64(std::string_view unit, std::int32_t scale_factor = 1);
+  /// length_bytes is a multiple of 4.
+  static Result<DType> fixed_length_utf32(std::uint64_t length_bytes);
+  /// Packed fields with distinct, non-empty names and fixed-size types.
+  static Result<DType> structure(std::vector<DTypeField> fields);
+  /// A type by its name as in metadata, such as "uint16" or "r24" (those without configuration only).
+  static Result<DType> parse(std::string_view name);
+  /// The type of a C++ element type.
+  template <class T>
+  static DType of();
+
+  constexpr DType() = default;  ///< uint8
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  /// Bytes of one element in memory; sizeof(VarBytes) for variable-length types.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool is_variable() const noexcept { return kind_ == Kind::string || kind_ == Kind::bytes; }
+  /// The name in Zarr v3 metadata: "uint16", "r24", "numpy.datetime64", "struct", …
+  [[nodiscard]] std::string name() const;
+  /// Unit and scale factor of datetime64 and timedelta64; empty and 1 otherwise.
+  [[nodiscard]] std::string_view unit() const noexcept;
+  [[nodiscard]] std::int32_t scale_factor() const noexcept;
+  /// The fields of a struct; empty otherwise. Offsets are packed: the sum of the sizes before.
+  [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
+  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32, 1 for raw. 0 for struct: by field.
+  [[nodiscard]] std::size_t word_size() const noexcept;
+
+  friend SHERD_API bool operator==(const DType& a, const DType& b) noexcept;
+
+ private:
+  struct Extra;
+  constexpr DType(Kind kind, std::uint32_t size) : kind_(kind), size_(size) {}
+  DType(Kind kind, std::uint64_t size, std::shared_ptr<const Extra> extra);
+  static Result<DType> time(Kind kind, std::string_view unit, std::int32_t scale_factor);
+
+  Kind kind_ = Kind::uint8;
+  std::uint32_t size_ = 1;
+  std::shared_ptr<const Extra> extra_;
+};
+
+/// One field of a struct.
+struct DTypeField {
+  std::string name;
+  DType dtype;
+  friend bool operator==(const DTypeField&, const DTypeField&) = default;
+};
+
+inline constinit const DType DType::bool_{Kind::boolean, 1};
+inline constinit const DType DType::int8{Kind::int8, 1};
+inline constinit const DType DType::int16{Kind::int16, 2};
+inline constinit const DType DType::int32{Kind::int32, 4};
+inline constinit const DType DType::int64{Kind::int64, 8};
+inline constinit const DType DType::uint8{Kind::uint8, 1};
+inline constinit const DType DType::uint16{Kind::uint16, 2};
+inline constinit const DType DType::uint32{Kind::uint32, 4};
+inline constinit const DType DType::uint64{Kind::uint64, 8};
+inline constinit const DType DType::float16{Kind::float16, 2};
+inline constinit const DType DType::bfloat16{Kind::bfloat16, 2};
+inline constinit const DType DType::float32{Kind::float32, 4};
+inline constinit const DType DType::float64{Kind::float64, 8};
+inline constinit const DType DType::complex64{Kind::complex64, 8};
+inline constinit const DType DType::complex128{Kind::complex128, 16};
+inline constinit const DType DType::string{Kind::string, sizeof(VarBytes)};
+inline constinit const DType DType::bytes{Kind::bytes, sizeof(VarBytes)};
+
+namespace detail {
+template <class>
+inline constexpr bool always_false = false;
+}
+
+template <class T>
+DType DType::of() {
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<U, bool>) return bool_;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
+    return sizeof(U) == 1 ? int8 : sizeof(U) == 2 ? int16 : sizeof(U) == 4 ? int32 : int64;
+  else if constexpr (std::is_integral_v<U>)
+    return sizeof(U) == 1 ? uint8 : sizeof(U) == 2 ? uint16 : sizeof(U) == 4 ? uint32 : uint64;
+  else if constexpr (std::is_same_v<U, float>) return float32;
+  else if constexpr (std::is_same_v<U, double>) return float64;
+  else if constexpr (std::is_same_v<U, std::complex<float>>) return complex64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>) return complex128;
+  else if constexpr (std::is_same_v<U, VarBytes>) return string;
+  else static_assert(detail::always_false<T>, "no Sherd element type for this C++ type; use AnyView");
+}
+
+}  // namespace sherd

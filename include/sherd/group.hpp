@@ -1,0 +1,79 @@
+// Groups and the hierarchy: open and create nodes, list members, edit attributes, consolidate metadata.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sherd/array.hpp"
+
+namespace sherd {
+
+enum class NodeType : std::uint8_t { array, group };
+
+class Group;
+using Node = std::variant<Array, Group>;
+
+/// How a node is opened.
+struct OpenOptions {
+  std::string path;        ///< inside the store
+  bool writable = false;
+  std::string format;      ///< such as "zarr3"; empty: by probing
+  Config config = {};
+};
+
+class SHERD_API Group {
+ public:
+  struct State;
+  explicit Group(std::shared_ptr<State> state);
+
+  [[nodiscard]] const std::string& path() const noexcept;
+  [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept;
+  [[nodiscard]] std::string url() const;
+  [[nodiscard]] std::string_view format() const noexcept;
+  [[nodiscard]] bool read_only() const noexcept;
+  [[nodiscard]] Json attributes() const;
+  [[nodiscard]] Json metadata() const;
+  [[nodiscard]] const Config& config() const noexcept;
+  Result<void> set_attributes(const Json& attributes);
+  Result<void> update_attributes(const Json& changes);
+
+  /// Names and types of the direct members, sorted by name; from consolidated metadata where the group has it.
+  [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
+  /// The node at `path` below this group; not_found where there is none.
+  [[nodiscard]] Result<Node> open(std::string_view path) const;
+  [[nodiscard]] Result<bool> contains(std::string_view path) const;
+  /// Erases a member and all below it; not_found where there is none.
+  Result<void> erase(std::string_view path);
+  /// Makes a group or an array below this one; missing groups on the way are made too.
+  Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
+  Result<Array> create_array(std::string_view path, const CreateOptions& options);
+  /// Writes the metadata of every node below into this group's document, in one atomic write.
+  Result<void> consolidate();
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Opens what stands at a path or URL, or in a store.
+SHERD_API Result<Node> open(std::string_view url, const OpenOptions& options = {});
+SHERD_API Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
+SHERD_API Result<Array> open_array(std::string_view url, const OpenOptions& options = {});
+SHERD_API Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptions& options = {});
+SHERD_API Result<Group> open_group(std::string_view url, const OpenOptions& options = {});
+SHERD_API Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options = {});
+
+/// Makes an array; what already stands there is `conflict` unless options.overwrite. `path` is inside the store;
+/// missing groups on the way are made too.
+SHERD_API Result<Array> create_array(std::string_view url, const CreateOptions& options);
+SHERD_API Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
+SHERD_API Result<Group> create_group(std::string_view url, const Json& attributes = {}, bool overwrite = false,
+                                     const Config& config = {});
+SHERD_API Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes = {},
+                                     bool overwrite = false, const Config& config = {});
+
+}  // namespace sherd

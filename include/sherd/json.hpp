@@ -1,0 +1,92 @@
+// JSON as metadata documents need it: key order and the text of numbers are kept, duplicate keys are refused,
+// depth and size are limited, and an error says at which byte.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sherd/export.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// One JSON value. Compares by content (objects irrespective of key order, numbers by their text).
+class SHERD_API Json {
+ public:
+  enum class Type : std::uint8_t { null, boolean, number, string, array, object };
+  using Member = std::pair<std::string, Json>;
+  using Array = std::vector<Json>;
+  using Object = std::vector<Member>;  ///< in the order of the text
+
+  Json() = default;  ///< null
+  Json(std::nullptr_t) {}                    // NOLINT(google-explicit-constructor)
+  Json(bool value);                          // NOLINT(google-explicit-constructor)
+  Json(int value);                           // NOLINT(google-explicit-constructor)
+  Json(std::int64_t value);                  // NOLINT(google-explicit-constructor)
+  Json(std::uint64_t value);                 // NOLINT(google-explicit-constructor)
+  Json(double value);                        ///< shortest text that reads back; must be finite  NOLINT
+  Json(std::string value);                   // NOLINT(google-explicit-constructor)
+  Json(std::string_view value);              // NOLINT(google-explicit-constructor)
+  Json(const char* value);                   // NOLINT(google-explicit-constructor)
+  Json(Array value);                         // NOLINT(google-explicit-constructor)
+  Json(Object value);                        // NOLINT(google-explicit-constructor)
+  /// An array of numbers, from a Shape.
+  static Json numbers(const std::vector<std::uint64_t>& values);
+  /// A number given by its text, which must be a JSON number.
+  static Json number(std::string text);
+
+  /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
+  /// a depth beyond `max_depth` is `unsupported`.
+  static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128);
+  /// The text; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one line
+  /// only when indent is 0).
+  [[nodiscard]] std::string dump(int indent = 0) const;
+
+  [[nodiscard]] Type type() const noexcept { return type_; }
+  [[nodiscard]] bool is_null() const noexcept { return type_ == Type::null; }
+  [[nodiscard]] bool is_bool() const noexcept { return type_ == Type::boolean; }
+  [[nodiscard]] bool is_number() const noexcept { return type_ == Type::number; }
+  [[nodiscard]] bool is_string() const noexcept { return type_ == Type::string; }
+  [[nodiscard]] bool is_array() const noexcept { return type_ == Type::array; }
+  [[nodiscard]] bool is_object() const noexcept { return type_ == Type::object; }
+
+  [[nodiscard]] std::optional<bool> as_bool() const noexcept;
+  /// Only texts without fraction and exponent that fit.
+  [[nodiscard]] std::optional<std::int64_t> as_int() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> as_uint() const noexcept;
+  /// Any number, rounded half to even; overflow gives an infinity.
+  [[nodiscard]] std::optional<double> as_double() const noexcept;
+  /// The text of a string or the digits of a number; empty for other types.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  /// The elements of an array (empty for other types) and the members of an object (likewise).
+  [[nodiscard]] const Array& elements() const noexcept { return elements_; }
+  [[nodiscard]] const Object& members() const noexcept { return members_; }
+  Array& elements() noexcept { return elements_; }
+  Object& members() noexcept { return members_; }
+  [[nodiscard]] std::size_t size() const noexcept { return is_object() ? members_.size() : elements_.size(); }
+
+  /// The member's value, or nullptr.
+  [[nodiscard]] const Json* find(std::string_view key) const noexcept;
+  Json* find(std::string_view key) noexcept;
+  /// Sets a member, in its old place or at the end; makes a null value an object.
+  Json& set(std::string_view key, Json value);
+  bool erase(std::string_view key);
+  void push_back(Json value);
+
+  friend SHERD_API bool operator==(const Json& a, const Json& b) noexcept;
+
+ private:
+  Type type_ = Type::null;
+  bool bool_ = false;
+  std::string text_;
+  Array elements_;
+  Object members_;
+};
+
+}  // namespace sherd

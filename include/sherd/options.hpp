@@ -1,0 +1,70 @@
+// What can be chosen at run time and never stands in metadata: limits, budgets, write strategies, hooks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sherd/export.hpp"
+#include "sherd/result.hpp"
+#include "sherd/view.hpp"
+
+namespace sherd {
+
+class Recorder;
+
+/// Bounds on what untrusted bytes may ask for. Exceeding one is `unsupported`, and the error names it.
+struct Limits {
+  std::uint64_t shard_nesting = 16;
+  std::uint64_t json_depth = 128;
+  std::uint64_t metadata_bytes = std::uint64_t{64} << 20;
+  std::uint64_t index_bytes = std::uint64_t{256} << 20;
+  std::uint64_t chunk_bytes = std::uint64_t{2} << 30;  ///< decoded
+  std::uint64_t dimensions = 32;
+  std::uint64_t decode_ratio = 0;  ///< decoded to encoded; 0: what the codec's format allows
+
+  /// Sets a limit by its name; unknown names are invalid_argument.
+  SHERD_API Result<void> set(std::string_view name, std::uint64_t value);
+  /// All names with their values.
+  [[nodiscard]] SHERD_API std::vector<std::pair<std::string_view, std::uint64_t>> entries() const;
+};
+
+/// What a handle keeps between calls, within cache_bytes: shard indices only, also whole encoded shards,
+/// or also decoded chunks.
+enum class CacheMode : std::uint8_t { index, shard, chunks };
+
+/// The order of inner chunks inside a newly written shard.
+enum class ChunkOrder : std::uint8_t { c, f, morton };
+
+/// How far a long call has come, in units of elements' bytes.
+struct Progress {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+};
+
+/// Run-time settings of a handle.
+struct Config {
+  unsigned threads = 0;                                     ///< 0: all cores
+  std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes in flight: encoded, decoded scratch, queues
+  CacheMode cache = CacheMode::index;
+  std::uint64_t cache_bytes = std::uint64_t{64} << 20;
+  std::optional<std::uint64_t> coalesce_gap;                ///< the store's own where absent
+  std::optional<std::uint64_t> tail_read_bytes;             ///< likewise
+  bool write_empty_chunks = false;                          ///< store chunks that equal the fill value
+  bool durable = true;                                      ///< fsync files and directories
+  bool missing_is_error = false;                            ///< a missing chunk is not_found, not fill
+  bool follow_symlinks = true;
+  Order order = Order::c;                                   ///< of arrays that Sherd allocates (Python)
+  ChunkOrder chunk_order = ChunkOrder::morton;
+  double max_unused = 0.5;                                  ///< share of dead bytes that makes an update rewrite a shard densely
+  Limits limits;
+  std::function<bool()> interrupted;                        ///< polled on the calling thread; true ends the call with `unavailable`
+  std::function<void(const Progress&)> progress;            ///< called on the calling thread
+  std::shared_ptr<Recorder> recorder;                       ///< counts requests and chunks; may be null
+};
+
+}  // namespace sherd

@@ -1,0 +1,153 @@
+// What a call gives back: a value, or an Error that says what is wrong, where, and of which kind.
+// Absence is std::optional; a bad request, bad data or a failed world is Result<T>; our own bugs are assertions.
+// Nothing here throws except value() and the Exception it throws, for those who prefer exceptions.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "sherd/export.hpp"
+
+namespace sherd {
+
+/// The kinds of failure. A retry reads the code, never the text.
+enum class ErrorCode : std::uint8_t {
+  invalid_argument,  ///< the request itself is wrong
+  corrupt,           ///< stored bytes contradict their format
+  unsupported,       ///< legal, but not known here, or beyond a limit
+  not_found,         ///< what was named does not exist
+  conflict,          ///< it exists already, or another writer was first
+  io,                ///< the operating system or a server failed
+  unavailable,       ///< a resource ran out, or the call was interrupted
+};
+
+/// The code's name as it stands in JSON reports, such as "invalid_argument".
+SHERD_API std::string_view to_string(ErrorCode code) noexcept;
+
+/// One failure: its code, a sentence, and the place as far as it is known. One pointer wide; copyable.
+class SHERD_API Error {
+ public:
+  Error(ErrorCode code, std::string message);
+  Error(const Error& other);
+  Error& operator=(const Error& other);
+  Error(Error&&) noexcept;
+  Error& operator=(Error&&) noexcept;
+  ~Error();
+
+  [[nodiscard]] ErrorCode code() const noexcept;
+  /// The sentence without key, slot and member.
+  [[nodiscard]] const std::string& message() const noexcept;
+  /// The store key, or empty where none is known.
+  [[nodiscard]] const std::string& key() const noexcept;
+  /// The slot inside the shard, where known.
+  [[nodiscard]] std::optional<std::uint64_t> slot() const noexcept;
+  /// The member of a metadata document, such as "codecs[0].configuration.level", or empty.
+  [[nodiscard]] const std::string& member() const noexcept;
+  /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
+  [[nodiscard]] std::string text() const;
+
+  /// Puts `place` and a colon before the message.
+  Error&& in(std::string_view place) &&;
+  /// Names the key, the slot or the member; what an inner layer has named already stays
+  /// (a member is a path: the outer part is put before the inner one).
+  Error&& in_key(std::string_view key) &&;
+  Error&& in_slot(std::uint64_t slot) &&;
+  Error&& in_member(std::string_view member) &&;
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+inline Error invalid_argument(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
+inline Error corrupt(std::string message) { return {ErrorCode::corrupt, std::move(message)}; }
+inline Error unsupported(std::string message) { return {ErrorCode::unsupported, std::move(message)}; }
+inline Error not_found(std::string message) { return {ErrorCode::not_found, std::move(message)}; }
+inline Error conflict(std::string message) { return {ErrorCode::conflict, std::move(message)}; }
+inline Error io_error(std::string message) { return {ErrorCode::io, std::move(message)}; }
+inline Error unavailable(std::string message) { return {ErrorCode::unavailable, std::move(message)}; }
+
+/// What value() throws.
+class SHERD_API Exception : public std::exception {
+ public:
+  explicit Exception(Error error);
+  [[nodiscard]] const char* what() const noexcept override;
+  [[nodiscard]] const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+  std::string text_;
+};
+
+/// Throws Exception(error); out of line, so that value() stays small.
+[[noreturn]] SHERD_API void throw_error(Error error);
+
+/// A T or an Error: the subset of std::expected that Sherd uses.
+template <class T>
+class [[nodiscard]] Result {
+  using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+ public:
+  using value_type = T;
+
+  Result() requires std::is_void_v<T> = default;
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  template <class U = Stored>
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
+  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  /// The value; throws Exception where there is none.
+  Stored& value() & { return check(), *std::get_if<0>(&state_); }
+  const Stored& value() const& { return check(), *std::get_if<0>(&state_); }
+  Stored&& value() && { return check(), std::move(*std::get_if<0>(&state_)); }
+
+  /// The value; has_value() must hold.
+  Stored& operator*() & noexcept { return *std::get_if<0>(&state_); }
+  const Stored& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+  Stored&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  Stored* operator->() noexcept { return std::get_if<0>(&state_); }
+  const Stored* operator->() const noexcept { return std::get_if<0>(&state_); }
+
+  /// The error; has_value() must not hold.
+  Error& error() & noexcept { return *std::get_if<1>(&state_); }
+  const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
+  Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+
+  /// Adds a place to the error; `place` is called on failure only and gives something a string_view takes.
+  template <class F>
+  Result&& in(F&& place) && {
+    if (!has_value()) std::move(error()).in(std::forward<F>(place)());
+    return std::move(*this);
+  }
+  Result&& in_key(std::string_view key) && {
+    if (!has_value()) std::move(error()).in_key(key);
+    return std::move(*this);
+  }
+  Result&& in_slot(std::uint64_t slot) && {
+    if (!has_value()) std::move(error()).in_slot(slot);
+    return std::move(*this);
+  }
+  Result&& in_member(std::string_view member) && {
+    if (!has_value()) std::move(error()).in_member(member);
+    return std::move(*this);
+  }
+
+ private:
+  void check() const {
+    if (!has_value()) throw_error(*std::get_if<1>(&state_));
+  }
+  std::variant<Stored, Error> state_;
+};
+
+}  // namespace sherd

@@ -1,0 +1,14 @@
+// Everything a program needs: arrays and groups, stores, options, tools.
+#pragma once
+
+#include "sherd/array.hpp"
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/group.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+#include "sherd/store.hpp"
+#include "sherd/tools.hpp"
+#include "sherd/version.hpp"
+#include "sherd/view.hpp"

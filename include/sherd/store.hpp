@@ -1,0 +1,171 @@
+// A store: bytes by key. The few operations on which every format stands, and the two built-in stores.
+// Absence is nullopt or nullptr; keys are `/`-separated, never absolute, without `.` and `..` segments.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// Which version of an object this is; equal generations mean equal bytes. Opaque.
+struct Generation {
+  std::string token;
+  friend bool operator==(const Generation&, const Generation&) = default;
+};
+
+/// One read of a batch: `into.size()` bytes from `offset` on.
+struct RangeRead {
+  std::uint64_t offset = 0;
+  std::span<std::byte> into;
+};
+
+/// Readable bytes with a name: an object, a range of one, a decoded buffer.
+/// One source shows one version of its object from beginning to end: a file stays open, an S3 source pins its ETag.
+/// Thread-safe.
+class SHERD_API ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// The object's key, for messages and caches.
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  /// The size in bytes. May cost a request where nothing has been read yet.
+  virtual Result<std::uint64_t> size() = 0;
+  virtual Result<Generation> generation() = 0;
+  /// Reads all ranges, each whole: one that ends beyond the object is `corrupt`. `done(i)` is called as soon as
+  /// range i is there, on any thread, in any order; it may be empty.
+  virtual Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done = {}) = 0;
+  /// Reads the last into.size() bytes and gives the object's size; shorter objects are `corrupt`.
+  virtual Result<std::uint64_t> read_suffix(std::span<std::byte> into);
+  /// The bytes themselves where they are in memory; empty optional otherwise.
+  [[nodiscard]] virtual std::optional<std::span<const std::byte>> view() const noexcept { return std::nullopt; }
+};
+
+/// What must hold when an object is replaced.
+struct Condition {
+  enum class Kind : std::uint8_t { always, absent, matches } kind = Kind::always;
+  Generation generation;  ///< for `matches`
+  static Condition absent() { return {Kind::absent, {}}; }
+  static Condition matches(Generation generation) { return {Kind::matches, std::move(generation)}; }
+};
+
+/// A new version of an object, visible only after commit(). Destroyed without commit it leaves no trace.
+class SHERD_API ObjectWriter {
+ public:
+  virtual ~ObjectWriter() = default;
+  /// Writes bytes at an offset; writes may come in any order and from several threads, and must not overlap.
+  /// Bytes never written are zeros.
+  virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  /// Copies bytes of another version to an offset, inside the kernel where that is possible.
+  virtual Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset);
+  /// Makes the new version visible, all at once, and durable where the store was opened so.
+  /// `conflict` where the condition does not hold.
+  virtual Result<void> commit(const Condition& condition = {}) = 0;
+};
+
+/// Held while an object is read, changed and replaced; released by the destructor.
+class SHERD_API StoreLock {
+ public:
+  virtual ~StoreLock() = default;
+};
+
+/// What requests cost, so that a plan can choose between few large and many small ones.
+struct StoreTraits {
+  std::uint64_t coalesce_gap = 0;       ///< two reads closer than this are one
+  std::uint64_t tail_read_bytes = 0;    ///< objects no larger are read whole at the first request
+  std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
+  unsigned parallel_requests = 1;       ///< how many requests one thread's worth of work should keep under way
+  bool locks = false;                   ///< lock() excludes other writers, also of other processes
+};
+
+/// What list_dir gives: names without the prefix.
+struct Listing {
+  struct Object {
+    std::string name;
+    std::uint64_t size = 0;
+  };
+  std::vector<Object> objects;
+  std::vector<std::string> prefixes;  ///< without the trailing `/`
+};
+
+class SHERD_API Store {
+ public:
+  virtual ~Store() = default;
+  /// How a user would name it, such as `file:///data/a.zarr` or `memory:`.
+  [[nodiscard]] virtual const std::string& url() const noexcept = 0;
+  [[nodiscard]] virtual StoreTraits traits() const noexcept = 0;
+  [[nodiscard]] virtual bool read_only() const noexcept { return false; }
+
+  /// The object's present version, or nullptr where there is none.
+  virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
+  /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
+  virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
+  /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
+  /// this process, and commit conditions do the rest. write() and erase() take the lock themselves where this
+  /// thread does not hold it by `lock`.
+  virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
+  /// Whether there was anything to erase.
+  virtual Result<bool> erase(const std::string& key) = 0;
+  /// Erases every object below `prefix` (which ends in `/` or is empty).
+  virtual Result<void> erase_prefix(const std::string& prefix) = 0;
+  /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing where it does not exist.
+  virtual Result<Listing> list_dir(const std::string& prefix) = 0;
+
+  /// The whole object, or nullopt; `unsupported` where it is larger than `max_bytes`.
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes = ~std::uint64_t{0});
+  /// Replaces the whole object.
+  Result<void> set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition = {});
+  Result<void> set(const std::string& key, std::string_view text, const Condition& condition = {});
+  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted; ends early where it returns false.
+  Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
+};
+
+/// Counts what a handle does; shared by any number of handles. Thread-safe.
+class SHERD_API Recorder {
+ public:
+  struct Request {
+    std::string op;  ///< get, put, erase, list
+    std::string key;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+  struct Stats {
+    std::uint64_t requests = 0, bytes_read = 0, bytes_written = 0;
+    std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
+  };
+
+  /// Requests are kept only between start() and stop(), which may be nested; counters always run.
+  void start();
+  std::vector<Request> stop();
+  [[nodiscard]] Stats stats() const noexcept;
+
+  void request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length);
+  std::atomic<std::uint64_t> chunks_decoded{0}, chunks_encoded{0}, chunks_moved{0};
+
+ private:
+  std::atomic<std::uint64_t> requests_{0}, bytes_read_{0}, bytes_written_{0};
+  std::atomic<int> keeping_{0};
+  mutable std::mutex mutex_;
+  std::vector<Request> log_;
+};
+
+/// An empty store in this process's memory.
+SHERD_API std::shared_ptr<Store> memory_store();
+/// A directory of the local file system, made when first written to. Uses config.durable and config.follow_symlinks.
+SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
+/// The same store, its requests counted by `recorder`.
+SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
+/// The store that a path or URL names: a plain path, `file://…`, `memory:`.
+SHERD_API Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config = {});
+
+}  // namespace sherd

@@ -1,0 +1,82 @@
+// What is done with whole arrays and hierarchies: copy, check, import, export, picture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/array.hpp"
+#include "sherd/group.hpp"
+
+namespace sherd {
+
+/// What copy() changes on the way; what is absent stays as the source has it.
+struct CopyOptions {
+  std::optional<Shape> chunks = {};
+  std::optional<Shape> shards = {};     ///< empty: unsharded
+  bool auto_shards = false;
+  std::optional<std::vector<Json>> codecs = {};
+  std::optional<IndexLocation> index_location = {};
+  bool resume = false;               ///< go on where an earlier copy with the same options was cut off
+  bool overwrite = false;
+  Config config = {};                ///< memory_budget bounds the whole copy
+};
+struct CopyReport {
+  std::uint64_t arrays = 0, groups = 0, shards = 0, shards_skipped = 0;
+  std::uint64_t chunks_moved = 0, chunks_encoded = 0;
+};
+/// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
+/// parallel, resumable: a finished target object is never written twice.
+SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options = {});
+
+/// One thing that is wrong with a store.
+struct Fault {
+  enum class Severity : std::uint8_t { warning, error } severity = Severity::error;
+  std::string code;                       ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode"
+  std::string key;
+  std::optional<std::uint64_t> slot;
+  std::optional<std::uint64_t> offset;    ///< byte offset inside the object
+  std::string message;
+};
+struct CheckOptions {
+  std::string path;
+  bool data = false;                      ///< also decode every chunk
+  Config config = {};
+};
+struct CheckReport {
+  std::uint64_t documents = 0, shards = 0, chunks = 0;
+  std::uint64_t live_bytes = 0, slack_bytes = 0, dead_bytes = 0;
+  std::vector<Fault> faults;
+  [[nodiscard]] bool ok() const noexcept;  ///< no fault of severity error
+  [[nodiscard]] SHERD_API Json to_json() const;
+};
+/// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk.
+SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
+
+/// How a file becomes an array, or an array a file. Formats: nifti, npy, raw, png, pgm, tiff.
+struct ImportOptions {
+  std::string from;                       ///< empty: by suffix
+  Shape shape;                            ///< raw only
+  std::optional<DType> dtype;             ///< raw only
+  bool big_endian = false;                ///< raw only
+  bool apply_scale = false;               ///< NIfTI: multiply by scl_slope and add scl_inter, as float
+  CreateOptions create;                   ///< shape and dtype are taken from the source
+};
+SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
+struct ExportOptions {
+  std::string to;                         ///< empty: by suffix
+  bool overwrite = true;
+};
+SHERD_API Result<void> export_file(const Array& array, const std::string& destination, const ExportOptions& options = {});
+
+/// A PNG of one plane: all axes but the last two remaining ones are fixed.
+struct PictureOptions {
+  std::size_t axis = 0;                   ///< the axis across which the plane is cut (rank 3 and more)
+  std::uint64_t index = 0;
+  std::optional<std::pair<double, double>> range;  ///< black and white; absent: the plane's own
+};
+SHERD_API Result<void> picture(const Array& array, const std::string& png, const PictureOptions& options = {});
+
+}  // namespace sherd

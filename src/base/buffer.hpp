@@ -1,0 +1,56 @@
+// Memory whose contents nobody has promised: allocated without zeroing, aligned, on huge pages when large.
+// A Buffer keeps its capacity, so that per-thread scratch is allocated once and stays warm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// From this size on, memory is aligned to 2 MiB and advised to huge pages.
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
+/// Uninitialised memory aligned to at least 64 bytes; nullptr where there is none. Zero sizes give a valid pointer.
+[[nodiscard]] std::byte* allocate_bytes(std::size_t size) noexcept;
+void free_bytes(std::byte* data) noexcept;
+
+/// A growable block of uninitialised bytes. Movable.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer() { free_bytes(data_); }
+
+  /// Makes size() be `size`; contents are undefined after a growth. `unavailable` where memory runs out.
+  Result<void> resize(std::size_t size);
+  /// Makes size() be `size`, keeping the first bytes.
+  Result<void> grow(std::size_t size);
+  /// Shrinks only.
+  void truncate(std::size_t size) noexcept { size_ = size; }
+  /// Gives the memory back.
+  void reset() noexcept;
+
+  [[nodiscard]] std::byte* data() noexcept { return data_; }
+  [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::span<std::byte> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] std::span<const std::byte> span() const noexcept { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// Bytes as text and back, for documents and messages.
+inline std::span<const std::byte> as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+}  // namespace sherd

@@ -1,0 +1,56 @@
+// The thread pool: loops whose iterations are taken one by one by whoever is free.
+// There is one pool, started at first use; a process that forks gets a fresh one. The calling thread always works
+// too, so a loop inside a loop cannot deadlock and one thread needs no pool at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// The threads that a call with this setting uses (0: all cores).
+[[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
+
+/// Runs body(0) … body(count-1) on up to `config.threads` threads and gives the error of the lowest index that
+/// failed; after the first failure no new iteration begins. config.interrupted is polled on the calling thread.
+Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body);
+
+/// Bytes in flight. A task takes what it needs before it allocates and gives it back when done.
+class Budget {
+ public:
+  explicit Budget(std::uint64_t bytes) noexcept : total_(bytes) {}
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  class Share {
+   public:
+    Share() = default;
+    Share(Budget* budget, std::uint64_t bytes) noexcept : budget_(budget), bytes_(bytes) {}
+    Share(Share&& other) noexcept : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+    Share& operator=(Share&& other) noexcept;
+    ~Share() { release(); }
+    void release() noexcept;
+
+   private:
+    Budget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
+
+  /// Waits until the bytes are free. One task alone may exceed the total (it could never run otherwise).
+  /// A thread that holds a share must not ask for another.
+  [[nodiscard]] Share take(std::uint64_t bytes);
+
+ private:
+  std::uint64_t total_;
+  std::uint64_t used_ = 0;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+};
+
+}  // namespace sherd

@@ -1,0 +1,122 @@
+// What a codec is: one reversible step, of one of the three kinds of Zarr v3.
+// A codec knows bytes and element types, never stores or grids. Codecs are immutable and thread-safe; contexts that
+// are costly to make are kept per thread inside the codec's own file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "sherd/array.hpp"
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// What one chunk is at some step of a chain: dense C order.
+struct ChunkType {
+  DType dtype;
+  Shape shape;
+};
+
+/// array -> array
+class ArrayCodec {
+ public:
+  virtual ~ArrayCodec() = default;
+  /// For transpose: out dimension i is in dimension permutation()[i]. Empty for all others. The chain folds
+  /// leading transposes into strides and calls encode/decode only where it cannot.
+  [[nodiscard]] virtual std::span<const std::size_t> permutation() const noexcept { return {}; }
+  /// The type after encoding; invalid_argument or unsupported where this codec cannot take `in`.
+  [[nodiscard]] virtual Result<ChunkType> encoded_type(const ChunkType& in) const = 0;
+  /// `from` and `to` are dense and do not overlap; their sizes follow from the types.
+  virtual Result<void> encode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+  virtual Result<void> decode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+};
+
+/// array -> bytes
+class ArrayBytesCodec {
+ public:
+  virtual ~ArrayBytesCodec() = default;
+  virtual Result<void> check(const ChunkType& in) const = 0;
+  /// Set where every chunk of this type encodes to the same number of bytes.
+  [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(const ChunkType& in) const = 0;
+  /// Where the encoded bytes are the elements themselves, each word of word_size() bytes perhaps turned around:
+  /// 0 where they are not, 1 where they are as they are in memory, otherwise the size of the words to be swapped.
+  /// Structs whose fields would have to be swapped one by one count as 0.
+  [[nodiscard]] virtual std::size_t raw_word_size(const DType& dtype) const noexcept { return (void)dtype, 0; }
+  /// Replaces `to` by the encoded bytes.
+  virtual Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const = 0;
+  /// Fills all elements; encoded bytes too short or too long are `corrupt`. Variable-length elements point into
+  /// memory that is given to `arena`.
+  virtual Result<void> decode(const ChunkType& in, std::span<const std::byte> encoded, std::span<std::byte> elements,
+                              VarBytesArena* arena) const = 0;
+};
+
+/// bytes -> bytes
+class BytesCodec {
+ public:
+  virtual ~BytesCodec() = default;
+  /// Set where the encoded size follows from the decoded one (checksums, shuffle).
+  [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const { return (void)decoded, std::nullopt; }
+  /// No encoding of `decoded` bytes by this codec's encode() is larger.
+  [[nodiscard]] virtual std::uint64_t max_encoded_size(std::uint64_t decoded) const = 0;
+  /// The largest ratio of decoded to encoded bytes that the format allows, for bounds on untrusted input; 0: unbounded.
+  [[nodiscard]] virtual std::uint64_t max_ratio() const noexcept { return 0; }
+  /// `to` has at least max_encoded_size(from.size()) bytes; gives the bytes written.
+  virtual Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+  /// Decodes into at most to.size() bytes and gives their count. nullopt: the content is longer than `to`
+  /// (which then holds anything). Malformed bytes, a wrong checksum, trailing garbage: `corrupt`.
+  virtual Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+  /// Streams the decoded bytes through `sink` in blocks of at most `block.size()` bytes (the block is the scratch to
+  /// use), without holding all of them; false where this codec cannot. `sink` returns false to end early. The sum of
+  /// all blocks never exceeds `limit`: more is `corrupt`.
+  using Sink = std::function<bool(std::span<const std::byte>)>;
+  virtual Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
+                                     const Sink& sink) const {
+    return (void)from, (void)block, (void)limit, (void)sink, false;
+  }
+};
+
+/// A codec as metadata names it.
+struct CodecSpec {
+  std::string name;
+  Json configuration;  ///< an object; null where absent
+};
+
+/// What a codec's maker may look at.
+struct CodecContext {
+  ChunkType in;            ///< what the codec is given on encoding (for bytes->bytes: of the array before the array->bytes codec)
+  const Limits* limits = nullptr;
+};
+
+/// One row of the codec table. Exactly one maker is set; `aliases` are read, `name` is written.
+/// A maker refuses unknown members of the configuration with unsupported, and wrong values with invalid_argument,
+/// naming them by Error::in_member("configuration.level").
+struct CodecEntry {
+  std::string_view name;
+  std::span<const std::string_view> aliases;
+  Result<std::unique_ptr<ArrayCodec>> (*array_codec)(const CodecSpec&, const CodecContext&) = nullptr;
+  Result<std::unique_ptr<ArrayBytesCodec>> (*array_bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
+  Result<std::unique_ptr<BytesCodec>> (*bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
+  /// The configuration to write for a short form such as "zstd:3" or "gzip" (argument: text after the colon, or
+  /// empty); completes what the specification requires to be written.
+  Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
+};
+
+/// The table of src/registry.cpp, handed down. Each codec's file defines one `extern const CodecEntry`.
+using CodecTable = std::span<const CodecEntry* const>;
+
+/// The entry that reads this name (its name or one of its aliases), or nullptr.
+[[nodiscard]] const CodecEntry* find_codec(CodecTable table, std::string_view name) noexcept;
+
+}  // namespace sherd
