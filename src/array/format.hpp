@@ -1,0 +1,66 @@
+// A format: metadata text <-> ArraySpec, and nothing else. Rows of the format table in src/registry.cpp.
+// Documents are kept as parsed Json, so that what a format does not know survives a rewrite verbatim.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "array/spec.hpp"
+#include "sherd/group.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// A node as its metadata tells it. `path` is relative to the store, without leading and trailing `/`.
+struct NodeDocument {
+  NodeType type = NodeType::group;
+  Json document;
+  Generation generation;            ///< of the object the document came from
+  std::optional<ArraySpec> array;   ///< set for arrays
+  Json attributes;                  ///< an object, also where the document has none
+};
+
+class Format {
+ public:
+  virtual ~Format() = default;
+  /// As in `info` and --store-format, such as "zarr3".
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// The keys at which this format was looked for, for the message where nothing is found.
+  [[nodiscard]] virtual std::vector<std::string> probes(const std::string& path) const = 0;
+  /// The key of the document of the node at `path`.
+  [[nodiscard]] virtual std::string document_key(const std::string& path) const = 0;
+  /// The prefix (ending in `/`, or empty) below which the node's chunks stand; KeyEncoding adds the rest.
+  [[nodiscard]] virtual std::string chunk_prefix(const std::string& path) const = 0;
+
+  /// Reads and lowers the node at `path`; nullopt where this format has none there.
+  virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const = 0;
+  /// As open(), from a parsed document (of consolidated metadata, or one about to be written).
+  [[nodiscard]] virtual Result<NodeDocument> lower(const Json& document, const Limits& limits) const = 0;
+
+  /// The canonical document of a new array or group.
+  [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;
+  [[nodiscard]] virtual Result<Json> group_document(const Json& attributes) const = 0;
+  /// The same document with one thing changed and all else verbatim.
+  [[nodiscard]] virtual Result<Json> with_shape(Json document, const Shape& shape) const = 0;
+  [[nodiscard]] virtual Result<Json> with_attributes(Json document, const Json& attributes) const = 0;
+  /// The text that is stored.
+  [[nodiscard]] virtual std::string text(const Json& document) const = 0;
+  /// Refuses node names the format does not allow.
+  [[nodiscard]] virtual Result<void> check_name(std::string_view name) const = 0;
+
+  /// Members found by listing the store, sorted by name.
+  virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                        const Limits& limits) const = 0;
+  /// The documents of consolidated metadata (relative path, document), or nullopt where the document has none.
+  [[nodiscard]] virtual std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const = 0;
+  [[nodiscard]] virtual Result<Json> with_consolidated(Json document,
+                                                       std::vector<std::pair<std::string, Json>> documents) const = 0;
+};
+
+using FormatTable = std::span<const Format* const>;
+
+}  // namespace sherd

@@ -1,0 +1,45 @@
+// One element as JSON and as bytes: the fill-value encodings of Zarr v3, bit for bit.
+// Also what the command line reads and prints as single values.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sherd/dtype.hpp"
+#include "sherd/json.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// One element: dtype.size() bytes, and for variable-length types the text to which its VarBytes points. Copyable.
+class Scalar {
+ public:
+  Scalar() = default;
+  explicit Scalar(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  /// A variable-length element.
+  explicit Scalar(std::string text);
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::string> text_;
+};
+
+/// Zero, false, "", 1970-01-01, a struct of these.
+[[nodiscard]] Scalar default_scalar(const DType& dtype);
+/// From metadata; errors name the member below the value ("[1]", ".x").
+[[nodiscard]] Result<Scalar> parse_scalar(const Json& json, const DType& dtype);
+/// To metadata, as the specification recommends it: hex for NaNs that are not the default one.
+[[nodiscard]] Json print_scalar(std::span<const std::byte> element, const DType& dtype);
+/// Equal bit for bit (variable-length: the same text).
+[[nodiscard]] bool equal_elements(const DType& dtype, const std::byte* a, const std::byte* b) noexcept;
+
+/// A type from metadata: a name, or an object {name, configuration}; and back, in the canonical form.
+[[nodiscard]] Result<DType> parse_dtype(const Json& json);
+[[nodiscard]] Json print_dtype(const DType& dtype);
+
+}  // namespace sherd
