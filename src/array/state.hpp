@@ -1,0 +1,33 @@
+// What stands behind an Array handle. One State is shared by all copies of a handle.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "array/format.hpp"
+#include "codec/codec.hpp"
+#include "sherd/array.hpp"
+#include "sherd/group.hpp"
+
+namespace sherd {
+
+/// The tables of src/registry.cpp, handed down.
+struct Tables {
+  CodecTable codecs;
+  FormatTable formats;
+};
+
+/// Where a node stands and how it is to be used.
+struct NodePlace {
+  std::shared_ptr<Store> store;
+  std::string path;
+  const Format* format = nullptr;
+  Tables tables;
+  bool writable = false;
+  Config config = {};
+};
+
+/// An array handle from its metadata: builds grid and codec chains, and refuses what they refuse.
+Result<Array> make_array(NodePlace place, NodeDocument document);
+
+}  // namespace sherd
