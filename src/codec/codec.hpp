@@ -77,9 +77,19 @@ class BytesCodec {
   /// Decodes into at most to.size() bytes and gives their count. nullopt: the content is longer than `to`
   /// (which then holds anything). Malformed bytes, a wrong checksum, trailing garbage: `corrupt`.
   virtual Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
-  /// Streams the decoded bytes through `sink` in blocks of at most `block.size()` bytes (the block is the scratch to
-  /// use), without holding all of them; false where this codec cannot. `sink` returns false to end early. The sum of
-  /// all blocks never exceeds `limit`: more is `corrupt`.
+  /// Set by codecs that leave the decoded bytes as they are and stand around them (checksums): the bytes they put
+  /// before and after. A chain then reads and writes in place; encode() and decode() must agree with that.
+  struct Frame {
+    std::size_t before = 0, after = 0;
+  };
+  [[nodiscard]] virtual std::optional<Frame> frame() const noexcept { return std::nullopt; }
+  /// For codecs with a frame: `corrupt` where the bytes are fewer than the frame or the checksum differs.
+  virtual Result<void> check_frame(std::span<const std::byte> framed) const { return (void)framed, Result<void>{}; }
+  /// For codecs with a frame: fills in the bytes before and after.
+  virtual void fill_frame(std::span<std::byte> framed) const noexcept { (void)framed; }
+  /// Streams the decoded bytes through `sink` without holding all of them; false where this codec cannot. Every
+  /// block but the last one is `block`, filled. `sink` returns false to end early. The sum of all blocks never
+  /// exceeds `limit`: more is `corrupt`.
   using Sink = std::function<bool(std::span<const std::byte>)>;
   virtual Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
                                      const Sink& sink) const {

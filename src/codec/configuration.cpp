@@ -1,0 +1,98 @@
+// Knows how members of a codec's configuration are looked up, typed and bounded, and what is said when one is wrong.
+// Which members exist is each codec's own business: the codec asks for them by name, and whatever it has not asked
+// for by the time it calls done() is refused.
+#include "codec/configuration.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+std::string bounds_text(IntegerBounds bounds) {
+  return "an integer from " + std::to_string(bounds.low) + " to " + std::to_string(bounds.high);
+}
+
+bool within(std::int64_t value, IntegerBounds bounds) noexcept { return value >= bounds.low && value <= bounds.high; }
+
+}  // namespace
+
+Error configuration_error(std::string_view key, std::string message) {
+  return invalid_argument(std::move(message)).in_member("configuration." + std::string(key));
+}
+
+Result<Configuration> Configuration::open(const CodecSpec& spec) {
+  if (!spec.configuration.is_null() && !spec.configuration.is_object())
+    return invalid_argument(spec.name + ": the configuration must be an object").in_member("configuration");
+  return Configuration(spec.configuration, spec.name);
+}
+
+const Json* Configuration::find(std::string_view key) {
+  known_.push_back(key);
+  return object_->find(key);
+}
+
+Error Configuration::wrong(std::string_view key, std::string_view expected) const {
+  const Json* value = object_->find(key);
+  std::string message = std::string(codec_) + ": '" + std::string(key) + "' must be " + std::string(expected);
+  if (value == nullptr) {
+    message += "; it is missing";
+  } else if (value->is_number() && value->text().size() < 32) {
+    message += ", not " + value->text();
+  }
+  return configuration_error(key, std::move(message));
+}
+
+Result<std::int64_t> Configuration::integer(std::string_view key, IntegerBounds bounds,
+                                            std::optional<std::int64_t> absent) {
+  const Json* value = find(key);
+  if (value == nullptr && absent) return *absent;
+  const auto number = value != nullptr ? value->as_int() : std::nullopt;
+  if (!number || !within(*number, bounds)) return wrong(key, bounds_text(bounds));
+  return *number;
+}
+
+Result<bool> Configuration::boolean(std::string_view key, std::optional<bool> absent) {
+  const Json* value = find(key);
+  if (value == nullptr && absent) return *absent;
+  const auto flag = value != nullptr ? value->as_bool() : std::nullopt;
+  if (!flag) return wrong(key, "true or false");
+  return *flag;
+}
+
+Result<std::string> Configuration::text(std::string_view key, std::optional<std::string_view> absent) {
+  const Json* value = find(key);
+  if (value == nullptr && absent) return std::string(*absent);
+  if (value == nullptr || !value->is_string()) return wrong(key, "a string");
+  return value->text();
+}
+
+Result<void> Configuration::done() const {
+  for (const auto& [key, value] : object_->members()) {
+    if (std::find(known_.begin(), known_.end(), key) == known_.end())
+      return unsupported(std::string(codec_) + ": unknown member '" + key + "' in the configuration")
+          .in_member("configuration." + key);
+  }
+  return {};
+}
+
+Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds bounds, std::int64_t absent) {
+  if (argument.empty()) return absent;
+  std::int64_t value = 0;
+  const char* end = argument.data() + argument.size();
+  const auto [stop, fault] = std::from_chars(argument.data(), end, value);
+  if (fault != std::errc{} || stop != end || !within(value, bounds))
+    return invalid_argument("'" + std::string(argument) + "' after the colon must be " + bounds_text(bounds));
+  return value;
+}
+
+Result<void> no_argument(std::string_view argument) {
+  if (!argument.empty())
+    return invalid_argument("this codec's short form takes no argument, but '" + std::string(argument) +
+                            "' stands after the colon");
+  return {};
+}
+
+}  // namespace sherd
