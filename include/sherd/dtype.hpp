@@ -48,7 +48,7 @@ class SHERD_API DType {
   /// unit: generic Y M W D h m s ms us μs ns ps fs as; scale_factor 1 … 2^31-1.
   static Result<DType> datetime64(std::string_view unit, std::int32_t scale_factor = 1);
   static Result<DType> timedelta64(std::string_view unit, std::int32_t scale_factor = 1);
-  /// length_bytes is a multiple of 4.
+  /// length_bytes is a positive multiple of 4.
   static Result<DType> fixed_length_utf32(std::uint64_t length_bytes);
   /// Packed fields with distinct, non-empty names and fixed-size types.
   static Result<DType> structure(std::vector<DTypeField> fields);
@@ -71,7 +71,8 @@ class SHERD_API DType {
   [[nodiscard]] std::int32_t scale_factor() const noexcept;
   /// The fields of a struct; empty otherwise. Offsets are packed: the sum of the sizes before.
   [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
-  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32, 1 for raw. 0 for struct: by field.
+  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32; 1 for raw, string and bytes.
+  /// 0 for struct: by field.
   [[nodiscard]] std::size_t word_size() const noexcept;
 
   friend SHERD_API bool operator==(const DType& a, const DType& b) noexcept;

@@ -1,0 +1,164 @@
+// Element types: which exist, what they are called in metadata, and how large an element may be.
+// Elements are at most 2^30 bytes and structs at most 16 deep, so that no later product of sizes has to start from
+// a number that a hostile document chose.
+#include "sherd/dtype.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace sherd {
+
+struct DType::Extra {
+  std::string unit = {};
+  std::int32_t scale_factor = 1;
+  std::vector<DTypeField> fields = {};
+  unsigned depth = 1;
+};
+
+namespace {
+
+constexpr std::uint64_t kMaxElementBytes = std::uint64_t{1} << 30;
+constexpr unsigned kMaxStructDepth = 16;
+
+// In the order of DType::Kind.
+constexpr std::array<std::string_view, 22> kNames = {
+    "bool",    "int8",     "int16",   "int32",   "int64",     "uint8",      "uint16", "uint32",
+    "uint64",  "float16",  "bfloat16", "float32", "float64",   "complex64",  "complex128", "r",
+    "string",  "bytes",    "numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct"};
+static_assert(kNames.size() == static_cast<std::size_t>(DType::Kind::structure) + 1);
+
+// U+03BC, which the registry writes, and U+00B5, which keyboards give, are the same unit.
+constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m", "s",
+                                                     "ms",      "us", "μs", "µs", "ns", "ps", "fs", "as"};
+
+Error too_large(std::string_view name) {
+  return unsupported("an element of '" + std::string(name) + "' is larger than 1073741824 bytes, the most that is supported");
+}
+
+// Names that other implementations write and Sherd knows of, but has no elements for.
+bool is_known_elsewhere(std::string_view name) {
+  if (name.starts_with("complex_")) name.remove_prefix(8);
+  return name == "int2" || name == "int4" || name == "uint2" || name == "uint4" || name.starts_with("float4_") ||
+         name.starts_with("float6_") || name.starts_with("float8_") || name == "float16" || name == "float32" ||
+         name == "float64" || name == "bfloat16";
+}
+
+// The digits of "r<digits>", or nothing where the name has another form. Saturates.
+std::optional<std::uint64_t> raw_bits(std::string_view name) {
+  if (name.size() < 2 || name[0] != 'r') return std::nullopt;
+  const std::string_view digits = name.substr(1);
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos || digits[0] == '0') return std::nullopt;
+  std::uint64_t bits = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), bits).ec != std::errc{}) bits = ~std::uint64_t{7};
+  return bits;
+}
+
+}  // namespace
+
+DType::DType(Kind kind, std::uint64_t size, std::shared_ptr<const Extra> extra)
+    : kind_(kind), size_(static_cast<std::uint32_t>(size)), extra_(std::move(extra)) {}
+
+Result<DType> DType::raw(std::uint64_t bits) {
+  if (bits == 0 || bits % 8 != 0)
+    return invalid_argument("r" + std::to_string(bits) + ": the number of bits must be a positive multiple of 8");
+  if (bits / 8 > kMaxElementBytes) return too_large("r" + std::to_string(bits));
+  return DType(Kind::raw, bits / 8, nullptr);
+}
+
+Result<DType> DType::datetime64(std::string_view unit, std::int32_t scale_factor) {
+  return time(Kind::datetime64, unit, scale_factor);
+}
+Result<DType> DType::timedelta64(std::string_view unit, std::int32_t scale_factor) {
+  return time(Kind::timedelta64, unit, scale_factor);
+}
+
+Result<DType> DType::time(Kind kind, std::string_view unit, std::int32_t scale_factor) {
+  if (std::find(kUnits.begin(), kUnits.end(), unit) == kUnits.end())
+    return invalid_argument("unknown unit '" + std::string(unit) +
+                            "'; the units are generic, Y, M, W, D, h, m, s, ms, us, ns, ps, fs, as");
+  if (scale_factor < 1)
+    return invalid_argument("the scale factor is " + std::to_string(scale_factor) + "; it must be 1 to 2147483647");
+  const bool micro = unit == "μs" || unit == "µs";
+  return DType(kind, 8, std::make_shared<const Extra>(Extra{std::string(micro ? "us" : unit), scale_factor}));
+}
+
+Result<DType> DType::fixed_length_utf32(std::uint64_t length_bytes) {
+  if (length_bytes == 0 || length_bytes % 4 != 0)
+    return invalid_argument("fixed_length_utf32: the length is " + std::to_string(length_bytes) +
+                            " bytes; it must be a positive multiple of 4");
+  if (length_bytes > kMaxElementBytes) return too_large("fixed_length_utf32");
+  return DType(Kind::utf32, length_bytes, nullptr);
+}
+
+Result<DType> DType::structure(std::vector<DTypeField> fields) {
+  if (fields.empty()) return invalid_argument("a struct must have at least one field");
+  std::uint64_t size = 0;
+  unsigned depth = 1;
+  std::vector<std::string_view> names;
+  names.reserve(fields.size());
+  for (const DTypeField& field : fields) {
+    if (field.name.empty()) return invalid_argument("the fields of a struct must have names");
+    if (field.dtype.is_variable())
+      return invalid_argument("field '" + field.name + "': a struct cannot hold the variable-length type '" +
+                              field.dtype.name() + "'");
+    size += field.dtype.size();
+    if (size > kMaxElementBytes) return too_large("struct");
+    if (field.dtype.kind() == Kind::structure) depth = std::max(depth, field.dtype.extra_->depth + 1);
+    names.push_back(field.name);
+  }
+  if (depth > kMaxStructDepth)
+    return unsupported("structs are nested deeper than " + std::to_string(kMaxStructDepth) + ", the most that is supported");
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) return invalid_argument("two fields of a struct are called '" + std::string(*twice) + "'");
+  return DType(Kind::structure, size, std::make_shared<const Extra>(Extra{{}, 1, std::move(fields), depth}));
+}
+
+Result<DType> DType::parse(std::string_view name) {
+  static constexpr const DType* kPlain[] = {&bool_,   &int8,     &int16,   &int32,   &int64,     &uint8,
+                                            &uint16,  &uint32,   &uint64,  &float16, &bfloat16,  &float32,
+                                            &float64, &complex64, &complex128, &string, &bytes};
+  for (const DType* plain : kPlain)
+    if (name == kNames[static_cast<std::size_t>(plain->kind())]) return *plain;
+  if (const auto bits = raw_bits(name)) return raw(*bits);
+  const std::string quoted = "data type '" + std::string(name) + "'";
+  for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure})
+    if (name == kNames[static_cast<std::size_t>(kind)])
+      return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
+  if (is_known_elsewhere(name)) return unsupported(quoted + " is registered, but not supported");
+  return unsupported("unknown " + quoted);
+}
+
+std::string DType::name() const {
+  std::string name(kNames[static_cast<std::size_t>(kind_)]);
+  return kind_ == Kind::raw ? name + std::to_string(std::uint64_t{size_} * 8) : name;
+}
+
+std::string_view DType::unit() const noexcept { return extra_ ? std::string_view(extra_->unit) : std::string_view(); }
+std::int32_t DType::scale_factor() const noexcept { return extra_ ? extra_->scale_factor : 1; }
+std::span<const DTypeField> DType::fields() const noexcept {
+  return extra_ ? std::span<const DTypeField>(extra_->fields) : std::span<const DTypeField>();
+}
+
+std::size_t DType::word_size() const noexcept {
+  switch (kind_) {
+    case Kind::raw:
+    case Kind::string:
+    case Kind::bytes: return 1;
+    case Kind::complex64:
+    case Kind::complex128: return size_ / 2;
+    case Kind::utf32: return 4;
+    case Kind::structure: return 0;
+    default: return size_;
+  }
+}
+
+bool operator==(const DType& a, const DType& b) noexcept {
+  if (a.kind_ != b.kind_ || a.size_ != b.size_) return false;
+  if (a.extra_ == b.extra_) return true;
+  return a.unit() == b.unit() && a.scale_factor() == b.scale_factor() &&
+         std::equal(a.fields().begin(), a.fields().end(), b.fields().begin(), b.fields().end());
+}
+
+}  // namespace sherd

@@ -1,0 +1,44 @@
+// The limits by name, for the command line, the environment of the command line, and Python's dict.
+// One table says all names; an unknown name is answered with the list of the known ones.
+#include "sherd/options.hpp"
+
+#include <string>
+
+namespace sherd {
+
+namespace {
+
+struct NamedLimit {
+  std::string_view name;
+  std::uint64_t Limits::*value;
+};
+
+constexpr NamedLimit kLimits[] = {
+    {"shard_nesting", &Limits::shard_nesting}, {"json_depth", &Limits::json_depth},
+    {"metadata_bytes", &Limits::metadata_bytes}, {"index_bytes", &Limits::index_bytes},
+    {"chunk_bytes", &Limits::chunk_bytes},     {"dimensions", &Limits::dimensions},
+    {"decode_ratio", &Limits::decode_ratio},
+};
+
+}  // namespace
+
+Result<void> Limits::set(std::string_view name, std::uint64_t value) {
+  std::string known;
+  for (const NamedLimit& limit : kLimits) {
+    if (limit.name == name) {
+      this->*limit.value = value;
+      return {};
+    }
+    known += known.empty() ? "" : ", ";
+    known += limit.name;
+  }
+  return invalid_argument("there is no limit '" + std::string(name) + "'; the limits are " + known);
+}
+
+std::vector<std::pair<std::string_view, std::uint64_t>> Limits::entries() const {
+  std::vector<std::pair<std::string_view, std::uint64_t>> all;
+  for (const NamedLimit& limit : kLimits) all.emplace_back(limit.name, this->*limit.value);
+  return all;
+}
+
+}  // namespace sherd
