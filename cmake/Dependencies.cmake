@@ -1,0 +1,14 @@
+# The libraries below the engine, all private to it. An installed static Sherd looks them up with this file too.
+# Global targets, so that a project that adds a static Sherd as a subdirectory can link them.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+set(SHERD_COMPRESSION_MODULES libzstd libdeflate libisal zlib liblz4 liblzma blosc)
+set(SHERD_IMAGE_MODULES libpng libtiff-4)
+
+find_package(Threads REQUIRED)
+find_package(BZip2 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SHERD_COMPRESSION REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_COMPRESSION_MODULES})
+pkg_check_modules(SHERD_IMAGES REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_IMAGE_MODULES})
+unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
+
+set(SHERD_LIBRARIES PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)

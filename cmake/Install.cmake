@@ -1,0 +1,32 @@
+# cmake --install: the library, its headers, the package files for find_package and pkg-config, and the command.
+include(CMakePackageConfigHelpers)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sherd)
+
+install(TARGETS sherd EXPORT sherd)
+install(DIRECTORY include/sherd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+install(EXPORT sherd NAMESPACE sherd:: FILE sherd-targets.cmake DESTINATION ${config_dir})
+if(TARGET sherd_command)
+  install(TARGETS sherd_command)
+endif()
+
+# A shared Sherd carries no trace of the libraries below it; a static one hands them on.
+set(link_dependencies "")
+set(pc_requires "")
+set(pc_libs "-lsherd")
+if(NOT BUILD_SHARED_LIBS)
+  set(link_dependencies "include(\${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)")
+  install(FILES cmake/Dependencies.cmake DESTINATION ${config_dir})
+  list(JOIN SHERD_COMPRESSION_MODULES " " compression)
+  list(JOIN SHERD_IMAGE_MODULES " " images)
+  set(pc_requires "${compression} ${images}")
+  set(pc_libs "-lsherd -lbz2 -pthread")
+endif()
+
+configure_package_config_file(cmake/sherd-config.cmake.in sherd-config.cmake INSTALL_DESTINATION ${config_dir}
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(sherd-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sherd-config.cmake ${PROJECT_BINARY_DIR}/sherd-config-version.cmake
+  DESTINATION ${config_dir})
+
+configure_file(cmake/sherd.pc.in sherd.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sherd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,20 @@
+# The Python module sherd._sherd; scikit-build-core packs it with python/sherd and puts the sherd command beside `python`.
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB python_sources CONFIGURE_DEPENDS python/*.cpp)
+if(python_sources)
+  nanobind_add_module(_sherd NB_STATIC NOMINSIZE ${python_sources})
+  target_compile_options(_sherd PRIVATE ${SHERD_WARNINGS})
+  target_link_libraries(_sherd PRIVATE sherd_engine)
+  nanobind_add_stub(_sherd_stub MODULE _sherd OUTPUT _sherd.pyi PYTHON_PATH $<TARGET_FILE_DIR:_sherd> DEPENDS _sherd)
+  if(SKBUILD)
+    install(TARGETS _sherd DESTINATION sherd)
+    install(FILES ${PROJECT_BINARY_DIR}/_sherd.pyi DESTINATION sherd)
+  endif()
+endif()
+if(SKBUILD AND TARGET sherd_command)
+  install(TARGETS sherd_command DESTINATION ${SKBUILD_SCRIPTS_DIR})
+endif()
