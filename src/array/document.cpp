@@ -1,0 +1,73 @@
+// Knows how a metadata document is replaced without losing another writer's change: the lock keeps writers of this
+// machine in a row, and the condition on the generation catches the others, so an edit is read-change-replace,
+// begun again for as long as somebody else was first.
+#include "array/document.hpp"
+
+#include "base/try.hpp"
+
+namespace sherd {
+
+namespace {
+
+// A store whose lock excludes only this process's writers may lose a race; each loss means that another edit has
+// come through, so only a store that answers `conflict` without reason gets this far.
+constexpr int max_attempts = 1000;
+
+Result<NodeDocument> edit_once(const NodePlace& place, const DocumentEdit& edit) {
+  const std::string key = place.format->document_key(place.path);
+  SHERD_TRY(lock, place.store->lock(key));
+  SHERD_TRY(present, place.format->open(*place.store, place.path, place.config.limits));
+  if (!present) return not_found("the metadata document is gone").in_key(key);
+  SHERD_TRY(document, edit(*present));
+  SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
+  SHERD_TRY(write_document(place, document, Condition::matches(present->generation)));
+  return changed;
+}
+
+}  // namespace
+
+Result<NodeDocument> edit_document(const NodePlace& place, const DocumentEdit& edit) {
+  SHERD_TRY(require_writable(place));
+  for (int attempt = 1;; ++attempt) {
+    auto changed = edit_once(place, edit);
+    if (changed || changed.error().code() != ErrorCode::conflict || attempt == max_attempts) return changed;
+  }
+}
+
+Result<void> write_document(const NodePlace& place, const Json& document, const Condition& condition) {
+  const std::string key = place.format->document_key(place.path);
+  const std::string text = place.format->text(document);
+  if (text.size() > place.config.limits.metadata_bytes)
+    return unsupported("the metadata would take " + std::to_string(text.size()) + " bytes, more than the limit " +
+                       "metadata_bytes = " + std::to_string(place.config.limits.metadata_bytes))
+        .in_key(key);
+  return place.store->set(key, text, condition).in_key(key);
+}
+
+Result<Json> merged_attributes(Json attributes, const Json& changes) {
+  if (!changes.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
+  if (attributes.is_null()) attributes = Json(Json::Object{});
+  for (const auto& [name, value] : changes.members()) {
+    if (value.is_null()) {
+      attributes.erase(name);
+    } else {
+      attributes.set(name, value);
+    }
+  }
+  return attributes;
+}
+
+Error stored_error(Error error) {
+  if (error.code() != ErrorCode::invalid_argument) return error;
+  Error stored = corrupt(error.message()).in_key(error.key()).in_member(error.member());
+  if (error.slot()) return std::move(stored).in_slot(*error.slot());
+  return stored;
+}
+
+Result<void> require_writable(const NodePlace& place) {
+  if (place.writable) return {};
+  return invalid_argument("opened for reading only; open it writable to change it")
+      .in_key(place.format->document_key(place.path));
+}
+
+}  // namespace sherd

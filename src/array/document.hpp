@@ -1,0 +1,35 @@
+// Changing one metadata document so that nobody else's change is lost, and what that needs.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "array/state.hpp"
+#include "sherd/json.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// Makes the new document from the present one. Called again where another writer was first.
+using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
+
+/// Changes the document of the node at `place` in one atomic step: holds its key's lock, reads it afresh, lets `edit`
+/// make the new one, refuses what the format refuses, and replaces the object only where it is still the one that was
+/// read. Gives the node as it is now (its generation is left empty: the next edit reads afresh anyway).
+/// not_found where the node is gone, invalid_argument where `place` is not writable.
+Result<NodeDocument> edit_document(const NodePlace& place, const DocumentEdit& edit);
+
+/// Writes the first document of the node at `place`, or another in its stead.
+/// `unsupported` where the text is larger than readers accept; `conflict` where `condition` does not hold.
+Result<void> write_document(const NodePlace& place, const Json& document, const Condition& condition);
+
+/// `attributes` with the members of `changes` set, or removed where they are null. Both must be objects.
+Result<Json> merged_attributes(Json attributes, const Json& changes);
+
+/// The same error about bytes that were stored: what would be invalid_argument in a request is `corrupt` there.
+Error stored_error(Error error);
+
+/// invalid_argument where the handle at `place` was opened for reading only.
+Result<void> require_writable(const NodePlace& place);
+
+}  // namespace sherd
