@@ -2,10 +2,11 @@
 // A Buffer keeps its capacity, so that per-thread scratch is allocated once and stays warm.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <string_view>
 
 #include "sherd/result.hpp"
 
@@ -46,6 +47,27 @@ class Buffer {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+};
+
+/// A Buffer lent by this thread's stock and given back when it goes out of scope: warm memory, no allocation a chunk.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Buffer& operator*() noexcept { return buffer_; }
+  Buffer* operator->() noexcept { return &buffer_; }
+
+ private:
+  static constexpr std::size_t kKeptBuffers = 6;
+  static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;  ///< larger ones are freed
+  struct Stock {
+    std::array<Buffer, kKeptBuffers> buffers;
+    std::size_t count = 0;
+  };
+  static Stock& stock() noexcept;
+  Buffer buffer_;
 };
 
 /// Bytes as text and back, for documents and messages.

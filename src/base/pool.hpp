@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"

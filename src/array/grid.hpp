@@ -1,0 +1,61 @@
+// The chunk grid: coordinates <-> chunks <-> keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "array/spec.hpp"
+
+namespace sherd {
+
+/// The cells of one dimension: all of one length, or with edges of their own.
+class AxisGrid {
+ public:
+  /// Cells of `length` each, as many as there are coordinates.
+  explicit AxisGrid(std::uint64_t length) noexcept : length_(length) {}
+  /// Cells of the given lengths in runs of (length, count); ends where they end.
+  explicit AxisGrid(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& runs);
+
+  [[nodiscard]] std::uint64_t cell_of(std::uint64_t coordinate) const noexcept;
+  [[nodiscard]] std::uint64_t begin(std::uint64_t cell) const noexcept;
+  /// The declared length of a cell, also where the array ends inside it.
+  [[nodiscard]] std::uint64_t length(std::uint64_t cell) const noexcept;
+  [[nodiscard]] bool regular() const noexcept { return runs_.empty(); }
+  /// Cells that a dimension of this extent needs.
+  [[nodiscard]] std::uint64_t count(std::uint64_t extent) const noexcept;
+
+ private:
+  struct Run {
+    std::uint64_t first_cell, begin, length, end;
+  };
+  [[nodiscard]] const Run& run_of_cell(std::uint64_t cell) const noexcept;
+  std::uint64_t length_ = 1;
+  std::vector<Run> runs_;
+};
+
+/// The grid of an array's stored chunks.
+class ChunkGrid {
+ public:
+  ChunkGrid() = default;
+  explicit ChunkGrid(const ArraySpec& spec);
+
+  [[nodiscard]] const std::vector<AxisGrid>& axes() const noexcept { return axes_; }
+  [[nodiscard]] Shape cell_begin(const Shape& cell) const;
+  /// The declared chunk shape.
+  [[nodiscard]] Shape cell_shape(const Shape& cell) const;
+  /// Chunks a dimension for an array of this shape.
+  [[nodiscard]] Shape count(const Shape& array_shape) const;
+  /// The key of a chunk, without the array's own prefix.
+  [[nodiscard]] std::string key(const Shape& cell) const;
+  /// The chunk of a key, strictly: `c/01` is none; nullopt where it is not a chunk key of this rank.
+  [[nodiscard]] std::optional<Shape> parse_key(std::string_view key) const;
+
+ private:
+  std::vector<AxisGrid> axes_;
+  KeyEncoding keys_;
+};
+
+}  // namespace sherd

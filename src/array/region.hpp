@@ -1,0 +1,91 @@
+// A piece of a selection, relative to one chunk, and its division among the cells of a grid.
+// One description serves whole, subset, strided, indexed and point access, at every level of nesting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "array/grid.hpp"
+#include "sherd/box.hpp"
+
+namespace sherd {
+
+/// Coordinates of one dimension and the positions in the result where they go: either start + i*step at first + i,
+/// or coordinates[i] - shift at positions[i].
+struct AxisPart {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;
+  const std::uint64_t* coordinates = nullptr;  ///< set: a list
+  const std::uint64_t* positions = nullptr;
+  std::uint64_t shift = 0;
+
+  [[nodiscard]] bool is_list() const noexcept { return coordinates != nullptr; }
+  [[nodiscard]] std::uint64_t coordinate(std::uint64_t i) const noexcept {
+    return is_list() ? coordinates[i] - shift : static_cast<std::uint64_t>(start + static_cast<std::int64_t>(i) * step);
+  }
+  [[nodiscard]] std::uint64_t position(std::uint64_t i) const noexcept { return is_list() ? positions[i] : first + i; }
+  /// The lowest and highest coordinate of an orthogonal part with count > 0 (lists are sorted).
+  [[nodiscard]] std::uint64_t lowest() const noexcept { return step > 0 || is_list() ? coordinate(0) : coordinate(count - 1); }
+  [[nodiscard]] std::uint64_t highest() const noexcept { return step > 0 || is_list() ? coordinate(count - 1) : coordinate(0); }
+  /// Whether every coordinate of [0, length) is in it.
+  [[nodiscard]] bool covers(std::uint64_t length) const noexcept;
+};
+
+/// Orthogonal: the product of the axes. Points: all axes are lists of one length, and element i is point i.
+struct Region {
+  std::vector<AxisPart> axes;
+  bool points = false;
+
+  /// Whether every element of [0, shape) is in it.
+  [[nodiscard]] bool covers(const Shape& shape) const noexcept;
+  /// Dimension j of the result is dimension permutation[j] of this.
+  [[nodiscard]] Region permuted(std::span<const std::size_t> permutation) const;
+  [[nodiscard]] std::uint64_t element_count() const noexcept;
+};
+
+/// A whole selection as a Region; owns what its lists point to.
+class SelectedRegion {
+ public:
+  explicit SelectedRegion(const Selection& selection);
+  [[nodiscard]] const Region& region() const noexcept { return region_; }
+
+ private:
+  Region region_;
+  std::vector<std::vector<std::uint64_t>> storage_;
+};
+
+/// The cells of a grid that a region touches, each with its part of the region. Orthogonal regions keep one list a
+/// dimension, never the product.
+class Cells {
+ public:
+  Cells(const Region& region, std::span<const AxisGrid> grid);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// The i-th touched cell (the last dimension fastest) and its part; both are overwritten.
+  void get(std::uint64_t i, Shape& cell, Region& part) const;
+
+ private:
+  struct Step {
+    std::uint64_t cell;
+    AxisPart part;
+  };
+  void divide_axis(const AxisPart& axis, const AxisGrid& grid, std::vector<Step>& steps);
+  void divide_points(const Region& region, std::span<const AxisGrid> grid);
+
+  std::uint64_t size_ = 0;
+  std::vector<std::vector<Step>> axes_;       // orthogonal
+  bool points_ = false;
+  std::vector<std::uint64_t> group_begin_;    // points: group g is [group_begin_[g], group_begin_[g+1])
+  std::vector<std::vector<std::uint64_t>> coordinates_;  // one list a dimension, in group order
+  std::vector<std::uint64_t> positions_;
+  std::vector<AxisGrid> point_grid_;
+};
+
+/// One grid of equal cells a dimension.
+std::vector<AxisGrid> regular_axes(const Shape& cell_shape);
+
+}  // namespace sherd

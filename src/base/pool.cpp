@@ -1,0 +1,210 @@
+// Loops shared by threads. A loop stands in the pool's list while it has iterations left; free workers join the
+// oldest one whose call still has room. A call (the outermost loop and all loops inside it) is a Team with a limit.
+// Workers are never joined: after fork() the child forgets the parent's pool and makes its own at first use.
+#include "base/pool.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace sherd {
+namespace {
+
+struct Team {
+  unsigned limit;
+  unsigned active = 1;  // guarded by the pool's mutex
+};
+
+struct Loop {
+  Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in)
+      : count(iterations), body(&run), team(&in) {}
+
+  std::size_t count;
+  const std::function<Result<void>(std::size_t)>* body;
+  Team* team;
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;                       // guards the two below
+  std::size_t failed_at = ~std::size_t{0};
+  std::optional<Error> error;
+  unsigned workers = 0;                   // guarded by the pool's mutex: helpers inside this loop
+
+  [[nodiscard]] bool open() const noexcept {
+    return !stop.load(std::memory_order_relaxed) && next.load(std::memory_order_relaxed) < count;
+  }
+  void fail(std::size_t index, Error why) {
+    const std::lock_guard hold(mutex);
+    if (index < failed_at) {
+      failed_at = index;
+      error = std::move(why);
+    }
+    stop = true;
+  }
+  /// Runs one iteration; false where none is left.
+  bool step() {
+    if (stop.load(std::memory_order_relaxed)) return false;
+    const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
+    if (index >= count) return false;
+    try {
+      if (auto done = (*body)(index); !done) fail(index, std::move(done).error());
+    } catch (const std::bad_alloc&) {
+      fail(index, unavailable("out of memory"));
+    }
+    return true;
+  }
+};
+
+thread_local Team* current_team = nullptr;
+thread_local bool is_worker = false;
+
+class Pool {
+ public:
+  static Pool& get() {
+    static std::once_flag registered;
+    std::call_once(registered, [] {
+      ::pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); }, [] { renew(); });
+    });
+    return instance();
+  }
+
+  void enter(Loop& loop, unsigned helpers) {
+    const std::lock_guard hold(mutex_);
+    loops_.push_back(&loop);
+    while (threads_ < helpers && threads_ < kMaxThreads) {
+      ++threads_;
+      std::thread([this] { work(); }).detach();
+    }
+    if (helpers == 1) ready_.notify_one();
+    else ready_.notify_all();
+  }
+
+  void leave(Loop& loop) {
+    std::unique_lock hold(mutex_);
+    loops_.remove(&loop);
+    idle_.wait(hold, [&] { return loop.workers == 0; });
+  }
+
+ private:
+  static constexpr unsigned kMaxThreads = 1024;
+
+  // Leaked on purpose: workers are detached and may outlive static destruction.
+  static Pool*& slot() {
+    static Pool* pool = new Pool;
+    return pool;
+  }
+  static Pool& instance() { return *slot(); }
+  static void renew() {
+    slot() = new Pool;  // the parent's workers do not exist here, its mutex is in an unknown state
+    current_team = nullptr;
+  }
+
+  Loop* joinable() {
+    for (Loop* loop : loops_)
+      if (loop->open() && loop->team->active < loop->team->limit) return loop;
+    return nullptr;
+  }
+
+  void work() {
+    is_worker = true;
+    std::unique_lock hold(mutex_);
+    for (;;) {
+      Loop* loop = nullptr;
+      ready_.wait(hold, [&] { return (loop = joinable()) != nullptr; });
+      ++loop->workers;
+      ++loop->team->active;
+      hold.unlock();
+      current_team = loop->team;
+      while (loop->step()) {
+      }
+      current_team = nullptr;
+      hold.lock();
+      --loop->team->active;
+      if (--loop->workers == 0) idle_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ready_, idle_;
+  std::list<Loop*> loops_;
+  unsigned threads_ = 0;
+};
+
+Result<void> finish(Loop& loop) {
+  if (loop.error) return std::move(*loop.error);
+  return {};
+}
+
+// Polled on the calling thread only: nowhere else is it safe to call.
+bool interrupted(const Config& config, std::chrono::steady_clock::time_point& last) {
+  if (!config.interrupted) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last < std::chrono::milliseconds(20)) return false;
+  last = now;
+  return config.interrupted();
+}
+
+void run(Loop& loop, const Config& config) {
+  auto last = std::chrono::steady_clock::now();
+  while (loop.step())
+    if (!is_worker && interrupted(config, last)) loop.fail(0, unavailable("interrupted"));
+}
+
+}  // namespace
+
+unsigned thread_count(unsigned wanted) noexcept {
+  return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
+}
+
+Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body) {
+  if (count == 0) return {};
+  Team own{thread_count(config.threads)};
+  Team* const team = current_team != nullptr ? current_team : &own;
+  Loop loop(count, body, *team);
+  const auto helpers = static_cast<unsigned>(std::min<std::size_t>(count, team->limit)) - 1;
+  if (helpers == 0) {
+    run(loop, config);
+    return finish(loop);
+  }
+  Team* const outer = std::exchange(current_team, team);
+  Pool& pool = Pool::get();
+  pool.enter(loop, helpers);
+  run(loop, config);
+  pool.leave(loop);
+  current_team = outer;
+  return finish(loop);
+}
+
+Budget::Share& Budget::Share::operator=(Share&& other) noexcept {
+  if (this != &other) {
+    release();
+    budget_ = std::exchange(other.budget_, nullptr);
+    bytes_ = other.bytes_;
+  }
+  return *this;
+}
+
+void Budget::Share::release() noexcept {
+  if (budget_ == nullptr) return;
+  {
+    const std::lock_guard hold(budget_->mutex_);
+    budget_->used_ -= bytes_;
+  }
+  budget_->freed_.notify_all();
+  budget_ = nullptr;
+}
+
+Budget::Share Budget::take(std::uint64_t bytes) {
+  std::unique_lock hold(mutex_);
+  freed_.wait(hold, [&] { return used_ == 0 || (bytes <= total_ && used_ <= total_ - bytes); });
+  used_ += bytes;
+  return {this, bytes};
+}
+
+}  // namespace sherd

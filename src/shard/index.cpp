@@ -1,0 +1,112 @@
+// Words to ranges and back. The encoded index is an array of uint64 of shape (inner chunks a dimension…, 2), run
+// through the index codecs; a transpose among them is legal and is undone here.
+#include "shard/index.hpp"
+
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kEntryBytes = 16;
+
+Shape index_shape(const Shape& grid) {
+  Shape shape = grid;
+  shape.push_back(2);
+  return shape;
+}
+
+bool is_identity(const std::vector<std::size_t>& permutation) {
+  for (std::size_t d = 0; d < permutation.size(); ++d)
+    if (permutation[d] != d) return false;
+  return true;
+}
+
+// Copies words between C order of `shape` and the stored order, in the direction that `to_stored` says.
+void permute(const Shape& shape, const std::vector<std::size_t>& permutation, std::span<std::uint64_t> natural,
+             std::span<std::uint64_t> stored, bool to_stored) {
+  const std::size_t rank = shape.size();
+  std::vector<std::uint64_t> strides(rank, 1);
+  for (std::size_t d = rank - 1; d > 0; --d) strides[d - 1] = strides[d] * shape[d];
+  Shape at(rank, 0);
+  for (auto& word : stored) {
+    std::uint64_t offset = 0;
+    for (std::size_t j = 0; j < rank; ++j) offset += at[j] * strides[permutation[j]];
+    if (to_stored) word = natural[offset];
+    else natural[offset] = word;
+    for (std::size_t j = rank; j-- > 0;) {
+      if (++at[j] < shape[permutation[j]]) break;
+      at[j] = 0;
+    }
+  }
+}
+
+std::span<std::byte> bytes_of(std::vector<std::uint64_t>& words) {
+  return std::as_writable_bytes(std::span(words));
+}
+
+}  // namespace
+
+Result<std::uint64_t> IndexFormat::encoded_size(const Shape& grid, const Limits& limits) const {
+  const auto slots = element_count(grid);
+  const auto bytes = slots ? checked_mul(*slots, kEntryBytes) : std::nullopt;
+  if (!bytes || *bytes > limits.index_bytes)
+    return unsupported("the index of a shard of " + to_string(grid) + " inner chunks takes more than the limit index_bytes (" +
+                       std::to_string(limits.index_bytes) + ")");
+  const auto size = codecs.encoded_size(codecs.stored_shape(index_shape(grid)));
+  if (!size) return invalid_argument("index_codecs must encode to a fixed size: compression cannot be used there");
+  return *size;
+}
+
+Result<ShardIndex> ShardIndex::decode(const IndexFormat& format, const Shape& grid, std::span<const std::byte> encoded,
+                                      std::uint64_t object_size) {
+  const Shape shape = index_shape(grid);
+  ShardIndex index(*element_count(grid));
+  index.object_size_ = object_size;
+  const auto& permutation = format.codecs.permutation();
+  if (is_identity(permutation)) {
+    SHERD_TRY(format.codecs.decode(shape, encoded, bytes_of(index.words_), nullptr).in([] { return "shard index"; }));
+    return index;
+  }
+  std::vector<std::uint64_t> stored(index.words_.size());
+  SHERD_TRY(format.codecs.decode(format.codecs.stored_shape(shape), encoded, bytes_of(stored), nullptr).in([] {
+    return "shard index";
+  }));
+  permute(shape, permutation, index.words_, stored, false);
+  return index;
+}
+
+Result<void> ShardIndex::encode(const IndexFormat& format, const Shape& grid, Buffer& to) const {
+  const Shape shape = index_shape(grid);
+  const auto& permutation = format.codecs.permutation();
+  if (is_identity(permutation)) return format.codecs.encode(shape, std::as_bytes(std::span(words_)), to);
+  std::vector<std::uint64_t> natural = words_;
+  std::vector<std::uint64_t> stored(words_.size());
+  permute(shape, permutation, natural, stored, true);
+  return format.codecs.encode(format.codecs.stored_shape(shape), std::as_bytes(std::span(stored)), to);
+}
+
+std::uint64_t ShardIndex::count() const noexcept {
+  std::uint64_t count = 0;
+  for (std::uint64_t slot = 0; slot < slots(); ++slot) count += empty(slot) ? 0 : 1;
+  return count;
+}
+
+Result<std::optional<Extent>> ShardIndex::extent(std::uint64_t slot) const {
+  const std::uint64_t offset = words_[2 * slot];
+  const std::uint64_t length = words_[2 * slot + 1];
+  if (offset == kEmpty && length == kEmpty) return std::optional<Extent>();
+  if (offset == kEmpty || length == kEmpty)
+    return std::move(corrupt("half-empty index entry: offset " + std::to_string(offset) + ", nbytes " + std::to_string(length)))
+        .in_slot(slot);
+  const auto end = checked_add(offset, length);
+  if (!end || *end > object_size_)
+    return std::move(corrupt("index entry (offset " + std::to_string(offset) + ", nbytes " + std::to_string(length) +
+                             ") reaches beyond the shard's " + std::to_string(object_size_) + " bytes"))
+        .in_slot(slot);
+  return std::optional<Extent>(Extent{offset, length});
+}
+
+}  // namespace sherd

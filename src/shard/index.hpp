@@ -1,0 +1,64 @@
+// The index of a shard: the only place where stored words become ranges. It owns the 2^64-1 sentinel and the
+// checks of overflow and bounds. Offsets are relative to the beginning of the shard.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "codec/chain.hpp"
+#include "sherd/array.hpp"
+#include "shard/extent.hpp"
+
+namespace sherd {
+
+/// How a shard's index is encoded and where it stands.
+struct IndexFormat {
+  CodecChain codecs;
+  IndexLocation location = IndexLocation::end;
+
+  /// The encoded size for a shard of this many inner chunks a dimension; unsupported beyond limits.index_bytes.
+  [[nodiscard]] Result<std::uint64_t> encoded_size(const Shape& grid, const Limits& limits) const;
+};
+
+/// One (offset, nbytes) pair a slot, in C order of the inner chunks.
+class ShardIndex {
+ public:
+  /// All slots empty.
+  explicit ShardIndex(std::uint64_t slots) : words_(slots * 2, kEmpty) {}
+
+  /// Decodes the index of a shard of `object_size` bytes.
+  static Result<ShardIndex> decode(const IndexFormat& format, const Shape& grid, std::span<const std::byte> encoded,
+                                   std::uint64_t object_size);
+  Result<void> encode(const IndexFormat& format, const Shape& grid, Buffer& to) const;
+
+  [[nodiscard]] std::uint64_t slots() const noexcept { return words_.size() / 2; }
+  [[nodiscard]] bool empty(std::uint64_t slot) const noexcept {
+    return words_[2 * slot] == kEmpty && words_[2 * slot + 1] == kEmpty;
+  }
+  /// Slots that are not empty.
+  [[nodiscard]] std::uint64_t count() const noexcept;
+  /// The slot's bytes, nullopt where it is empty; `corrupt` where the entry is half empty, overflows or reaches
+  /// beyond the shard. Such an entry spoils its own slot only.
+  [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t slot) const;
+
+  void set(std::uint64_t slot, Extent extent) noexcept {
+    words_[2 * slot] = extent.offset;
+    words_[2 * slot + 1] = extent.length;
+  }
+  void clear(std::uint64_t slot) noexcept { words_[2 * slot] = words_[2 * slot + 1] = kEmpty; }
+
+  /// The shard's size in bytes when the index was decoded; 0 for a new one.
+  [[nodiscard]] std::uint64_t object_size() const noexcept { return object_size_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return words_.size() * sizeof(std::uint64_t) + sizeof *this; }
+
+ private:
+  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  std::vector<std::uint64_t> words_;
+  std::uint64_t object_size_ = 0;
+};
+
+}  // namespace sherd

@@ -1,0 +1,143 @@
+// Builds the tree of chains and shards from codec metadata, and refuses what the sharding specification refuses:
+// ranks that differ, inner chunks that do not divide the shard, index codecs of variable size.
+#include "shard/layout.hpp"
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
+  if (!value.is_array()) return std::move(invalid_argument("must be a list of integers")).in_member("chunk_shape");
+  Shape inner;
+  for (const Json& length : value.elements()) {
+    const auto number = length.as_uint();
+    if (!number || *number == 0)
+      return std::move(invalid_argument("must be a list of integers of at least 1")).in_member("chunk_shape");
+    inner.push_back(*number);
+  }
+  if (inner.size() != stored.size())
+    return std::move(invalid_argument("has " + std::to_string(inner.size()) + " dimensions, the shard " +
+                                      std::to_string(stored.size())))
+        .in_member("chunk_shape");
+  for (std::size_t d = 0; d < inner.size(); ++d)
+    if (stored[d] % inner[d] != 0)
+      return std::move(invalid_argument("inner chunk " + to_string(inner) + " does not divide the shard " + to_string(stored) +
+                                        " along dimension " + std::to_string(d)))
+          .in_member("chunk_shape");
+  return inner;
+}
+
+Result<IndexLocation> parse_location(const Json* value) {
+  if (value == nullptr || value->text() == "end") return IndexLocation::end;
+  if (value->is_string() && value->text() == "start") return IndexLocation::start;
+  return std::move(invalid_argument("must be \"start\" or \"end\"")).in_member("index_location");
+}
+
+Result<std::vector<CodecSpec>> required_codecs(const Json& configuration, std::string_view member) {
+  const Json* list = configuration.find(member);
+  if (list == nullptr) return std::move(invalid_argument("is missing")).in_member(member);
+  return parse_codec_list(*list).in_member(member);
+}
+
+Result<void> check_members(const Json& configuration) {
+  if (!configuration.is_object()) return invalid_argument("sharding_indexed needs a configuration object");
+  for (const auto& [name, value] : configuration.members())
+    if (name != "chunk_shape" && name != "codecs" && name != "index_codecs" && name != "index_location")
+      return std::move(unsupported("unknown member")).in_member(name);
+  return {};
+}
+
+Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
+                                const Limits& limits, std::uint64_t level);
+
+Result<ShardLayout> build_shard(const Json& configuration, CodecTable table, const ChunkType& in, const Limits& limits,
+                                std::uint64_t level) {
+  SHERD_TRY(check_members(configuration));
+  if (level >= limits.shard_nesting)
+    return unsupported("shards are nested deeper than the limit shard_nesting (" + std::to_string(limits.shard_nesting) + ")");
+  const Json* chunk_shape = configuration.find("chunk_shape");
+  if (chunk_shape == nullptr) return std::move(invalid_argument("is missing")).in_member("chunk_shape");
+  ShardLayout shard;
+  SHERD_TRY(inner_shape, parse_inner_shape(*chunk_shape, in.shape));
+  shard.inner_shape = std::move(inner_shape);
+  SHERD_TRY(location, parse_location(configuration.find("index_location")));
+  shard.index.location = location;
+
+  const Shape grid = shard.grid(in.shape);
+  Shape index_shape = grid;
+  index_shape.push_back(2);
+  SHERD_TRY(index_specs, required_codecs(configuration, "index_codecs"));
+  SHERD_TRY(index_chain,
+            CodecChain::build(index_specs, table, {DType::uint64, index_shape}, limits).in_member("index_codecs"));
+  if (index_chain.sharding()) return std::move(invalid_argument("cannot be sharding_indexed")).in_member("index_codecs");
+  shard.index.codecs = std::move(index_chain);
+  SHERD_TRY(shard.index.encoded_size(grid, limits));
+
+  SHERD_TRY(inner_specs, required_codecs(configuration, "codecs"));
+  SHERD_TRY(inner, build_level(inner_specs, table, {in.dtype, shard.inner_shape}, limits, level + 1).in_member("codecs"));
+  shard.inner = std::make_unique<ChunkLayout>(std::move(inner));
+  return shard;
+}
+
+std::string sharding_member(std::span<const CodecSpec> specs) {
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (specs[i].name == "sharding_indexed") return "[" + std::to_string(i) + "].configuration";
+  return {};
+}
+
+Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
+                                const Limits& limits, std::uint64_t level) {
+  ChunkLayout layout;
+  layout.dtype = in.dtype;
+  SHERD_TRY(chain, CodecChain::build(specs, table, in, limits));
+  layout.chain = std::move(chain);
+  if (!layout.chain.sharding()) {
+    const auto count = element_count(in.shape);
+    const auto bytes = count ? checked_mul(*count, in.dtype.size()) : std::nullopt;
+    if (!bytes || *bytes > limits.chunk_bytes)
+      return unsupported("a chunk of shape " + to_string(in.shape) + " takes more than the limit chunk_bytes (" +
+                         std::to_string(limits.chunk_bytes) + ")");
+    return layout;
+  }
+  SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.shape)));
+  SHERD_TRY(shard, build_shard(layout.chain.sharding()->configuration, table, inner_type, limits, level)
+                       .in_member(sharding_member(specs)));
+  layout.shard = std::move(shard);
+  return layout;
+}
+
+}  // namespace
+
+Shape ShardLayout::grid(const Shape& stored) const {
+  Shape grid(stored.size());
+  for (std::size_t d = 0; d < stored.size(); ++d) grid[d] = stored[d] / inner_shape[d];
+  return grid;
+}
+
+Shape ChunkLayout::leaf_shape(const Shape& shape) const {
+  if (!shard) return shape;
+  const Shape stored = shard->inner->leaf_shape(shard->inner_shape);
+  Shape natural(stored.size());
+  for (std::size_t j = 0; j < stored.size(); ++j) natural[chain.permutation()[j]] = stored[j];
+  return natural;
+}
+
+Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
+                                       const Limits& limits) {
+  return build_level(specs, table, in, limits, 0);
+}
+
+Result<void> ChunkLayout::check_shape(const Shape& shape) const {
+  if (!shard) return {};
+  const Shape stored = chain.stored_shape(shape);
+  for (std::size_t d = 0; d < stored.size(); ++d)
+    if (stored[d] % shard->inner_shape[d] != 0)
+      return invalid_argument("inner chunk " + to_string(shard->inner_shape) + " does not divide a shard of shape " +
+                              to_string(stored) + " along dimension " + std::to_string(d));
+  return {};
+}
+
+}  // namespace sherd
