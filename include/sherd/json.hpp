@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sherd/export.hpp"
@@ -29,7 +30,7 @@ class SHERD_API Json {
   Json(int value);                           // NOLINT(google-explicit-constructor)
   Json(std::int64_t value);                  // NOLINT(google-explicit-constructor)
   Json(std::uint64_t value);                 // NOLINT(google-explicit-constructor)
-  Json(double value);                        ///< shortest text that reads back; must be finite  NOLINT
+  Json(double value);                        ///< shortest text that reads back; null where not finite  NOLINT
   Json(std::string value);                   // NOLINT(google-explicit-constructor)
   Json(std::string_view value);              // NOLINT(google-explicit-constructor)
   Json(const char* value);                   // NOLINT(google-explicit-constructor)
@@ -37,11 +38,11 @@ class SHERD_API Json {
   Json(Object value);                        // NOLINT(google-explicit-constructor)
   /// An array of numbers, from a Shape.
   static Json numbers(const std::vector<std::uint64_t>& values);
-  /// A number given by its text, which must be a JSON number.
+  /// A number given by its text, which must be a JSON number (otherwise null).
   static Json number(std::string text);
 
   /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
-  /// a depth beyond `max_depth` is `unsupported`.
+  /// a depth beyond `max_depth` (at most 4096) is `unsupported`.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128);
   /// The text; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one line
   /// only when indent is 0).
@@ -62,31 +63,33 @@ class SHERD_API Json {
   /// Any number, rounded half to even; overflow gives an infinity.
   [[nodiscard]] std::optional<double> as_double() const noexcept;
   /// The text of a string or the digits of a number; empty for other types.
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] const std::string& text() const noexcept;
 
   /// The elements of an array (empty for other types) and the members of an object (likewise).
-  [[nodiscard]] const Array& elements() const noexcept { return elements_; }
-  [[nodiscard]] const Object& members() const noexcept { return members_; }
-  Array& elements() noexcept { return elements_; }
-  Object& members() noexcept { return members_; }
-  [[nodiscard]] std::size_t size() const noexcept { return is_object() ? members_.size() : elements_.size(); }
+  [[nodiscard]] const Array& elements() const noexcept;
+  [[nodiscard]] const Object& members() const noexcept;
+  [[nodiscard]] std::span<Json> elements() noexcept;
+  [[nodiscard]] std::span<Member> members() noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return is_object() ? members().size() : elements().size(); }
 
   /// The member's value, or nullptr.
   [[nodiscard]] const Json* find(std::string_view key) const noexcept;
   Json* find(std::string_view key) noexcept;
-  /// Sets a member, in its old place or at the end; makes a null value an object.
+  /// Sets a member, in its old place or at the end; makes a null value an object. Looks at every member, as find()
+  /// does: an object of very many members is better made from an Object.
   Json& set(std::string_view key, Json value);
   bool erase(std::string_view key);
+  /// Adds an element; makes a null value an array.
   void push_back(Json value);
 
   friend SHERD_API bool operator==(const Json& a, const Json& b) noexcept;
 
  private:
+  class Parser;
+  Json(Type type, std::string text) : type_(type), value_(std::move(text)) {}
+
   Type type_ = Type::null;
-  bool bool_ = false;
-  std::string text_;
-  Array elements_;
-  Object members_;
+  std::variant<bool, std::string, Array, Object> value_;
 };
 
 }  // namespace sherd

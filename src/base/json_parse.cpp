@@ -1,0 +1,361 @@
+// From text to Json: strict RFC 8259, in one pass and without recursion.
+// as UTF-8 while they are scanned, eight bytes at a time where nothing needs a second look. Line and column are
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+
+#include "sherd/json.hpp"
+
+namespace sherd {
+
+namespace {
+
+constexpr std::uint64_t kDeepest = 4096;      // destruction, comparison and printing recurse
+constexpr std::size_t kFewMembers = 16;       // below, comparing all pairs of keys is the fastest
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// character or a byte above 127.
+std::size_t plain_run(const char* at, const char* end) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+  const char* const begin = at;
+  if constexpr (std::endian::native == std::endian::little) {
+    while (end - at >= 8) {
+      std::uint64_t word;
+      std::memcpy(&word, at, 8);
+      // A byte below n borrows from its high bit when n is subtracted; false alarms lie above the first true one.
+      const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
+      const std::uint64_t found =
+          (word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes)) & kHighs;
+      if (found) {
+        at += std::countr_zero(found) / 8;
+        break;
+      }
+      at += 8;
+    }
+  }
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) - 0x20u < 0x60u && c != '"' && c != '\\'; };
+  while (at != end && plain(*at)) ++at;
+  return static_cast<std::size_t>(at - begin);
+}
+
+// surrogate or beyond U+10FFFF (Unicode, table 3-7).
+std::size_t sequence_length(const char* at, const char* end) {
+  const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length == 0 || static_cast<std::size_t>(end - at) < length) return 0;
+  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+void append_utf8(std::uint32_t code, std::string& to) {
+  const auto tail = [&to](std::uint32_t bits) { to += static_cast<char>(0x80 | (bits & 0x3F)); };
+  if (code < 0x80) {
+    to += static_cast<char>(code);
+  } else if (code < 0x800) {
+    to += static_cast<char>(0xC0 | code >> 6);
+    tail(code);
+  } else if (code < 0x10000) {
+    to += static_cast<char>(0xE0 | code >> 12);
+    tail(code >> 6);
+    tail(code);
+  } else {
+    to += static_cast<char>(0xF0 | code >> 18);
+    tail(code >> 12);
+    tail(code >> 6);
+    tail(code);
+  }
+}
+
+// no worst case that a document could aim at.
+const std::string* duplicate_key(std::span<const Json::Member> members) {
+  if (members.size() <= kFewMembers) {
+    for (std::size_t i = 1; i < members.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (members[i].first == members[j].first) return &members[i].first;
+    return nullptr;
+  }
+  constexpr std::uint64_t kIndex = 0xFFFFFFFF;  // 2^32 members need 20 GiB of text; parse() refuses such texts
+  std::vector<std::uint64_t> order(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i)
+    order[i] = (std::hash<std::string_view>()(members[i].first) & ~kIndex) | i;
+  std::sort(order.begin(), order.end());
+  const auto key = [&](std::uint64_t entry) -> const std::string& { return members[entry & kIndex].first; };
+  for (auto run = order.begin(); run != order.end();) {
+    auto end = run + 1;
+    while (end != order.end() && (*end & ~kIndex) == (*run & ~kIndex)) ++end;
+    std::sort(run, end, [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+    const auto twice = std::adjacent_find(run, end, [&](std::uint64_t a, std::uint64_t b) { return key(a) == key(b); });
+    if (twice != end) return &key(*twice);
+    run = end;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+class Json::Parser {
+ public:
+  Parser(std::string_view text, std::uint64_t max_depth)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), max_depth_(std::min(max_depth, kDeepest)) {}
+
+  Result<Json> run() {
+    if (std::string_view(begin_, end_).starts_with("\xEF\xBB\xBF"))
+      fail("the document begins with a byte order mark; store it as UTF-8 without one");
+    else if (skip_space(); at_ == end_)
+      fail("the document is empty");
+    else
+      while (parse_value() && after_value()) {
+      }
+    if (error_) return *std::move(error_);
+    return std::move(root_);
+  }
+
+ private:
+  struct Frame {
+    const char* open;        // the bracket
+    std::size_t first;       // of the container's values on the stack
+    bool is_object;
+  };
+
+  // Begins or completes the value at at_; leaves at_ after it, or before the first value of a container.
+  bool parse_value() {
+    for (;;) {
+      const char c = peek();
+      if (c == '[' || c == '{') {
+        if (!open(c == '{')) return false;
+        skip_space();
+        if (peek() == (c == '{' ? '}' : ']')) return close();
+        if (c == '{' && !parse_key()) return false;
+        continue;
+      }
+      if (c == '"') return parse_string() && add(Json(Type::string, std::move(string_)));
+      if (c == '-' || is_digit(c)) return parse_number();
+      return parse_word();
+    }
+  }
+
+  // Takes the comma and the next key, or closes containers; false at the end of the document or an error.
+  bool after_value() {
+    for (;;) {
+      skip_space();
+      if (frames_.empty()) return at_ == end_ ? false : fail("there is more text after the document's end");
+      const bool is_object = frames_.back().is_object;
+      if (peek() == ',') {
+        ++at_;
+        skip_space();
+        return !is_object || parse_key();
+      }
+      if (at_ == end_ || *at_ != (is_object ? '}' : ']'))
+        return unexpected(is_object ? "',' or '}' after a member" : "',' or ']' after an element");
+      if (!close()) return false;
+    }
+  }
+
+  bool open(bool is_object) {
+    if (frames_.size() >= max_depth_) {
+      fail("nested deeper than the limit json_depth = " + std::to_string(max_depth_));
+      error_ = unsupported(error_->message());
+      return false;
+    }
+    frames_.push_back({at_++, is_object ? members_.size() : elements_.size(), is_object});
+    return true;
+  }
+
+  bool close() {
+    ++at_;
+    const Frame frame = frames_.back();
+    frames_.pop_back();
+    if (!frame.is_object) return add(Json(taken(elements_, frame.first)));
+    if (const std::string* key = duplicate_key(std::span(members_).subspan(frame.first))) {
+      at_ = frame.open;
+      return fail("the key " + Json(*key).dump() + " stands twice in the object that begins here");
+    }
+    return add(Json(taken(members_, frame.first)));
+  }
+
+  // What lies on the stack from `first` on. The last container takes the stack itself: no second copy of a big one.
+  template <class Values>
+  Values taken(Values& stack, std::size_t first) {
+    if (first == 0 && frames_.empty()) return std::exchange(stack, {});
+    const auto from = stack.begin() + static_cast<std::ptrdiff_t>(first);
+    Values values(std::make_move_iterator(from), std::make_move_iterator(stack.end()));
+    stack.erase(from, stack.end());
+    return values;
+  }
+
+  bool add(Json&& value) {
+    if (frames_.empty()) root_ = std::move(value);
+    else if (frames_.back().is_object) members_.back().second = std::move(value);
+    else elements_.push_back(std::move(value));
+    return true;
+  }
+
+  bool parse_key() {
+    if (peek() != '"') return unexpected("a key in double quotes");
+    if (!parse_string()) return false;
+    skip_space();
+    if (peek() != ':') return unexpected("':' after the key");
+    ++at_;
+    skip_space();
+    members_.emplace_back(std::move(string_), Json());
+    return true;
+  }
+
+  // The string at at_ into string_.
+  bool parse_string() {
+    const char* const open = at_++;
+    string_.clear();
+    for (const char* run = at_;;) {
+      at_ += plain_run(at_, end_);
+      if (at_ == end_) {
+        at_ = open;
+        return fail("the string that begins here has no end");
+      }
+      if (*at_ == '"') {
+        string_.append(run, at_++);
+        return true;
+      }
+      if (*at_ == '\\') {
+        string_.append(run, at_);
+        if (!parse_escape()) return false;
+        run = at_;
+      } else if (static_cast<unsigned char>(*at_) < 0x20) {
+        return fail("a control character stands unescaped in a string");
+      } else {
+        const std::size_t length = sequence_length(at_, end_);
+        if (length == 0) return fail("the bytes are not valid UTF-8");
+        at_ += length;
+      }
+    }
+  }
+
+  bool parse_escape() {
+    constexpr std::string_view kLetters = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+    const char c = end_ - at_ > 1 ? at_[1] : '\0';
+    if (c == 'u') return parse_code();
+    const auto letter = c == '\0' ? std::string_view::npos : kLetters.find(c);
+    if (letter == std::string_view::npos) return fail("unknown escape in a string");
+    string_ += kMeanings[letter];
+    at_ += 2;
+    return true;
+  }
+
+  bool parse_code() {
+    const auto unit = code_unit(at_);
+    if (!unit) return fail("\\u must be followed by four hexadecimal digits");
+    std::uint32_t code = *unit;
+    std::size_t length = 6;
+    if (code >= 0xD800 && code < 0xE000) {
+      const auto low = code < 0xDC00 ? code_unit(at_ + 6) : std::nullopt;
+      if (!low || *low < 0xDC00 || *low >= 0xE000) return fail("a surrogate stands alone in a string");
+      code = 0x10000 + ((code - 0xD800) << 10) + (*low - 0xDC00);
+      length = 12;
+    }
+    append_utf8(code, string_);
+    at_ += length;
+    return true;
+  }
+
+  // The value of `\uXXXX` at `at`.
+  [[nodiscard]] std::optional<std::uint32_t> code_unit(const char* at) const {
+    if (end_ - at < 6 || at[0] != '\\' || at[1] != 'u') return std::nullopt;
+    std::uint32_t value = 0;
+    for (const char* digit = at + 2; digit != at + 6; ++digit) {
+      const char c = static_cast<char>(*digit | 0x20);
+      if (is_digit(*digit)) value = value * 16 + static_cast<std::uint32_t>(*digit - '0');
+      else if (c >= 'a' && c <= 'f') value = value * 16 + static_cast<std::uint32_t>(c - 'a' + 10);
+      else return std::nullopt;
+    }
+    return value;
+  }
+
+  bool parse_number() {
+    const char* const first = at_;
+    if (*at_ == '-') ++at_;
+    const char* const digits = at_;
+    if (!skip_digits()) {
+      at_ = first;
+      return parse_word();
+    }
+    if (*digits == '0' && at_ - digits > 1) {
+      at_ = digits;
+      return fail("a number must not begin with 0");
+    }
+    if (peek() == '.') {
+      ++at_;
+      if (!skip_digits()) return unexpected("a digit after the decimal point");
+    }
+    if (peek() == 'e' || peek() == 'E') {
+      ++at_;
+      if (peek() == '+' || peek() == '-') ++at_;
+      if (!skip_digits()) return unexpected("a digit in the exponent");
+    }
+    return add(Json(Type::number, std::string(first, at_)));
+  }
+
+  bool skip_digits() {
+    const char* const first = at_;
+    while (at_ != end_ && is_digit(*at_)) ++at_;
+    return at_ != first;
+  }
+
+  bool parse_word() {
+    const std::string_view rest(at_, end_);
+    const auto take = [&](std::string_view word) { return rest.starts_with(word) && (at_ += word.size(), true); };
+    if (take("true")) return add(Json(true));
+    if (take("false")) return add(Json(false));
+    if (take("null")) return add(Json());
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
+      if (rest.starts_with(word))
+        return fail(std::string(word) + " is not JSON; metadata writes it as the string \"" + std::string(word) + "\"");
+    return unexpected("a value");
+  }
+
+  [[nodiscard]] char peek() const { return at_ == end_ ? '\0' : *at_; }
+
+  void skip_space() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  }
+
+  bool unexpected(std::string_view wanted) {
+    return fail((at_ == end_ ? "the document ends where " : "expected ") + std::string(wanted) +
+                (at_ == end_ ? " was expected" : ""));
+  }
+
+  // An error at at_. Columns count characters, as editors do.
+  bool fail(const std::string& what) {
+    std::uint64_t line = 1, column = 1;
+    for (const char* c = begin_; c != at_; ++c) {
+      column = *c == '\n' ? 1 : column + ((static_cast<unsigned char>(*c) & 0xC0) != 0x80);
+      line += *c == '\n';
+    }
+    error_ = corrupt("JSON, line " + std::to_string(line) + ", column " + std::to_string(column) + " (byte " +
+                     std::to_string(at_ - begin_) + "): " + what);
+    return false;
+  }
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  std::uint64_t max_depth_;
+  std::vector<Frame> frames_;
+  std::vector<Json> elements_;
+  std::vector<Member> members_;
+  std::string string_;
+  Json root_;
+  std::optional<Error> error_;
+};
+
+Result<Json> Json::parse(std::string_view text, std::uint64_t max_depth) {
+  if (text.size() >> 34) return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
+  return Parser(text, max_depth).run();
+}
+
+}  // namespace sherd
