@@ -1,0 +1,210 @@
+// Knows where Zarr v3 puts its documents (`zarr.json` beside a node's chunks), what a group document holds, which
+// names nodes may have, and the de facto consolidated metadata of kind "inline" (a flat object from relative paths
+// to documents). Array documents are zarr3_array.cpp's.
+#include "format/zarr3.hpp"
+
+#include <algorithm>
+
+#include "array/document.hpp"
+#include "array/format.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+
+namespace {
+
+constexpr std::string_view file_name = "zarr.json";
+
+std::string below(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : path + "/" + std::string(name);
+}
+
+struct StoredText {
+  std::string text;
+  Generation generation;
+};
+
+Result<std::optional<StoredText>> read_text(Store& store, const std::string& key, const Limits& limits) {
+  SHERD_TRY(source, store.open(key));
+  if (source == nullptr) return std::optional<StoredText>();
+  SHERD_TRY(size, source->size());
+  if (size > limits.metadata_bytes)
+    return unsupported("the document has " + std::to_string(size) + " bytes, more than the limit metadata_bytes = " +
+                       std::to_string(limits.metadata_bytes));
+  StoredText stored;
+  stored.text.resize(size);
+  const RangeRead range{0, std::as_writable_bytes(std::span(stored.text))};
+  SHERD_TRY(source->read(std::span(&range, 1)));
+  SHERD_TRY(generation, source->generation());
+  stored.generation = std::move(generation);
+  return std::optional(std::move(stored));
+}
+
+Result<NodeType> node_type(const Json& document) {
+  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  const Json* version = document.find("zarr_format");
+  if (version == nullptr || !version->is_number()) return invalid_argument("must be the number 3").in_member("zarr_format");
+  if (version->as_int() != 3)
+    return unsupported("Zarr format " + version->text() + " is not known under the name zarr.json; only 3 is")
+        .in_member("zarr_format");
+  const Json* type = document.find("node_type");
+  const bool is_string = type != nullptr && type->is_string();
+  if (is_string && type->text() == "array") return NodeType::array;
+  if (is_string && type->text() == "group") return NodeType::group;
+  return invalid_argument("must be \"array\" or \"group\"").in_member("node_type");
+}
+
+Result<void> check_group(const Json& document) {
+  SHERD_TRY(zarr3::refuse_unknown(document, {"zarr_format", "node_type", "attributes", "consolidated_metadata"}));
+  const Json* consolidated = document.find("consolidated_metadata");
+  if (consolidated != nullptr && !consolidated->is_null() && !consolidated->is_object())
+    return invalid_argument("must be an object").in_member("consolidated_metadata");
+  return {};
+}
+
+class Zarr3 final : public Format {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "zarr3"; }
+  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override { return {document_key(path)}; }
+  [[nodiscard]] std::string document_key(const std::string& path) const override { return below(path, file_name); }
+  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
+    return path.empty() ? path : path + "/";
+  }
+
+  Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeDocument> lower(const Json& document, const Limits& limits) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return zarr3::print_array(spec); }
+  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
+  [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
+  [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
+  [[nodiscard]] std::string text(const Json& document) const override { return document.dump(2); }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
+
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits) const override;
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const override;
+  [[nodiscard]] Result<Json> with_consolidated(Json document,
+                                               std::vector<std::pair<std::string, Json>> documents) const override;
+
+ private:
+  [[nodiscard]] bool is_path(std::string_view path) const;
+};
+
+Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
+  const std::string key = document_key(path);
+  SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
+  if (!stored) return std::optional<NodeDocument>();
+  SHERD_TRY(json, Json::parse(stored->text, limits.json_depth).in_key(key));
+  auto node = lower(json, limits);
+  if (!node) return stored_error(std::move(node).error()).in_key(key);
+  node->generation = std::move(stored->generation);
+  return std::optional(*std::move(node));
+}
+
+Result<NodeDocument> Zarr3::lower(const Json& document, const Limits& limits) const {
+  NodeDocument node;
+  SHERD_TRY(type, node_type(document));
+  node.type = type;
+  if (type == NodeType::array) {
+    SHERD_TRY(array, zarr3::parse_array(document, limits));
+    node.array = std::move(array);
+  } else {
+    SHERD_TRY(check_group(document));
+  }
+  SHERD_TRY(attributes, zarr3::parse_attributes(document));
+  node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
+  node.document = document;
+  return node;
+}
+
+Result<Json> Zarr3::group_document(const Json& attributes) const {
+  Json document;
+  document.set("attributes", attributes.is_null() ? Json(Json::Object{}) : attributes);
+  document.set("zarr_format", 3);
+  document.set("node_type", "group");
+  return document;
+}
+
+Result<Json> Zarr3::with_shape(Json document, const Shape& shape) const {
+  document.set("shape", Json::numbers(shape));
+  return document;
+}
+
+Result<Json> Zarr3::with_attributes(Json document, const Json& attributes) const {
+  document.set("attributes", attributes);
+  return document;
+}
+
+Result<void> Zarr3::check_name(std::string_view name) const {
+  const auto refuse = [name](std::string_view why) {
+    return invalid_argument("'" + std::string(name) + "' cannot be the name of a node: " + std::string(why));
+  };
+  if (name.empty()) return invalid_argument("a node's name cannot be empty");
+  if (name.find('/') != name.npos) return refuse("it contains '/'");
+  if (name.find('\0') != name.npos) return refuse("it contains a NUL byte");
+  if (name.find_first_not_of('.') == name.npos) return refuse("it consists of dots only");
+  if (name.starts_with("__")) return refuse("names that begin with '__' are reserved");
+  if (name == file_name) return refuse("it is the name of the metadata documents");
+  if (!Json::parse(Json(name).dump())) return refuse("it is not valid UTF-8");
+  return {};
+}
+
+Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& store, const std::string& path,
+                                                                     const Limits& limits) const {
+  SHERD_TRY(listing, store.list_dir(chunk_prefix(path)));
+  std::vector<std::pair<std::string, NodeType>> found;
+  for (const std::string& name : listing.prefixes) {
+    if (!check_name(name)) continue;
+    const std::string key = document_key(below(path, name));
+    SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
+    if (!stored) continue;
+    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth).in_key(key));
+    auto type = node_type(json);
+    if (!type) return stored_error(std::move(type).error()).in_key(key);
+    found.emplace_back(name, *type);
+  }
+  return found;
+}
+
+bool Zarr3::is_path(std::string_view path) const {
+  while (true) {
+    const std::size_t end = path.find('/');
+    if (!check_name(path.substr(0, end))) return false;
+    if (end == path.npos) return true;
+    path.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::vector<std::pair<std::string, Json>>> Zarr3::consolidated(const Json& document) const {
+  const Json* consolidated = document.find("consolidated_metadata");
+  const Json* kind = consolidated != nullptr ? consolidated->find("kind") : nullptr;
+  const Json* metadata = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
+  if (kind == nullptr || !kind->is_string() || kind->text() != "inline") return std::nullopt;
+  if (metadata == nullptr || !metadata->is_object()) return std::nullopt;
+  std::vector<std::pair<std::string, Json>> documents;
+  for (const auto& [path, json] : metadata->members()) {
+    if (is_path(path)) documents.emplace_back(path, json);
+  }
+  std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return documents;
+}
+
+Result<Json> Zarr3::with_consolidated(Json document, std::vector<std::pair<std::string, Json>> documents) const {
+  for (auto& [path, json] : documents) json.erase("consolidated_metadata");
+  Json consolidated;
+  consolidated.set("kind", "inline");
+  consolidated.set("must_understand", false);
+  consolidated.set("metadata", Json(std::move(documents)));
+  document.set("consolidated_metadata", std::move(consolidated));
+  return document;
+}
+
+constinit const Zarr3 instance;
+
+}  // namespace
+
+const Format& zarr3_format() noexcept;
+const Format& zarr3_format() noexcept { return instance; }
+
+}  // namespace sherd

@@ -1,0 +1,24 @@
+// What the two files of the Zarr v3 format share: the members of array documents, and the refusal of unknown ones.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "array/spec.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::zarr3 {
+
+/// Lowers an array document whose zarr_format and node_type are right. Wrong values are invalid_argument, unknown
+/// names and exceeded limits `unsupported`; every error names its member.
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits);
+/// The canonical document, its members in the order in which zarr-python writes them.
+Json print_array(const ArraySpec& spec);
+
+/// Refuses members that are not `known`, objects with "must_understand": false aside.
+Result<void> refuse_unknown(const Json& document, std::initializer_list<std::string_view> known);
+/// The document's attributes: an object, or null where it has none.
+Result<Json> parse_attributes(const Json& document);
+
+}  // namespace sherd::zarr3
