@@ -1,20 +1,27 @@
-# The Python module sherd._sherd; scikit-build-core packs it with python/sherd and puts the sherd command beside `python`.
+# The Python package for scikit-build-core: the module sherd._sherd with its stubs, beside the files of python/sherd,
+# and the sherd command, which goes where the environment keeps its programs.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 
+add_custom_target(python_package)
 file(GLOB python_sources CONFIGURE_DEPENDS python/*.cpp)
 if(python_sources)
   nanobind_add_module(_sherd NB_STATIC NOMINSIZE ${python_sources})
+  target_include_directories(_sherd PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(_sherd PRIVATE ${SHERD_WARNINGS})
   target_link_libraries(_sherd PRIVATE sherd_engine)
   nanobind_add_stub(_sherd_stub MODULE _sherd OUTPUT _sherd.pyi PYTHON_PATH $<TARGET_FILE_DIR:_sherd> DEPENDS _sherd)
+  add_dependencies(python_package _sherd _sherd_stub)
   if(SKBUILD)
     install(TARGETS _sherd DESTINATION sherd)
     install(FILES ${PROJECT_BINARY_DIR}/_sherd.pyi DESTINATION sherd)
   endif()
 endif()
-if(SKBUILD AND TARGET sherd_command)
-  install(TARGETS sherd_command DESTINATION ${SKBUILD_SCRIPTS_DIR})
+if(TARGET sherd_command)
+  add_dependencies(python_package sherd_command)
+  if(SKBUILD)
+    install(TARGETS sherd_command DESTINATION ${SKBUILD_SCRIPTS_DIR})
+  endif()
 endif()

@@ -1,0 +1,122 @@
+"""Checks the shape of the source tree from its text, and says with file and line what is wrong:
+
+- a room includes only itself, rooms to its left and the public headers;
+- public headers include the standard library and each other, nothing else;
+- no file of code is longer than 500 lines;
+- nothing refers to a path beside the repository.
+
+It first proves on a small tree that each rule can fail.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOMS = ["base", "codec", "store", "shard", "array", "format", "tools", "registry"]
+CODE = {".cpp", ".hpp", ".h", ".cc", ".py", ".cmake", ".js", ".mjs"}
+FOLDERS = ["include", "src", "cli", "python", "fuzz", "bench", "tests", "cmake", "script", "docs", "examples", ".ci"]
+GENERATED = {"node_modules", "__pycache__", "data", "corpus", ".pytest_cache", ".hypothesis"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+OUTSIDE = re.compile(r"\.\./shared\b|/work/")
+LONGEST = 500
+
+
+def files(root):
+    for path in sorted(root.iterdir()):
+        if path.is_file():
+            yield path
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and not GENERATED & set(path.relative_to(root).parts):
+                yield path
+
+
+def place(path):
+    """The room that a file stands in, `include` for a public header, or None where every include is fine."""
+    if path.parts[0] == "include":
+        return "include"
+    if path.parts[0] == "src":
+        return path.parts[1] if len(path.parts) > 2 else "registry"
+    return path.parts[0] if path.parts[0] in ("cli", "python") else None
+
+
+def include_fault(here, bracket, name):
+    """What is wrong with a file of `here` including `name`, or None."""
+    if name.startswith("sherd/"):
+        return None
+    if here == "include":
+        standard = bracket == "<" and re.fullmatch(r"[a-z_0-9]+", name)
+        return None if standard else "a public header includes the standard library and public headers only"
+    if bracket == "<":
+        return None
+    room = name.split("/")[0] if "/" in name else name.removesuffix(".hpp")
+    if here in ROOMS:
+        allowed = ROOMS[: ROOMS.index(here) + 1]
+    else:
+        allowed = [*ROOMS, here]
+    if room in allowed:
+        return None
+    return f"{here} may include {', '.join(allowed)} and sherd/"
+
+
+def faults(root):
+    this_file = pathlib.Path(__file__).resolve()
+    for path in files(root):
+        name = path.relative_to(root)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        if path.suffix in CODE and len(lines) > LONGEST:
+            yield f"{name}: {len(lines)} lines; {LONGEST} is the most: is it still one thing?"
+        here = place(name) if path.suffix in CODE else None
+        if here not in (None, "include", "cli", "python", *ROOMS):
+            yield f"{name}: {here} is no room; the rooms are {', '.join(ROOMS)}"
+            continue
+        for number, line in enumerate(lines, 1):
+            found = INCLUDE.match(line)
+            fault = include_fault(here, *found.groups()) if found and here else None
+            if fault:
+                yield f'{name}:{number}: "{found.group(2)}": {fault}'
+            if OUTSIDE.search(line) and path.resolve() != this_file:
+                yield f"{name}:{number}: refers to a path outside the repository"
+
+
+def self_test():
+    wrong = {
+        "src/base/a.cpp": '#include "codec/codec.hpp"\n',
+        "src/codec/b.cpp": '#include "registry.hpp"\n',
+        "src/attic/c.cpp": "\n",
+        "src/tools/d.cpp": '#include "cli/verbs.hpp"\n',
+        "cli/e.cpp": '#include "python/module.hpp"\n',
+        "include/sherd/f.hpp": "#include <zstd.h>\n",
+        "include/sherd/g.hpp": '#include "base/buffer.hpp"\n',
+        "src/array/h.cpp": "\n" * (LONGEST + 1),
+        "docs/i.md": "see " + "../" + "shared/design.md\n",
+    }
+    right = {
+        "src/registry.cpp": '#include "registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
+        "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
+        "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
+        "tests/base/m_test.cc": '#include "tools/copy.hpp"\n',
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in {**wrong, **right}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        named = sorted({fault.split(":")[0] for fault in faults(root)})
+    if named != sorted(wrong):
+        yield f"self-test: found faults in {named}, expected them in {sorted(wrong)}"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    found = [*self_test(), *faults(root)]
+    print("\n".join(found) or "the tree is as it should be")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
