@@ -4,16 +4,19 @@
 // configuration on; src/shard takes it from there.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "codec/codec.hpp"
 
 namespace sherd {
 
-/// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings.
+/// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings. Errors here and
+/// in CodecChain::build name the member below the list ("[0].configuration.level").
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
 /// As metadata: objects; no `configuration` where it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
@@ -62,10 +65,44 @@ class CodecChain {
   Result<void> encode_arrays(const Shape& stored, std::span<const std::byte> from, Buffer& to) const;
 
  private:
+  /// What the output of a bytes->bytes codec may be on decoding.
+  struct Bound {
+    enum class Kind : std::uint8_t {
+      exact,     ///< `size` it is
+      at_most,   ///< no writer's encoding is larger
+      limit,     ///< the user's limit ends here
+    } kind = Kind::exact;
+    std::uint64_t size = 0;
+  };
+  /// Where the innermost bytes->bytes codec decodes to; scratch where neither is set.
+  struct Target {
+    std::span<std::byte> elements = {};
+    Buffer* buffer = nullptr;
+  };
+
+  struct Spare;
+
+  Result<void> add(const CodecSpec& spec, CodecTable table, ChunkType& type);
+  Result<void> add_array_codec(const CodecSpec& spec, const CodecEntry& entry, ChunkType& type);
+  Result<void> add_array_bytes_codec(const CodecSpec& spec, const CodecEntry* entry, const ChunkType& type);
+  Result<void> add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type);
+  [[nodiscard]] bool has_array_bytes_codec() const noexcept { return array_bytes_codec_ != nullptr || sharding_; }
+
+  [[nodiscard]] Bound bound_of(std::size_t codec, Bound innermost) const;
+  Result<std::span<const std::byte>> undo(std::span<const std::byte> encoded, Bound innermost, Target target,
+                                          Spare& spare) const;
+  Result<std::span<const std::byte>> undo_one(std::size_t codec, std::span<const std::byte> from, Bound bound,
+                                              Target target) const;
+  Result<std::span<const std::byte>> decode_growing(const BytesCodec& codec, std::span<const std::byte> from,
+                                                    Bound bound, Buffer& to) const;
+  Result<void> decode_words(std::span<const std::byte> encoded, std::span<std::byte> elements) const;
+  Result<std::vector<ChunkType>> types(const Shape& stored) const;
+
   DType dtype_;
   std::vector<std::size_t> permutation_;
   std::vector<std::shared_ptr<const ArrayCodec>> array_codecs_;
   std::shared_ptr<const ArrayBytesCodec> array_bytes_codec_;
+  std::size_t word_size_ = 0;  ///< of the array->bytes codec (raw_word_size) where no array codec is left
   std::optional<CodecSpec> sharding_;
   std::vector<std::shared_ptr<const BytesCodec>> bytes_codecs_;
   std::vector<std::string> bytes_names_;

@@ -1,0 +1,20 @@
+// The checksums that stored bytes carry, each over a whole span at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sherd {
+
+/// CRC-32C (Castagnoli, RFC 3720).
+[[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
+/// CRC-32 of gzip and zip (RFC 1952).
+[[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes) noexcept;
+/// Adler-32 of zlib (RFC 1950).
+[[nodiscard]] std::uint32_t adler32(std::span<const std::byte> bytes) noexcept;
+/// Fletcher-32 as HDF5 and netCDF compute it: sums of big-endian 16-bit words modulo 65535, a last odd byte
+/// counting as the high half of a word.
+[[nodiscard]] std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace sherd

@@ -1,0 +1,177 @@
+// Knows which lists of codecs are chains: how they stand in metadata, in which order their kinds may come, and what
+// must be refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by name
+// and left to the shard room. How a chain is run stands in chain_run.cpp.
+#include "codec/chain.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kSharding = "sharding_indexed";
+
+/// Codecs that exist in the registry or in numcodecs and are not read by this version.
+constexpr std::string_view kNotSupported[] = {
+    "cast_value", "scale_offset", "reshape",  "zfp",         "zfpy",   "n5_default",     "conditional",
+    "bitround",   "quantize",     "astype",   "categorize",  "pcodec", "jenkins_lookup3", "optional",
+    "json2",      "msgpack2",     "pickle",   "vlen-array"};
+
+Error no_such_codec(std::string_view name) {
+  constexpr std::string_view prefix = "numcodecs.";
+  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  const bool known = std::find(std::begin(kNotSupported), std::end(kNotSupported), bare) != std::end(kNotSupported);
+  const std::string quoted = "'" + std::string(name) + "'";
+  return unsupported(known ? "the codec " + quoted + " is not supported by this version" : "unknown codec " + quoted);
+}
+
+Result<CodecSpec> parse_codec(const Json& entry) {
+  if (entry.is_string()) return CodecSpec{entry.text(), {}};
+  if (!entry.is_object()) return invalid_argument("a codec must be an object or a string");
+  const Json* name = entry.find("name");
+  if (name == nullptr || !name->is_string()) return invalid_argument("a codec needs a 'name', a string");
+  CodecSpec spec{name->text(), {}};
+  for (const auto& [key, value] : entry.members()) {
+    if (key == "name") continue;
+    // Whether a codec may be skipped is of no matter: without it the bytes would be misread.
+    if (key == "must_understand") {
+      if (!value.is_bool()) return invalid_argument("'must_understand' must be true or false").in_member(key);
+    } else if (key == "configuration") {
+      if (!value.is_object()) return invalid_argument("a configuration must be an object").in_member(key);
+      spec.configuration = value;
+    } else {
+      return unsupported("unknown member '" + key + "' of the codec '" + spec.name + "'").in_member(key);
+    }
+  }
+  return spec;
+}
+
+/// Below the list, whose own name (`codecs`, `index_codecs`) the caller knows.
+std::string place(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+
+}  // namespace
+
+Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
+  if (!list.is_array()) return invalid_argument("a list of codecs must be an array");
+  std::vector<CodecSpec> specs;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    SHERD_TRY(spec, parse_codec(list.elements()[i]).in_member(place(i)));
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+Json codec_list_json(std::span<const CodecSpec> specs) {
+  Json list{Json::Array{}};
+  for (const CodecSpec& spec : specs) {
+    Json entry(Json::Object{{"name", spec.name}});
+    if (!spec.configuration.is_null()) entry.set("configuration", spec.configuration);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Result<CodecChain> CodecChain::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
+                                     const Limits& limits) {
+  CodecChain chain;
+  chain.dtype_ = in.dtype;
+  chain.limits_ = limits;
+  chain.permutation_.resize(in.shape.size());
+  std::iota(chain.permutation_.begin(), chain.permutation_.end(), std::size_t{0});
+  ChunkType type = in;
+  for (std::size_t i = 0; i < specs.size(); ++i) SHERD_TRY(chain.add(specs[i], table, type).in_member(place(i)));
+  if (!chain.has_array_bytes_codec())
+    return invalid_argument("one codec must turn the array into bytes, such as 'bytes'; none of the " +
+                            std::to_string(specs.size()) + " listed does");
+  if (chain.array_codecs_.empty() && chain.array_bytes_codec_)
+    chain.word_size_ = chain.array_bytes_codec_->raw_word_size(in.dtype);
+  return chain;
+}
+
+Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType& type) {
+  const CodecEntry* entry = find_codec(table, spec.name);
+  if (spec.name == kSharding) return add_array_bytes_codec(spec, nullptr, type);
+  if (entry == nullptr) return no_such_codec(spec.name).in_member("name");
+  if (entry->array_codec != nullptr) return add_array_codec(spec, *entry, type);
+  if (entry->array_bytes_codec != nullptr) return add_array_bytes_codec(spec, entry, type);
+  return add_bytes_codec(spec, *entry, type);
+}
+
+Result<void> CodecChain::add_array_codec(const CodecSpec& spec, const CodecEntry& entry, ChunkType& type) {
+  if (has_array_bytes_codec())
+    return invalid_argument("'" + spec.name + "' works on arrays and must stand before the codec that makes bytes");
+  SHERD_TRY(codec, entry.array_codec(spec, {.in = type, .limits = &limits_}));
+  SHERD_TRY(encoded, codec->encoded_type(type));
+  type = std::move(encoded);
+  const auto order = codec->permutation();
+  if (order.empty() || !array_codecs_.empty()) {
+    array_codecs_.push_back(std::move(codec));
+    return {};
+  }
+  std::vector<std::size_t> folded;
+  for (const std::size_t dimension : order) folded.push_back(permutation_[dimension]);
+  permutation_ = std::move(folded);
+  return {};
+}
+
+Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const CodecEntry* entry, const ChunkType& type) {
+  if (has_array_bytes_codec())
+    return invalid_argument("'" + spec.name + "' is a second codec that turns the array into bytes; one only may");
+  if (entry == nullptr) {
+    sharding_ = spec;
+    return {};
+  }
+  SHERD_TRY(codec, entry->array_bytes_codec(spec, {.in = type, .limits = &limits_}));
+  SHERD_TRY(codec->check(type));
+  array_bytes_codec_ = std::move(codec);
+  return {};
+}
+
+Result<void> CodecChain::add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type) {
+  if (!has_array_bytes_codec())
+    return invalid_argument("'" + spec.name + "' works on bytes and must stand after the codec that makes bytes");
+  SHERD_TRY(codec, entry.bytes_codec(spec, {.in = type, .limits = &limits_}));
+  bytes_codecs_.push_back(std::move(codec));
+  bytes_names_.push_back(spec.name);
+  return {};
+}
+
+Shape CodecChain::stored_shape(const Shape& shape) const {
+  Shape stored;
+  stored.reserve(shape.size());
+  for (const std::size_t dimension : permutation_) stored.push_back(shape[dimension]);
+  return stored;
+}
+
+Result<std::vector<ChunkType>> CodecChain::types(const Shape& stored) const {
+  std::vector<ChunkType> all{{dtype_, stored}};
+  for (const auto& codec : array_codecs_) {
+    SHERD_TRY(next, codec->encoded_type(all.back()));
+    all.push_back(std::move(next));
+  }
+  return all;
+}
+
+Result<ChunkType> CodecChain::inner_type(const Shape& stored) const {
+  if (array_codecs_.empty()) return ChunkType{dtype_, stored};
+  SHERD_TRY(all, types(stored));
+  return std::move(all.back());
+}
+
+std::size_t CodecChain::raw_word_size() const noexcept { return bytes_codecs_.empty() ? word_size_ : 0; }
+
+std::optional<std::uint64_t> CodecChain::encoded_size(const Shape& stored) const {
+  if (!array_bytes_codec_) return std::nullopt;
+  const auto type = inner_type(stored);
+  auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
+  for (const auto& codec : bytes_codecs_) {
+    if (!size) break;
+    size = codec->encoded_size(*size);
+  }
+  return size;
+}
+
+}  // namespace sherd

@@ -1,0 +1,35 @@
+// A codec that leaves the bytes as they are and adds four bytes of checksum, little-endian, at one end.
+#pragma once
+
+#include <cstdint>
+
+#include "codec/codec.hpp"
+
+namespace sherd {
+
+class ChecksumCodec final : public BytesCodec {
+ public:
+  using Sum = std::uint32_t (*)(std::span<const std::byte>) noexcept;
+  enum class Place : std::uint8_t { before, after };
+
+  ChecksumCodec(Sum sum, Place place) noexcept : sum_(sum), place_(place) {}
+
+  [[nodiscard]] std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const override;
+  [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override;
+  [[nodiscard]] std::uint64_t max_ratio() const noexcept override { return 1; }
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override;
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override;
+  [[nodiscard]] std::optional<Frame> frame() const noexcept override;
+  Result<void> check_frame(std::span<const std::byte> framed) const override;
+  void fill_frame(std::span<std::byte> framed) const noexcept override;
+
+ private:
+  Sum sum_;
+  Place place_;
+};
+
+/// The maker of the numcodecs checksums, which have one optional member: `location`, "start" or "end".
+Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec, ChecksumCodec::Sum sum,
+                                                          ChecksumCodec::Place absent);
+
+}  // namespace sherd

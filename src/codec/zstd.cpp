@@ -1,0 +1,225 @@
+// zstd (registered; also `numcodecs.zstd`): one or more Zstandard frames (RFC 8878), skippable ones among them.
+// Knows the frame header, because three things in it must be judged before any memory is touched: the content size
+// (may be absent, may lie), the window (what streaming has to keep) and the dictionary (nobody gives us one).
+// Written is one frame with its content size. Contexts are kept per thread; large ones are given back.
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr IntegerBounds kLevels{-131072, 22};
+constexpr std::int64_t kDefaultLevel = 3;
+// What the reference decoder accepts, and the largest window that any level writes.
+constexpr std::uint64_t kMaxWindow = std::uint64_t{1} << 27;
+// Streaming keeps a window for each thread; frames with larger ones are decoded whole.
+constexpr std::uint64_t kMaxStreamWindow = std::uint64_t{1} << 24;
+constexpr std::size_t kKeptContextBytes = std::size_t{32} << 20;
+
+struct FreeContext {
+  void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
+  void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }
+};
+using Decompressor = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+using Compressor = std::unique_ptr<ZSTD_CCtx, FreeContext>;
+
+Result<ZSTD_DCtx*> decompressor() {
+  thread_local Decompressor context;
+  if (!context) context.reset(ZSTD_createDCtx());
+  if (!context) return unavailable("out of memory for a decompression context");
+  return context.get();
+}
+
+Compressor& compressor() {
+  thread_local Compressor context;
+  return context;
+}
+
+Error decode_error(std::size_t code) {
+  if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+    return unavailable("out of memory for a decompression context");
+  return corrupt(ZSTD_getErrorName(code));
+}
+
+/// What the headers of all frames say.
+struct Frames {
+  std::uint64_t content = 0;  ///< sum of the content sizes that are stated
+  std::uint64_t window = 0;   ///< the largest
+};
+
+struct FrameHeader {
+  std::optional<std::uint64_t> content;
+  std::uint64_t window = 0;
+};
+
+Error truncated(std::size_t at) { return corrupt("truncated frame at byte " + std::to_string(at)); }
+
+/// RFC 8878, 3.1.1.1: descriptor, window, dictionary id, content size.
+Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t at) {
+  if (frame.size() < 6) return truncated(at);
+  const auto descriptor = static_cast<unsigned>(frame[4]);
+  const bool single_segment = (descriptor & 0x20u) != 0;
+  constexpr std::size_t dictionary_sizes[] = {0, 1, 2, 4};
+  const std::size_t dictionary_size = dictionary_sizes[descriptor & 3u];
+  const std::size_t content_size = descriptor >> 6 != 0 ? std::size_t{1} << (descriptor >> 6) : single_segment ? 1 : 0;
+  const std::size_t dictionary_at = single_segment ? 5 : 6;
+  const std::size_t content_at = dictionary_at + dictionary_size;
+  if ((descriptor & 8u) != 0) return corrupt("reserved bit set in the frame at byte " + std::to_string(at));
+  if (frame.size() < content_at + content_size) return truncated(at);
+
+  for (std::size_t i = dictionary_at; i < content_at; ++i)
+    if (frame[i] != std::byte{0})
+      return unsupported("the frame at byte " + std::to_string(at) + " needs a dictionary; none can be given");
+  FrameHeader header;
+  if (content_size != 0) {
+    std::uint64_t value = 0;
+    for (std::size_t i = content_size; i-- > 0;) value = value << 8 | static_cast<std::uint64_t>(frame[content_at + i]);
+    header.content = content_size == 2 ? value + 256 : value;
+  }
+  if (single_segment) {
+    header.window = *header.content;
+  } else {
+    const auto window = static_cast<unsigned>(frame[5]);
+    const std::uint64_t base = std::uint64_t{1} << (10 + (window >> 3));
+    header.window = base + base / 8 * (window & 7u);
+    if (header.window > kMaxWindow)
+      return unsupported("the frame at byte " + std::to_string(at) + " has a window of " +
+                         std::to_string(header.window) + " bytes; the most that is read is " +
+                         std::to_string(kMaxWindow));
+  }
+  return header;
+}
+
+/// Walks the frames by their block headers, without decoding; every byte must belong to one.
+Result<Frames> scan_frames(std::span<const std::byte> from) {
+  Frames frames;
+  if (from.empty()) return corrupt("no frame: the encoded bytes are empty");
+  for (std::size_t at = 0; at < from.size();) {
+    const auto rest = from.subspan(at);
+    if (rest.size() < 8) return corrupt("trailing bytes that are no frame at byte " + std::to_string(at));
+    const auto magic = load_little<std::uint32_t>(rest.data());
+    if ((magic & 0xfffffff0u) == ZSTD_MAGIC_SKIPPABLE_START) {
+      const std::uint64_t size = 8 + std::uint64_t{load_little<std::uint32_t>(rest.data() + 4)};
+      if (size > rest.size()) return truncated(at);
+      at += size;
+      continue;
+    }
+    if (magic != ZSTD_MAGICNUMBER) return corrupt("no frame begins at byte " + std::to_string(at));
+    SHERD_TRY(header, parse_header(rest, at));
+    const auto sum = checked_add(frames.content, header.content.value_or(0));
+    if (!sum) return corrupt("content sizes do not fit 64 bits");
+    frames.content = *sum;
+    frames.window = std::max(frames.window, header.window);
+    const std::size_t size = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
+    if (ZSTD_isError(size) != 0) return truncated(at);
+    at += size;
+  }
+  return frames;
+}
+
+/// One run of the streaming decoder over all frames.
+class Stream {
+ public:
+  Stream(ZSTD_DCtx* context, std::span<const std::byte> from) noexcept
+      : context_(context), in_{from.data(), from.size(), 0} {}
+
+  /// Fills the block as far as content goes; fewer bytes than the block has mean the end.
+  Result<std::size_t> fill(std::span<std::byte> block) {
+    ZSTD_outBuffer out{block.data(), block.size(), 0};
+    while (out.pos < out.size && (in_.pos < in_.size || pending_ != 0)) {
+      const std::size_t before = in_.pos + out.pos;
+      pending_ = ZSTD_decompressStream(context_, &out, &in_);
+      if (ZSTD_isError(pending_) != 0) return decode_error(pending_);
+      if (in_.pos + out.pos == before && pending_ != 0) return truncated(in_.pos);
+    }
+    return out.pos;
+  }
+
+ private:
+  ZSTD_DCtx* context_;
+  ZSTD_inBuffer in_;
+  std::size_t pending_ = 1;
+};
+
+class Zstd final : public BytesCodec {
+ public:
+  Zstd(int level, bool checksum) noexcept : level_(level), checksum_(checksum) {}
+
+  [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
+    return ZSTD_COMPRESSBOUND(decoded);
+  }
+  /// A block of 4 bytes repeats one byte 128 KiB times.
+  [[nodiscard]] std::uint64_t max_ratio() const noexcept override { return 32768; }
+
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    Compressor& context = compressor();
+    if (!context) context.reset(ZSTD_createCCtx());
+    if (!context) return unavailable("out of memory for a compression context");
+    ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
+    const std::size_t size = ZSTD_compress2(context.get(), to.data(), to.size(), from.data(), from.size());
+    if (ZSTD_sizeof_CCtx(context.get()) > kKeptContextBytes) context.reset();
+    if (ZSTD_isError(size) != 0) return unavailable(ZSTD_getErrorName(size));
+    return size;
+  }
+
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    SHERD_TRY(frames, scan_frames(from));
+    if (frames.content > to.size()) return std::optional<std::size_t>{};
+    SHERD_TRY(context, decompressor());
+    const std::size_t size = ZSTD_decompressDCtx(context, to.data(), to.size(), from.data(), from.size());
+    if (ZSTD_isError(size) == 0) return std::optional{size};
+    if (ZSTD_getErrorCode(size) == ZSTD_error_dstSize_tooSmall) return std::optional<std::size_t>{};
+    return decode_error(size);
+  }
+
+  Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
+                             const Sink& sink) const override {
+    SHERD_TRY(frames, scan_frames(from));
+    if (frames.window > kMaxStreamWindow) return false;
+    SHERD_TRY(context, decompressor());
+    ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
+    Stream stream(context, from);
+    for (std::uint64_t total = 0;;) {
+      SHERD_TRY(count, stream.fill(block));
+      if (count > limit - total) return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
+      total += count;
+      if (count != 0 && !sink(block.first(count))) return true;
+      if (count < block.size()) return true;
+    }
+  }
+
+ private:
+  int level_;
+  bool checksum_;
+};
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(checksum, configuration.boolean("checksum", false));
+  SHERD_TRY(configuration.done());
+  return std::make_unique<Zstd>(static_cast<int>(level), checksum);
+}
+
+Result<Json> short_form(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+  return Json(Json::Object{{"level", level}, {"checksum", false}});
+}
+
+constexpr std::string_view kAliases[] = {"numcodecs.zstd"};
+
+}  // namespace
+
+extern constinit const CodecEntry zstd_codec{
+    .name = "zstd", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+
+}  // namespace sherd
