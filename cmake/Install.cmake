@@ -28,5 +28,7 @@ write_basic_package_version_file(sherd-config-version.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/sherd-config.cmake ${PROJECT_BINARY_DIR}/sherd-config-version.cmake
   DESTINATION ${config_dir})
 
+# Relative, for `cmake --install --prefix` may move it all.
+file(RELATIVE_PATH pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/sherd.pc.in sherd.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sherd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
