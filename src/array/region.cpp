@@ -79,7 +79,10 @@ SelectedRegion::SelectedRegion(const Selection& selection) {
 }
 
 Cells::Cells(const Region& region, std::span<const AxisGrid> grid) : points_(region.points) {
-  if (points_) return divide_points(region, grid);
+  if (points_) {
+    divide_points(region, grid);
+    return;
+  }
   size_ = 1;
   axes_.resize(region.axes.size());
   for (std::size_t d = 0; d < region.axes.size(); ++d) {

@@ -50,11 +50,24 @@ Result<void> check_members(const Json& configuration) {
   return {};
 }
 
-Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                const Limits& limits, std::uint64_t level);
+// What is the same on every level, and the level.
+struct Building {
+  CodecTable table;
+  const Limits& limits;
+  std::uint64_t level = 0;
+};
 
-Result<ShardLayout> build_shard(const Json& configuration, CodecTable table, const ChunkType& in, const Limits& limits,
-                                std::uint64_t level) {
+// A chunk on some level, and the element that missing ones hold.
+struct Inside {
+  ChunkType type;
+  std::vector<std::byte> fill;
+};
+
+Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& in, const Building& building);
+
+Result<ShardLayout> build_shard(const Json& configuration, const Inside& inside, const Building& building) {
+  const auto& [table, limits, level] = building;
+  const ChunkType& in = inside.type;
   SHERD_TRY(check_members(configuration));
   if (level >= limits.shard_nesting)
     return unsupported("shards are nested deeper than the limit shard_nesting (" + std::to_string(limits.shard_nesting) + ")");
@@ -77,7 +90,8 @@ Result<ShardLayout> build_shard(const Json& configuration, CodecTable table, con
   SHERD_TRY(shard.index.encoded_size(grid, limits));
 
   SHERD_TRY(inner_specs, required_codecs(configuration, "codecs"));
-  SHERD_TRY(inner, build_level(inner_specs, table, {in.dtype, shard.inner_shape}, limits, level + 1).in_member("codecs"));
+  SHERD_TRY(inner, build_level(inner_specs, {{in.dtype, shard.inner_shape}, inside.fill}, {table, limits, level + 1})
+                       .in_member("codecs"));
   shard.inner = std::make_unique<ChunkLayout>(std::move(inner));
   return shard;
 }
@@ -88,22 +102,32 @@ std::string sharding_member(std::span<const CodecSpec> specs) {
   return {};
 }
 
-Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                const Limits& limits, std::uint64_t level) {
+// The fill value behind the array->array codecs that stand around a shard.
+Result<std::vector<std::byte>> encoded_fill(const CodecChain& chain, const Inside& in) {
+  if (!chain.has_array_codecs()) return in.fill;
+  Buffer encoded;
+  SHERD_TRY(chain.encode_arrays(Shape(in.type.shape.size(), 1), in.fill, encoded));
+  return std::vector<std::byte>(encoded.data(), encoded.data() + encoded.size());
+}
+
+Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& in, const Building& building) {
+  const Limits& limits = building.limits;
   ChunkLayout layout;
-  layout.dtype = in.dtype;
-  SHERD_TRY(chain, CodecChain::build(specs, table, in, limits));
+  layout.dtype = in.type.dtype;
+  layout.fill = in.fill;
+  SHERD_TRY(chain, CodecChain::build(specs, building.table, in.type, limits));
   layout.chain = std::move(chain);
-  if (!layout.chain.sharding()) {
-    const auto count = element_count(in.shape);
-    const auto bytes = count ? checked_mul(*count, in.dtype.size()) : std::nullopt;
+  if (!layout.chain.sharding() || layout.chain.has_array_codecs()) {
+    const auto count = element_count(in.type.shape);
+    const auto bytes = count ? checked_mul(*count, in.type.dtype.size()) : std::nullopt;
     if (!bytes || *bytes > limits.chunk_bytes)
-      return unsupported("a chunk of shape " + to_string(in.shape) + " takes more than the limit chunk_bytes (" +
+      return unsupported("a chunk of shape " + to_string(in.type.shape) + " takes more than the limit chunk_bytes (" +
                          std::to_string(limits.chunk_bytes) + ")");
-    return layout;
   }
-  SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.shape)));
-  SHERD_TRY(shard, build_shard(layout.chain.sharding()->configuration, table, inner_type, limits, level)
+  if (!layout.chain.sharding()) return layout;
+  SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.type.shape)));
+  SHERD_TRY(fill, encoded_fill(layout.chain, in));
+  SHERD_TRY(shard, build_shard(layout.chain.sharding()->configuration, {inner_type, std::move(fill)}, building)
                        .in_member(sharding_member(specs)));
   layout.shard = std::move(shard);
   return layout;
@@ -126,8 +150,8 @@ Shape ChunkLayout::leaf_shape(const Shape& shape) const {
 }
 
 Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                       const Limits& limits) {
-  return build_level(specs, table, in, limits, 0);
+                                       std::span<const std::byte> fill, const Limits& limits) {
+  return build_level(specs, {in, {fill.begin(), fill.end()}}, {table, limits});
 }
 
 Result<void> ChunkLayout::check_shape(const Shape& shape) const {

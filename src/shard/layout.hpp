@@ -25,6 +25,7 @@ struct ShardLayout {
 
 struct ChunkLayout {
   DType dtype;
+  std::vector<std::byte> fill;       ///< one element; what a missing chunk holds
   CodecChain chain;
   std::optional<ShardLayout> shard;  ///< absent: the chain's own array->bytes codec makes the elements
 
@@ -37,9 +38,10 @@ struct ChunkLayout {
   /// The shape of the innermost chunks, in array order, for chunks of this shape.
   [[nodiscard]] Shape leaf_shape(const Shape& shape) const;
 
-  /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
+  /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order; what `fill` points to (for
+  /// variable-length types) must outlive the layout.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                   const Limits& limits);
+                                   std::span<const std::byte> fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.
   [[nodiscard]] Result<void> check_shape(const Shape& shape) const;
 };

@@ -1,0 +1,160 @@
+// The other half of ChunkReader: what is done with bytes that are in memory. A chunk is decoded straight into the
+// caller's memory where it lands there densely, streamed in blocks where it is large, and otherwise goes through
+// this thread's scratch.
+#include <algorithm>
+
+#include "array/chunk_reader.hpp"
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed where they can be
+constexpr std::uint64_t kStreamBlock = std::uint64_t{256} << 10;
+
+bool is_affine(const Region& part) {
+  return !part.points && std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
+}
+
+// A box of the chunk that is contiguous, at most kStreamBlock, and of which a whole number makes the chunk.
+Shape stream_block(const Shape& shape, std::uint64_t element_size) {
+  Shape block(shape.size(), 1);
+  std::uint64_t bytes = element_size;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const std::uint64_t most = std::max<std::uint64_t>(1, kStreamBlock / bytes);
+    block[d] = std::min(shape[d], most);
+    while (shape[d] % block[d] != 0) --block[d];
+    if (block[d] < shape[d]) break;
+    bytes *= shape[d];
+  }
+  return block;
+}
+
+}  // namespace
+
+Result<void> ChunkReader::from_memory(std::span<const std::byte> encoded, const Piece& piece) const {
+  if (!piece.layout.shard) return leaf_in_memory(encoded, stored_piece(piece));
+  if (piece.layout.opaque_shard()) return opaque_in_memory(encoded, piece);
+  return shard_in_memory(encoded, stored_piece(piece));
+}
+
+Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, const Piece& stored) const {
+  const ShardLayout& layout = *stored.layout.shard;
+  const Shape grid = layout.grid(stored.shape);
+  SHERD_TRY(index, index_in(shard, layout, grid, config_.limits));
+  const Cells cells(stored.part, regular_axes(layout.inner_shape));
+  const std::uint64_t bytes = layout.inner->shard ? kBatchBytes : chunk_bytes(*layout.inner, layout.inner_shape);
+  const std::uint64_t batch = std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, bytes));
+  return parallel_for(ceil_div(cells.size(), batch), config_, [&](std::size_t task) -> Result<void> {
+    Shape cell;
+    Piece inner{*layout.inner, layout.inner_shape, {}, stored.target};
+    for (std::uint64_t i = task * batch; i < std::min((task + 1) * batch, cells.size()); ++i) {
+      cells.get(i, cell, inner.part);
+      const std::uint64_t slot = ravel(cell, grid);
+      SHERD_TRY(extent, index.extent(slot));
+      if (!extent && config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
+      if (!extent) fill(inner);
+      else SHERD_TRY(from_memory(shard.subspan(extent->offset, extent->length), inner).in_slot(slot));
+    }
+    return {};
+  });
+}
+
+Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const {
+  const ChunkLayout& layout = piece.layout;
+  const Piece stored = stored_piece(piece);
+  Buffer shard;  // not scratch: it may be as large as a shard
+  std::span<const std::byte> bytes = encoded;
+  if (layout.chain.has_bytes_codecs()) {
+    SHERD_TRY(layout.chain.decode_bytes(encoded, config_.limits.chunk_bytes + config_.limits.index_bytes, shard));
+    bytes = shard.span();
+  }
+  // The shard's own layout, as if nothing stood around it.
+  const auto inside = [&](const Piece& plain) { return shard_in_memory(bytes, plain); };
+  if (!layout.chain.has_array_codecs()) return inside(stored);
+  SHERD_TRY(inner_type, layout.chain.inner_type(stored.shape));
+  Buffer inner;
+  SHERD_TRY(inner.resize(*element_count(inner_type.shape) * inner_type.dtype.size()));
+  Piece plain = whole_piece(layout, inner_type.shape, inner.data());
+  plain.target.strides = chunk_strides(inner_type.shape, inner_type.dtype.size());
+  SHERD_TRY(inside(plain));
+  Buffer elements;
+  SHERD_TRY(elements.resize(chunk_bytes(layout, stored.shape)));
+  SHERD_TRY(layout.chain.decode_arrays(stored.shape, inner.span(), elements.span()));
+  copy_out(layout.dtype.size(), elements.data(), chunk_strides(stored.shape, layout.dtype.size()), stored.part, stored.target);
+  return {};
+}
+
+Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, const Piece& stored) const {
+  const ChunkLayout& layout = stored.layout;
+  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
+  if (layout.chain.raw_word_size() != 0) {
+    if (encoded.size() != bytes)
+      return corrupt("holds " + std::to_string(encoded.size()) + " bytes, the chunk has " + std::to_string(bytes));
+    return raw_in_memory(encoded, 0, stored);
+  }
+  count_decoded();
+  const auto strides = chunk_strides(stored.shape, layout.dtype.size());
+  if (std::byte* to = dense_target(stored.part, stored.shape, strides, stored.target))
+    return layout.chain.decode(stored.shape, encoded, {to, bytes}, arena_);
+  if (bytes > kStreamBytes && is_affine(stored.part)) {
+    SHERD_TRY(done, stream_leaf(encoded, stored));
+    if (done) return {};
+  }
+  Scratch elements;
+  SHERD_TRY(elements->resize(bytes));
+  SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
+  copy_out(layout.dtype.size(), elements->data(), strides, stored.part, stored.target);
+  return {};
+}
+
+Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const {
+  const ChunkLayout& layout = stored.layout;
+  const std::size_t element = layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const std::size_t word = layout.chain.raw_word_size();
+  count_decoded();
+  if (word == 1) {
+    copy_out(element, bytes.data() - skipped, strides, stored.part, stored.target);
+    return {};
+  }
+  Scratch swapped;
+  SHERD_TRY(swapped->resize(bytes.size()));
+  swap_words(bytes, swapped->span(), word);
+  copy_out(element, swapped->data() - skipped, strides, stored.part, stored.target);
+  return {};
+}
+
+Result<bool> ChunkReader::stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const {
+  const ChunkLayout& layout = stored.layout;
+  const std::size_t element = layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const Shape block = stream_block(stored.shape, element);
+  const std::uint64_t block_bytes = *element_count(block) * element;
+  if (block_bytes < kStreamBlock / 16) return false;  // awkward lengths: one whole decode is cheaper
+  Shape grid(block.size());
+  for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = stored.shape[d] / block[d];
+  const Cells cells(stored.part, regular_axes(block));
+  constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
+  std::vector<std::uint64_t> cell_of_block(*element_count(grid), kUntouched);
+  Shape cell;
+  Region part;
+  for (std::uint64_t i = 0; i < cells.size(); ++i) {
+    cells.get(i, cell, part);
+    cell_of_block[ravel(cell, grid)] = i;
+  }
+  Scratch scratch;
+  SHERD_TRY(scratch->resize(block_bytes));
+  return layout.chain.decode_blocks(stored.shape, encoded, scratch->span(),
+                                    [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+                                      const std::uint64_t i = cell_of_block[offset / block_bytes];
+                                      if (i == kUntouched) return true;
+                                      cells.get(i, cell, part);
+                                      copy_out(element, bytes.data(), strides, part, stored.target);
+                                      return true;
+                                    });
+}
+
+}  // namespace sherd

@@ -1,0 +1,334 @@
+// The plan of a read. Shards are divided into slots, slots become extents of the object, extents become few runs;
+// a run is read once and its chunks are decoded by whoever is free. Chunks without compression are divided into
+// blocks that fit the cache, as if they were shards with a known index, so a box of them reads only its own bytes.
+#include "array/chunk_reader.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;   // stays in a core's own cache
+
+
+// The largest box of a dense chunk that is contiguous and within kBlockBytes.
+Shape block_shape(const Shape& shape, std::uint64_t element_size) {
+  Shape block(shape.size(), 1);
+  std::uint64_t bytes = element_size;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    block[d] = std::clamp<std::uint64_t>(kBlockBytes / bytes, 1, std::max<std::uint64_t>(shape[d], 1));
+    if (block[d] < shape[d]) break;
+    bytes *= std::max<std::uint64_t>(shape[d], 1);
+  }
+  return block;
+}
+
+// First and past-the-last byte, relative to the chunk, of what a part wants.
+std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span<const std::int64_t> strides,
+                                                   std::uint64_t element_size) {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  if (part.points) {
+    low = ~std::uint64_t{0};
+    for (std::uint64_t i = 0; i < part.axes[0].count; ++i) {
+      std::uint64_t at = 0;
+      for (std::size_t d = 0; d < part.axes.size(); ++d)
+        at += part.axes[d].coordinate(i) * static_cast<std::uint64_t>(strides[d]);
+      low = std::min(low, at);
+      high = std::max(high, at);
+    }
+  } else {
+    for (std::size_t d = 0; d < part.axes.size(); ++d) {
+      low += part.axes[d].lowest() * static_cast<std::uint64_t>(strides[d]);
+      high += part.axes[d].highest() * static_cast<std::uint64_t>(strides[d]);
+    }
+  }
+  return {low, high + element_size};
+}
+
+Result<void> check_raw_size(std::uint64_t stored, std::uint64_t decoded) {
+  if (stored == decoded) return {};
+  return corrupt("holds " + std::to_string(stored) + " bytes, the chunk has " + std::to_string(decoded));
+}
+
+}  // namespace
+
+// One shard on the way down, and the pieces of its inner chunks.
+struct ChunkReader::Level {
+  const ChunkLayout& layout;  // of the inner chunks
+  Shape shape;                // of the inner chunks
+  Cells cells;
+  ReadTarget target;
+  bool blocks = false;        // the cells are blocks of one raw chunk of `shape`, and all is in stored order
+};
+
+// One chunk, or one block of a raw chunk.
+struct ChunkReader::Job {
+  const Level* level;
+  std::uint64_t cell;
+  std::uint64_t slot;
+  Extent extent;
+  std::uint64_t skipped;  // raw: bytes of the chunk before the extent
+  bool raw = false;
+
+  [[nodiscard]] Piece piece() const {
+    Shape at;
+    Piece piece{level->layout, level->shape, {}, level->target};
+    level->cells.get(cell, at, piece.part);
+    return piece;
+  }
+};
+
+struct ChunkReader::Plan {
+  std::deque<Level> levels;
+  std::vector<Job> jobs;
+  std::vector<Job> empty;
+};
+
+std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape) {
+  return element_count(shape).value_or(0) * layout.dtype.size();  // bounded by limits.chunk_bytes when built
+}
+
+std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept {
+  std::uint64_t number = 0;
+  for (std::size_t d = 0; d < cell.size(); ++d) number = number * grid[d] + cell[d];
+  return number;
+}
+
+Piece stored_piece(const Piece& piece) {
+  const auto& permutation = piece.layout.chain.permutation();
+  return {piece.layout, piece.layout.chain.stored_shape(piece.shape), piece.part.permuted(permutation),
+          piece.target.permuted(permutation, piece.part.points)};
+}
+
+Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) {
+  Region part;
+  for (const auto length : shape) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
+  return {layout, shape, std::move(part), {to, chunk_strides(shape, layout.dtype.size())}};
+}
+
+void ChunkReader::fill(const Piece& piece) {
+  fill_out(piece.layout.dtype.size(), piece.layout.fill.data(), piece.part, piece.target);
+}
+
+void ChunkReader::count_decoded() const noexcept {
+  if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);
+}
+
+Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, const Shape& valid) const {
+  if (const auto bytes = source.view()) return from_memory(*bytes, piece);
+  SHERD_TRY(size, source.size());
+  const ChunkLayout& layout = piece.layout;
+  SHERD_TRY(whole, wants_whole(source, size, piece, valid));
+  if (whole) return from_whole_object(source, size, piece);
+  Plan plan;
+  const Piece stored = stored_piece(piece);
+  if (layout.shard) {
+    const ShardPlace shard{source, {0, size}, *layout.shard, layout.shard->grid(stored.shape)};
+    SHERD_TRY(collect(shard, stored.part, stored.target, plan));
+  } else {
+    SHERD_TRY(collect_raw({0, size}, stored, plan));
+  }
+  return run(source, plan);
+}
+
+Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const {
+  const ChunkLayout& layout = piece.layout;
+  if (layout.opaque_shard()) return true;
+  if (!layout.shard) return layout.chain.raw_word_size() == 0;
+  if (config_.cache == CacheMode::shard) return size <= config_.cache_bytes;
+  if (config_.cache == CacheMode::chunks) return false;
+  const std::uint64_t gap = config_.coalesce_gap.value_or(traits_.coalesce_gap);
+  if (size <= config_.tail_read_bytes.value_or(traits_.tail_read_bytes)) return true;
+  if (size > std::max(traits_.max_run_bytes, gap)) return false;
+  const Shape stored = layout.chain.stored_shape(valid);
+  const Piece inner = stored_piece(piece);
+  std::uint64_t available = 1;
+  for (std::size_t d = 0; d < stored.size(); ++d) available *= ceil_div(stored[d], layout.shard->inner_shape[d]);
+  const Cells cells(inner.part, regular_axes(layout.shard->inner_shape));
+  if (cells.size() >= available) return true;
+  const std::uint64_t missing = available - cells.size();
+  // What would be read in vain costs less than a second request.
+  const bool cheap = missing <= gap / std::max<std::uint64_t>(1, size / available);
+  if (!cheap) return false;
+  SHERD_TRY(generation, source.generation());
+  return cache_.get<ShardIndex>(source.name() + "@0", generation) == nullptr;
+}
+
+Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
+  if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
+    return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
+  const auto read = [&](Buffer& into) -> Result<void> {
+    SHERD_TRY(into.resize(size));
+    const RangeRead range{0, into.span()};
+    return source.read({&range, 1});
+  };
+  if (config_.cache == CacheMode::shard) {
+    SHERD_TRY(generation, source.generation());
+    auto kept = cache_.get<Buffer>(source.name(), generation);
+    if (!kept) {
+      auto fresh = std::make_shared<Buffer>();
+      SHERD_TRY(read(*fresh));
+      cache_.put(source.name(), generation, fresh, size);
+      kept = std::move(fresh);
+    }
+    return from_memory(kept->span(), piece);
+  }
+  const auto share = budget_.take(size);
+  Scratch encoded;
+  SHERD_TRY(read(*encoded));
+  return from_memory(encoded->span(), piece);
+}
+
+Result<void> ChunkReader::collect(const ShardPlace& shard, const Region& part, const ReadTarget& target, Plan& plan) const {
+  SHERD_TRY(index, read_index(shard, config_.limits, cache_));
+  const ChunkLayout& inner = *shard.layout.inner;
+  plan.levels.push_back({inner, shard.layout.inner_shape, Cells(part, regular_axes(shard.layout.inner_shape)), target, false});
+  const Level& level = plan.levels.back();
+  Shape cell;
+  Region piece;
+  for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
+    level.cells.get(i, cell, piece);
+    const std::uint64_t slot = ravel(cell, shard.grid);
+    SHERD_TRY(extent, index->extent(slot));
+    if (!extent) {
+      if (config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
+      plan.empty.push_back({&level, i, slot, {}, 0});
+      continue;
+    }
+    const Extent absolute{shard.where.offset + extent->offset, extent->length};
+    SHERD_TRY(collect_slot(shard, {&level, i, slot, absolute, 0}, plan).in_slot(slot));
+  }
+  return {};
+}
+
+Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& plan) const {
+  const ChunkLayout& inner = job.level->layout;
+  if (inner.shard && !inner.opaque_shard()) {
+    const Piece stored = stored_piece(job.piece());
+    const ShardPlace nested{shard.source, job.extent, *inner.shard, inner.shard->grid(stored.shape)};
+    return collect(nested, stored.part, stored.target, plan);
+  }
+  if (inner.chain.raw_word_size() != 0) {
+    const std::uint64_t bytes = chunk_bytes(inner, job.level->shape);
+    const Piece stored = stored_piece(job.piece());
+    if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
+    SHERD_TRY(check_raw_size(job.extent.length, bytes));
+    const auto [low, high] = byte_range(stored.part, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
+    job.extent = {job.extent.offset + low, high - low};
+    job.skipped = low;
+    job.raw = true;
+  } else if (config_.cache == CacheMode::chunks && !inner.shard) {
+    SHERD_TRY(hit, from_cache(shard.source, job));
+    if (hit) return {};
+  }
+  plan.jobs.push_back(job);
+  return {};
+}
+
+Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& plan) const {
+  const std::uint64_t bytes = chunk_bytes(stored.layout, stored.shape);
+  SHERD_TRY(check_raw_size(where.length, bytes));
+  const std::uint64_t element = stored.layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const Shape block = block_shape(stored.shape, element);
+  plan.levels.push_back({stored.layout, stored.shape, Cells(stored.part, regular_axes(block)), stored.target, true});
+  const Level& level = plan.levels.back();
+  Shape cell;
+  Region part;
+  for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
+    level.cells.get(i, cell, part);
+    std::uint64_t begin = 0;
+    for (std::size_t d = 0; d < cell.size(); ++d) begin += cell[d] * block[d] * static_cast<std::uint64_t>(strides[d]);
+    const auto [low, high] = byte_range(part, strides, element);
+    plan.jobs.push_back({&level, i, 0, {where.offset + begin + low, high - low}, low, true});
+  }
+  return {};
+}
+
+Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
+  std::vector<Wanted> wanted(plan.jobs.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {plan.jobs[i].extent, i};
+  const auto runs = coalesce(wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), traits_.max_run_bytes);
+  const std::size_t fills = (plan.empty.size() + 15) / 16;
+  return parallel_for(runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
+    if (i < runs.size()) return run_one(source, plan, wanted, runs[i]);
+    const std::size_t first = (i - runs.size()) * 16;
+    for (std::size_t j = first; j < std::min(first + 16, plan.empty.size()); ++j) fill(plan.empty[j].piece());
+    return {};
+  });
+}
+
+Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const {
+  const Job& first = plan.jobs[wanted[run.first].tag];
+  const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
+  const auto share = budget_.take(run.extent.length + decoded);
+  Scratch buffer;
+  SHERD_TRY(buffer->resize(run.extent.length));
+  const RangeRead range{run.extent.offset, buffer->span()};
+  SHERD_TRY(source.read({&range, 1}));
+  const std::size_t count = run.last - run.first;
+  const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, decoded)));
+  return parallel_for((count + batch - 1) / batch, config_, [&](std::size_t task) -> Result<void> {
+    const std::size_t begin = run.first + task * batch;
+    for (std::size_t i = begin; i < std::min(begin + batch, run.last); ++i) {
+      const Job& job = plan.jobs[wanted[i].tag];
+      const auto bytes = std::span<const std::byte>(buffer->span()).subspan(job.extent.offset - run.extent.offset, job.extent.length);
+      SHERD_TRY(decode_job(source, job, bytes).in_slot(job.slot));
+    }
+    return {};
+  });
+}
+
+Result<void> ChunkReader::decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const {
+  const Piece piece = job.piece();
+  if (job.raw) return raw_in_memory(bytes, job.skipped, job.level->blocks ? piece : stored_piece(piece));
+  if (config_.cache == CacheMode::chunks && !piece.layout.shard) return decode_kept(source, job, bytes);
+  return from_memory(bytes, piece);
+}
+
+namespace {
+
+// A decoded chunk as CacheMode::chunks keeps it.
+struct Decoded {
+  Buffer elements;
+  VarBytesArena arena;
+};
+
+std::string decoded_name(const ByteSource& source, Extent extent) {
+  return source.name() + "#" + std::to_string(extent.offset);
+}
+
+}  // namespace
+
+Result<bool> ChunkReader::from_cache(ByteSource& source, const Job& job) const {
+  SHERD_TRY(generation, source.generation());
+  auto kept = cache_.get<Decoded>(decoded_name(source, job.extent), generation);
+  if (!kept) return false;
+  const Piece piece = job.piece();
+  const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
+  copy_out(piece.layout.dtype.size(), kept->elements.data(), strides, piece.part, piece.target);
+  if (arena_ != nullptr) arena_->keep(std::move(kept));
+  return true;
+}
+
+Result<void> ChunkReader::decode_kept(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const {
+  const Piece piece = job.piece();
+  SHERD_TRY(generation, source.generation());
+  auto decoded = std::make_shared<Decoded>();
+  const std::uint64_t size = chunk_bytes(piece.layout, piece.shape);
+  SHERD_TRY(decoded->elements.resize(size));
+  ChunkReader whole(config_, traits_, cache_, budget_, &decoded->arena);
+  SHERD_TRY(whole.from_memory(bytes, whole_piece(piece.layout, piece.shape, decoded->elements.data())));
+  const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
+  copy_out(piece.layout.dtype.size(), decoded->elements.data(), strides, piece.part, piece.target);
+  cache_.put(decoded_name(source, job.extent), generation, decoded, size + bytes.size());
+  if (arena_ != nullptr) arena_->keep(std::move(decoded));
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,85 @@
+// From stored chunks to elements in the caller's memory: one planner for whole, subset, strided, indexed and point
+// access, at any depth of nesting, from a store or from bytes that are already in memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "array/strided.hpp"
+#include "base/cache.hpp"
+#include "base/pool.hpp"
+#include "shard/layout.hpp"
+#include "shard/reader.hpp"
+#include "sherd/options.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// Decoded bytes that are worth a task of their own.
+inline constexpr std::uint64_t kBatchBytes = std::uint64_t{512} << 10;
+
+/// What is wanted of one chunk: `part` of a chunk of `shape` goes to `target`. Array order of its layout.
+struct Piece {
+  const ChunkLayout& layout;
+  Shape shape;
+  Region part;
+  ReadTarget target;
+};
+
+class ChunkReader {
+ public:
+  /// `arena` may be null where the type is of fixed size. All references must outlive the reader.
+  ChunkReader(const Config& config, StoreTraits traits, Cache& cache, Budget& budget, VarBytesArena* arena)
+      : config_(config), traits_(traits), cache_(cache), budget_(budget), arena_(arena) {}
+
+  /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
+  /// is read with one request.
+  Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
+  /// Decodes what stands in memory; `encoded` is the whole chunk.
+  Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
+  /// Puts the fill value everywhere.
+  static void fill(const Piece& piece);
+
+ private:
+  struct Level;
+  struct Job;
+  struct Plan;
+
+  Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
+  Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
+  Result<void> collect(const ShardPlace& shard, const Region& part, const ReadTarget& target, Plan& plan) const;
+  Result<void> collect_slot(const ShardPlace& shard, Job job, Plan& plan) const;
+  Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
+  Result<void> run(ByteSource& source, Plan& plan) const;
+  Result<void> run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const;
+  Result<void> decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
+  Result<void> decode_kept(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
+  Result<bool> from_cache(ByteSource& source, const Job& job) const;
+
+  Result<void> shard_in_memory(std::span<const std::byte> shard, const Piece& piece) const;
+  Result<void> opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
+  Result<void> leaf_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
+  Result<void> raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const;
+  Result<bool> stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const;
+  void count_decoded() const noexcept;
+
+  const Config& config_;
+  StoreTraits traits_;
+  Cache& cache_;
+  Budget& budget_;
+  VarBytesArena* arena_;
+};
+
+/// The same piece in the stored order of its layout's chain.
+Piece stored_piece(const Piece& piece);
+/// Decoded bytes of a chunk.
+std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape);
+/// A cell's number in C order.
+std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
+/// Piece for the whole chunk, dense in memory.
+Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to);
+
+}  // namespace sherd

@@ -1,0 +1,233 @@
+// One loop nest for every copy: dimensions are ordered so that the destination is written forwards, merged where
+// both sides are contiguous, and the innermost loop is specialised by element size. Lists go through offset tables.
+#include "array/strided.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+namespace sherd {
+namespace {
+
+struct Axis {
+  std::uint64_t count;
+  std::int64_t from;  // bytes a step, source
+  std::int64_t to;    // bytes a step, destination
+};
+
+template <std::size_t N>
+void copy_row_of(const Axis& axis, const std::byte* from, std::byte* to) {
+  struct Element {
+    std::byte bytes[N];
+  };
+  for (std::uint64_t i = 0; i < axis.count; ++i) {
+    Element element;
+    std::memcpy(&element, from, N);
+    std::memcpy(to, &element, N);
+    from += axis.from;
+    to += axis.to;
+  }
+}
+
+void copy_row(std::size_t size, const Axis& axis, const std::byte* from, std::byte* to) {
+  const auto dense = static_cast<std::int64_t>(size);
+  if (axis.from == dense && axis.to == dense) {
+    std::memcpy(to, from, axis.count * size);
+    return;
+  }
+  if (axis.from == 0 && axis.to == dense) return fill_dense(size, from, axis.count, to);
+  switch (size) {
+    case 1: return copy_row_of<1>(axis, from, to);
+    case 2: return copy_row_of<2>(axis, from, to);
+    case 4: return copy_row_of<4>(axis, from, to);
+    case 8: return copy_row_of<8>(axis, from, to);
+    case 16: return copy_row_of<16>(axis, from, to);
+    default:
+      for (std::uint64_t i = 0; i < axis.count; ++i, from += axis.from, to += axis.to) std::memcpy(to, from, size);
+  }
+}
+
+void copy_nest(std::size_t size, std::span<const Axis> axes, const std::byte* from, std::byte* to) {
+  if (axes.empty()) {
+    std::memcpy(to, from, size);
+    return;
+  }
+  if (axes.size() == 1) return copy_row(size, axes[0], from, to);
+  // Two innermost dimensions in which one side is contiguous only across the other: small tiles keep both in cache.
+  for (std::uint64_t i = 0; i < axes[0].count; ++i, from += axes[0].from, to += axes[0].to)
+    copy_nest(size, axes.subspan(1), from, to);
+}
+
+constexpr std::uint64_t kTile = 32;
+
+// The last two axes in tiles, where the source runs fastest along the one but last.
+void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, const std::byte* from, std::byte* to) {
+  for (std::uint64_t i = 0; i < outer.count; i += kTile) {
+    const Axis rows{std::min(kTile, outer.count - i), outer.from, outer.to};
+    for (std::uint64_t j = 0; j < inner.count; j += kTile) {
+      const Axis row{std::min(kTile, inner.count - j), inner.from, inner.to};
+      const auto* tile_from = from + static_cast<std::int64_t>(i) * outer.from + static_cast<std::int64_t>(j) * inner.from;
+      auto* tile_to = to + static_cast<std::int64_t>(i) * outer.to + static_cast<std::int64_t>(j) * inner.to;
+      for (std::uint64_t k = 0; k < rows.count; ++k, tile_from += outer.from, tile_to += outer.to)
+        copy_row(size, row, tile_from, tile_to);
+    }
+  }
+}
+
+void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::byte* from, std::byte* to) {
+  if (axes.size() == 2) return copy_tiles(size, axes[0], axes[1], from, to);
+  for (std::uint64_t i = 0; i < axes[0].count; ++i, from += axes[0].from, to += axes[0].to)
+    copy_tiled_nest(size, axes.subspan(1), from, to);
+}
+
+// Orders, merges, copies.
+void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from, std::byte* to) {
+  std::erase_if(axes, [](const Axis& axis) { return axis.count == 1; });
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
+  for (std::size_t d = axes.size(); d-- > 1;) {
+    Axis& outer = axes[d - 1];
+    const Axis inner = axes[d];
+    const auto count = static_cast<std::int64_t>(inner.count);
+    if (outer.from != inner.from * count || outer.to != inner.to * count) continue;
+    outer = {outer.count * inner.count, inner.from, inner.to};
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(d));
+  }
+  const std::size_t rank = axes.size();
+  if (rank >= 2 && std::abs(axes[rank - 1].from) > std::abs(axes[rank - 2].from) && axes[rank - 2].from != 0) {
+    // The source's fastest dimension goes next to the innermost one, and the two are copied in tiles.
+    auto fastest = std::min_element(axes.begin(), axes.end() - 1,
+                                    [](const Axis& a, const Axis& b) { return std::abs(a.from) < std::abs(b.from); });
+    std::rotate(fastest, fastest + 1, axes.end() - 1);
+    return copy_tiled_nest(size, axes, from, to);
+  }
+  copy_nest(size, axes, from, to);
+}
+
+struct Offsets {
+  std::vector<std::int64_t> from, to;
+};
+
+void copy_listed(std::size_t size, std::span<const Offsets> axes, const std::byte* from, std::byte* to) {
+  if (axes.empty()) {
+    std::memcpy(to, from, size);
+    return;
+  }
+  const Offsets& axis = axes.front();
+  for (std::size_t i = 0; i < axis.from.size(); ++i) copy_listed(size, axes.subspan(1), from + axis.from[i], to + axis.to[i]);
+}
+
+void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+                 std::byte* memory, std::int64_t stride, bool out) {
+  const std::uint64_t count = part.element_count();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < part.axes.size(); ++d)
+      offset += static_cast<std::int64_t>(part.axes[d].coordinate(i)) * strides[d];
+    auto* const there = memory + static_cast<std::int64_t>(part.axes[0].position(i)) * stride;
+    if (out) std::memcpy(there, chunk + offset, size);
+    else std::memcpy(const_cast<std::byte*>(chunk) + offset, there, size);  // NOLINT: copy_in passes a mutable chunk
+  }
+}
+
+// `out`: chunk -> memory, otherwise memory -> chunk. Both are given as mutable; only the destination is written.
+void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+               std::byte* memory, std::span<const std::int64_t> memory_strides, bool out) {
+  if (part.points) return copy_points(size, chunk, strides, part, memory, memory_strides[0], out);
+  const bool listed = std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
+  std::vector<Axis> axes;
+  std::vector<Offsets> offsets;
+  for (std::size_t d = 0; d < part.axes.size(); ++d) {
+    const AxisPart& axis = part.axes[d];
+    if (axis.count == 0) return;
+    if (listed) {
+      Offsets table;
+      for (std::uint64_t i = 0; i < axis.count; ++i) {
+        table.from.push_back(static_cast<std::int64_t>(axis.coordinate(i)) * strides[d]);
+        table.to.push_back(static_cast<std::int64_t>(axis.position(i)) * memory_strides[d]);
+      }
+      if (!out) std::swap(table.from, table.to);
+      offsets.push_back(std::move(table));
+      continue;
+    }
+    chunk += axis.start * strides[d];
+    memory += static_cast<std::int64_t>(axis.first) * memory_strides[d];
+    const std::int64_t step = axis.step * strides[d];
+    axes.push_back(out ? Axis{axis.count, step, memory_strides[d]} : Axis{axis.count, memory_strides[d], step});
+  }
+  const std::byte* from = out ? chunk : memory;
+  std::byte* to = out ? memory : chunk;
+  if (listed) copy_listed(size, offsets, from, to);
+  else copy_affine(size, std::move(axes), from, to);
+}
+
+template <class Word>
+bool all_equal_words(const std::byte* elements, std::uint64_t count, const std::byte* element) {
+  Word wanted;
+  std::memcpy(&wanted, element, sizeof wanted);
+  constexpr std::uint64_t kBlock = 4096 / sizeof(Word);
+  for (std::uint64_t i = 0; i < count;) {
+    const std::uint64_t end = std::min(count, i + kBlock);
+    Word difference = 0;
+    for (; i < end; ++i) {
+      Word word;
+      std::memcpy(&word, elements + i * sizeof(Word), sizeof word);
+      difference |= static_cast<Word>(word ^ wanted);
+    }
+    if (difference != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size) {
+  return dense_strides(shape, static_cast<std::int64_t>(element_size));
+}
+
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+              const ReadTarget& to) {
+  copy_part(element_size, const_cast<std::byte*>(chunk), strides, part, to.data, to.strides, true);  // NOLINT: read only
+}
+
+void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+             const WriteSource& from) {
+  copy_part(element_size, chunk, strides, part, const_cast<std::byte*>(from.data), from.strides, false);  // NOLINT: read only
+}
+
+void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to) {
+  const std::vector<std::int64_t> still(part.axes.size(), 0);
+  copy_out(element_size, element, still, part, to);
+}
+
+void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_t count, std::byte* to) {
+  if (count == 0) return;
+  const bool one_byte = std::all_of(element, element + element_size, [&](std::byte each) { return each == element[0]; });
+  if (one_byte) {
+    std::memset(to, static_cast<int>(element[0]), count * element_size);
+    return;
+  }
+  std::memcpy(to, element, element_size);
+  for (std::uint64_t done = 1; done < count;) {
+    const std::uint64_t more = std::min(done, count - done);
+    std::memcpy(to + done * element_size, to, more * element_size);
+    done += more;
+  }
+}
+
+bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element) {
+  if (!dtype.is_variable()) {
+    switch (dtype.size()) {
+      case 1: return all_equal_words<std::uint8_t>(elements, count, element);
+      case 2: return all_equal_words<std::uint16_t>(elements, count, element);
+      case 4: return all_equal_words<std::uint32_t>(elements, count, element);
+      case 8: return all_equal_words<std::uint64_t>(elements, count, element);
+      default: break;
+    }
+  }
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (!equal_elements(dtype, elements + i * dtype.size(), element)) return false;
+  return true;
+}
+
+}  // namespace sherd

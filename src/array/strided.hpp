@@ -1,0 +1,59 @@
+// Copying elements between a dense chunk and strided memory, for one part of a selection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "array/region.hpp"
+#include "sherd/dtype.hpp"
+
+namespace sherd {
+
+/// Where positions of a selection stand in the caller's memory: data + sum(position[d] * strides[d]), in bytes.
+/// Regions of points use strides[0] only.
+template <class Byte>
+struct Target {
+  Byte* data = nullptr;
+  std::vector<std::int64_t> strides;
+
+  [[nodiscard]] Target permuted(std::span<const std::size_t> permutation, bool points) const {
+    if (points) return *this;
+    Target result{data, {}};
+    for (const auto d : permutation) result.strides.push_back(strides[d]);
+    return result;
+  }
+};
+using ReadTarget = Target<std::byte>;
+using WriteSource = Target<const std::byte>;
+
+/// Strides in bytes of a dense C-order chunk.
+std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size);
+
+/// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk stands.
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+              const ReadTarget& to);
+void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
+             const WriteSource& from);
+void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to);
+/// `count` copies of one element, dense.
+void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_t count, std::byte* to);
+/// Whether all `count` dense elements equal one, bit for bit (variable-length: by text).
+bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element);
+
+/// Where the chunk's elements would stand if the part is the whole chunk and dense in memory; nullptr otherwise.
+template <class Byte>
+Byte* dense_target(const Region& part, const Shape& shape, std::span<const std::int64_t> strides, const Target<Byte>& target) {
+  if (part.points) return nullptr;
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const AxisPart& axis = part.axes[d];
+    if (axis.is_list() || axis.count != shape[d] || axis.start != 0 || (axis.step != 1 && axis.count > 1)) return nullptr;
+    if (shape[d] > 1 && target.strides[d] != strides[d]) return nullptr;
+    offset += static_cast<std::int64_t>(axis.first) * target.strides[d];
+  }
+  return target.data + offset;
+}
+
+}  // namespace sherd
