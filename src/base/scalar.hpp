@@ -31,9 +31,11 @@ class Scalar {
 
 /// Zero, false, "", 1970-01-01, a struct of these.
 [[nodiscard]] Scalar default_scalar(const DType& dtype);
-/// From metadata; errors name the member below the value ("[1]", ".x").
+/// From metadata; errors name the member below the value ("[1]", "x"). Floats are rounded half to even from their
+/// decimal text; what overflows is infinite, as IEEE 754 rounds it.
 [[nodiscard]] Result<Scalar> parse_scalar(const Json& json, const DType& dtype);
-/// To metadata, as the specification recommends it: hex for NaNs that are not the default one.
+/// To metadata, as the specification recommends it: hex for NaNs that are not the default one. `element` is valid:
+/// one of dtype.size() bytes, and its text UTF-8 where it is a string.
 [[nodiscard]] Json print_scalar(std::span<const std::byte> element, const DType& dtype);
 /// Equal bit for bit (variable-length: the same text).
 [[nodiscard]] bool equal_elements(const DType& dtype, const std::byte* a, const std::byte* b) noexcept;

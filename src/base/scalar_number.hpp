@@ -1,0 +1,21 @@
+// Numbers of metadata as the bits of one element, and back.
+#pragma once
+
+#include <cstddef>
+
+#include "sherd/dtype.hpp"
+#include "sherd/json.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// Integers of all widths and times. Writes dtype.size() bytes at `to`; fractions, exponents and values out of range
+/// are refused.
+[[nodiscard]] Result<void> parse_integer(const Json& json, const DType& dtype, std::byte* to);
+[[nodiscard]] Json print_integer(const std::byte* element, const DType& dtype);
+
+/// One real float; `kind` is float16, bfloat16, float32 or float64.
+[[nodiscard]] Result<void> parse_float(const Json& json, DType::Kind kind, std::byte* to);
+[[nodiscard]] Json print_float(const std::byte* element, DType::Kind kind);
+
+}  // namespace sherd
