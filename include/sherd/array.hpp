@@ -40,7 +40,7 @@ struct CreateOptions {
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};   ///< absent: little-endian bytes and crc32c
   std::optional<Json> fill_value = {};                  ///< as in metadata; absent: zero, false, "" …
-  std::optional<Json> chunk_grid = {};                  ///< rectilinear grids; excludes `chunks` without shards
+  std::optional<Json> chunk_grid = {};                  ///< as in metadata; excludes chunks and shards
   std::optional<Json> chunk_key_encoding = {};          ///< absent: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
   std::optional<Json> attributes = {};                  ///< an object

@@ -20,14 +20,20 @@ using Node = std::variant<Array, Group>;
 
 /// How a node is opened.
 struct OpenOptions {
-  std::string path;        ///< inside the store
+  /// Below the store's root. A URL's own path names that root, so "data/a.zarr/b" and "data/a.zarr" with the path "b"
+  /// are the same node; but what is made under the latter gets its parents up to a.zarr.
+  std::string path;
   bool writable = false;
-  std::string format;      ///< such as "zarr3"; empty: by probing
+  std::string format;      ///< such as "zarr3"; empty: the first that knows the node
   Config config = {};
 };
 
+/// A group opened for reading only answers from its consolidated metadata where it has any, and looks at the store
+/// for what that does not name. A writable one always looks at the store. Consolidated metadata is a snapshot:
+/// later changes reach it by the next consolidate().
 class SHERD_API Group {
  public:
+  /// An internal representation; see src/array.
   struct State;
   explicit Group(std::shared_ptr<State> state);
 
@@ -39,17 +45,19 @@ class SHERD_API Group {
   [[nodiscard]] Json attributes() const;
   [[nodiscard]] Json metadata() const;
   [[nodiscard]] const Config& config() const noexcept;
+  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
   Result<void> set_attributes(const Json& attributes);
   Result<void> update_attributes(const Json& changes);
 
-  /// Names and types of the direct members, sorted by name; from consolidated metadata where the group has it.
+  /// Names and types of the direct members, sorted by name. What has no document of its own is not a member.
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
   /// The node at `path` below this group; not_found where there is none.
   [[nodiscard]] Result<Node> open(std::string_view path) const;
   [[nodiscard]] Result<bool> contains(std::string_view path) const;
   /// Erases a member and all below it; not_found where there is none.
   Result<void> erase(std::string_view path);
-  /// Makes a group or an array below this one; missing groups on the way are made too.
+  /// Makes a group or an array below this one; missing groups on the way are made too. What already stands there is
+  /// `conflict` unless overwritten, which erases it and all below it.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
   /// Writes the metadata of every node below into this group's document, in one atomic write.
@@ -67,8 +75,9 @@ SHERD_API Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptio
 SHERD_API Result<Group> open_group(std::string_view url, const OpenOptions& options = {});
 SHERD_API Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
-/// Makes an array; what already stands there is `conflict` unless options.overwrite. `path` is inside the store;
-/// missing groups on the way are made too.
+/// Makes an array or a group; what already stands there is `conflict` unless overwritten. `path` is inside the store,
+/// and missing groups on the way from the store's root to it are made too; a URL's own path names that root.
+/// A place inside an array is `conflict`, and so is, for arrays, one where objects stand that are no node.
 SHERD_API Result<Array> create_array(std::string_view url, const CreateOptions& options);
 SHERD_API Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
 SHERD_API Result<Group> create_group(std::string_view url, const Json& attributes = {}, bool overwrite = false,

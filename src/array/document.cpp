@@ -13,11 +13,12 @@ namespace {
 // come through, so only a store that answers `conflict` without reason gets this far.
 constexpr int max_attempts = 1000;
 
-Result<NodeDocument> edit_once(const NodePlace& place, const DocumentEdit& edit) {
+Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   const std::string key = place.format->document_key(place.path);
   SHERD_TRY(lock, place.store->lock(key));
   SHERD_TRY(present, place.format->open(*place.store, place.path, place.config.limits));
-  if (!present) return not_found("the metadata document is gone").in_key(key);
+  if (!present || present->type != type)
+    return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " is gone").in_key(key);
   SHERD_TRY(document, edit(*present));
   SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
   SHERD_TRY(write_document(place, document, Condition::matches(present->generation)));
@@ -26,10 +27,10 @@ Result<NodeDocument> edit_once(const NodePlace& place, const DocumentEdit& edit)
 
 }  // namespace
 
-Result<NodeDocument> edit_document(const NodePlace& place, const DocumentEdit& edit) {
+Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(place));
   for (int attempt = 1;; ++attempt) {
-    auto changed = edit_once(place, edit);
+    auto changed = edit_once(place, type, edit);
     if (changed || changed.error().code() != ErrorCode::conflict || attempt == max_attempts) return changed;
   }
 }

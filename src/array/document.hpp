@@ -16,8 +16,8 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// Changes the document of the node at `place` in one atomic step: holds its key's lock, reads it afresh, lets `edit`
 /// make the new one, refuses what the format refuses, and replaces the object only where it is still the one that was
 /// read. Gives the node as it is now (its generation is left empty: the next edit reads afresh anyway).
-/// not_found where the node is gone, invalid_argument where `place` is not writable.
-Result<NodeDocument> edit_document(const NodePlace& place, const DocumentEdit& edit);
+/// not_found where no node of this type stands there any more, invalid_argument where `place` is not writable.
+Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 
 /// Writes the first document of the node at `place`, or another in its stead.
 /// `unsupported` where the text is larger than readers accept; `conflict` where `condition` does not hold.

@@ -38,7 +38,10 @@ class Format {
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const = 0;
-  /// As open(), from a parsed document (of consolidated metadata, or one about to be written).
+  /// Whether a document is an array's or a group's, whatever else it holds.
+  [[nodiscard]] virtual Result<NodeType> type(const Json& document) const = 0;
+  /// As open(), from a parsed document (of consolidated metadata, or one about to be written). What is wrong with it
+  /// is invalid_argument; where the document was stored, open() and stored_error() make that `corrupt`.
   [[nodiscard]] virtual Result<NodeDocument> lower(const Json& document, const Limits& limits) const = 0;
 
   /// The canonical document of a new array or group.

@@ -72,6 +72,7 @@ class Zarr3 final : public Format {
   }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeType> type(const Json& document) const override { return node_type(document); }
   [[nodiscard]] Result<NodeDocument> lower(const Json& document, const Limits& limits) const override;
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return zarr3::print_array(spec); }
@@ -104,9 +105,9 @@ Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string&
 
 Result<NodeDocument> Zarr3::lower(const Json& document, const Limits& limits) const {
   NodeDocument node;
-  SHERD_TRY(type, node_type(document));
-  node.type = type;
-  if (type == NodeType::array) {
+  SHERD_TRY(kind, node_type(document));
+  node.type = kind;
+  if (kind == NodeType::array) {
     SHERD_TRY(array, zarr3::parse_array(document, limits));
     node.array = std::move(array);
   } else {
@@ -160,9 +161,9 @@ Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& stor
     SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
     if (!stored) continue;
     SHERD_TRY(json, Json::parse(stored->text, limits.json_depth).in_key(key));
-    auto type = node_type(json);
-    if (!type) return stored_error(std::move(type).error()).in_key(key);
-    found.emplace_back(name, *type);
+    auto kind = node_type(json);
+    if (!kind) return stored_error(std::move(kind).error()).in_key(key);
+    found.emplace_back(name, *kind);
   }
   return found;
 }

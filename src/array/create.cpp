@@ -1,0 +1,206 @@
+// Knows what CreateOptions mean: which options exclude each other, which lengths must divide which, what a codec's
+// short form stands for, which codecs are the default, and how a sharded chain is put together.
+#include "array/create.hpp"
+
+#include <algorithm>
+
+#include "array/extension.hpp"
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+
+namespace sherd {
+
+namespace {
+
+constexpr std::string_view sharding_name = "sharding_indexed";
+
+std::string at(std::string_view member, std::size_t index) {
+  return std::string(member) + "[" + std::to_string(index) + "]";
+}
+
+/// The shape of stored objects, and of inner chunks where these are shards.
+struct ChunkShapes {
+  Shape stored;
+  std::optional<Shape> inner;
+};
+
+Result<void> refuse_together(bool both, std::string_view member, std::string_view other) {
+  if (!both) return {};
+  return invalid_argument("cannot be given together with " + std::string(other)).in_member(member);
+}
+
+Result<void> check_exclusive(const CreateOptions& options) {
+  const bool shards = !options.shards.empty() || options.auto_shards;
+  SHERD_TRY(refuse_together(!options.shards.empty() && options.auto_shards, "shards", "auto_shards"));
+  if (options.raw_codecs) {
+    SHERD_TRY(refuse_together(options.codecs.has_value(), "raw_codecs", "codecs"));
+    SHERD_TRY(refuse_together(shards, "raw_codecs", "shards"));
+    SHERD_TRY(refuse_together(options.index_codecs.has_value(), "raw_codecs", "index_codecs"));
+    SHERD_TRY(refuse_together(options.index_location != IndexLocation::end, "raw_codecs", "index_location"));
+  }
+  if (options.chunk_grid) {
+    SHERD_TRY(refuse_together(!options.chunks.empty(), "chunk_grid", "chunks"));
+    SHERD_TRY(refuse_together(shards, "chunk_grid", "shards"));
+  }
+  return {};
+}
+
+Result<void> check_lengths(const Shape& lengths, std::size_t rank, std::string_view member) {
+  SHERD_TRY(check_rank(lengths.size(), rank, "lengths").in_member(member));
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (lengths[i] == 0) return invalid_argument("must be 1 or more").in_member(at(member, i));
+  }
+  return {};
+}
+
+Result<ChunkShapes> explicit_shards(const CreateOptions& options) {
+  SHERD_TRY(check_lengths(options.shards, options.shape.size(), "shards"));
+  if (options.chunks.empty()) {
+    const Shape near = auto_chunks(options.shards, options.dtype, chunk_bytes_target(options.shards, options.dtype, true));
+    return ChunkShapes{options.shards, dividing_chunks(near, options.shards)};
+  }
+  for (std::size_t i = 0; i < options.shards.size(); ++i) {
+    if (options.shards[i] % options.chunks[i] != 0)
+      return invalid_argument(std::to_string(options.shards[i]) + " is not a multiple of the chunk length " +
+                              std::to_string(options.chunks[i]) + "; every shard holds whole inner chunks")
+          .in_member(at("shards", i));
+  }
+  return ChunkShapes{options.shards, options.chunks};
+}
+
+Result<ChunkShapes> chunk_shapes(const CreateOptions& options) {
+  const Shape& shape = options.shape;
+  if (!options.chunks.empty()) SHERD_TRY(check_lengths(options.chunks, shape.size(), "chunks"));
+  if (!options.shards.empty()) return explicit_shards(options);
+  const bool sharded = options.auto_shards && !shape.empty();
+  const Shape chunks = options.chunks.empty()
+                           ? auto_chunks(shape, options.dtype, chunk_bytes_target(shape, options.dtype, sharded))
+                           : options.chunks;
+  if (!sharded) return ChunkShapes{chunks, std::nullopt};
+  return ChunkShapes{auto_shards(shape, options.dtype, chunks), chunks};
+}
+
+Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTable table) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const CodecEntry* entry = find_codec(table, name);
+  if (entry == nullptr) return unsupported("'" + std::string(name) + "' is not a known codec");
+  if (entry->short_form == nullptr)
+    return invalid_argument("'" + std::string(name) + "' has no short form; give it as a JSON object with a configuration");
+  SHERD_TRY(configuration, entry->short_form(colon == text.npos ? "" : text.substr(colon + 1), dtype));
+  return CodecSpec{std::string(entry->name), std::move(configuration)};
+}
+
+Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, const DType& dtype, CodecTable table) {
+  Json::Array objects = list;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (!objects[i].is_string()) continue;
+    SHERD_TRY(spec, short_codec(objects[i].text(), dtype, table).in_member(at("", i)));
+    objects[i] = codec_list_json(std::span(&spec, 1)).elements()[0];
+  }
+  SHERD_TRY(specs, parse_codec_list(Json(std::move(objects))));
+  // numcodecs' own names have configurations of their own, so only old and bare names are brought up to date.
+  for (CodecSpec& spec : specs) {
+    const CodecEntry* entry = find_codec(table, spec.name);
+    if (entry != nullptr && !spec.name.starts_with("numcodecs.")) spec.name = entry->name;
+  }
+  return specs;
+}
+
+Result<CodecSpec> default_serializer(const DType& dtype, CodecTable table) {
+  if (dtype.kind() == DType::Kind::string) return short_codec("vlen-utf8", dtype, table);
+  if (dtype.kind() == DType::Kind::bytes) return short_codec("vlen-bytes", dtype, table);
+  return short_codec("bytes", dtype, table);
+}
+
+/// Puts the default array->bytes codec behind the array->array codecs where none is given.
+Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTable table) {
+  const auto has_maker = [table](const CodecSpec& spec, auto maker) {
+    const CodecEntry* entry = find_codec(table, spec.name);
+    return entry != nullptr && entry->*maker != nullptr;
+  };
+  const bool complete = std::any_of(specs.begin(), specs.end(), [&](const CodecSpec& spec) {
+    return spec.name == sharding_name || has_maker(spec, &CodecEntry::array_bytes_codec);
+  });
+  if (complete) return {};
+  SHERD_TRY(serializer, default_serializer(dtype, table));
+  const auto place = std::find_if_not(specs.begin(), specs.end(), [&](const CodecSpec& spec) {
+    return has_maker(spec, &CodecEntry::array_codec);
+  });
+  specs.insert(place, std::move(serializer));
+  return {};
+}
+
+Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inner, std::span<const CodecSpec> chain,
+                                 CodecTable table) {
+  const std::vector<Json> standard{"bytes", "crc32c"};
+  SHERD_TRY(index, listed_codecs(options.index_codecs.value_or(standard), DType::uint64, table).in_member("index_codecs"));
+  SHERD_TRY(complete(index, DType::uint64, table));
+  Json configuration;
+  configuration.set("chunk_shape", Json::numbers(inner));
+  configuration.set("codecs", codec_list_json(chain));
+  configuration.set("index_codecs", codec_list_json(index));
+  configuration.set("index_location", options.index_location == IndexLocation::start ? "start" : "end");
+  return CodecSpec{std::string(sharding_name), std::move(configuration)};
+}
+
+Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
+                                          CodecTable table) {
+  if (options.raw_codecs) return parse_codec_list(*options.raw_codecs).in_member("raw_codecs");
+  const std::vector<Json> standard{"zstd:3"};
+  SHERD_TRY(chain, listed_codecs(options.codecs.value_or(standard), options.dtype, table).in_member("codecs"));
+  SHERD_TRY(complete(chain, options.dtype, table));
+  if (!inner) return chain;
+  SHERD_TRY(sharding, sharding_codec(options, *inner, chain, table));
+  return std::vector<CodecSpec>{std::move(sharding)};
+}
+
+Result<void> choose_grid(const CreateOptions& options, ArraySpec& spec, std::optional<Shape>& inner) {
+  if (options.chunk_grid) {
+    SHERD_TRY(grid, parse_chunk_grid(*options.chunk_grid, spec, options.config.limits).in_member("chunk_grid"));
+    spec.grid = std::move(grid);
+    return {};
+  }
+  SHERD_TRY(shapes, chunk_shapes(options));
+  spec.grid = RegularGrid{std::move(shapes.stored)};
+  inner = std::move(shapes.inner);
+  return {};
+}
+
+}  // namespace
+
+Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs) {
+  if (options.shape.size() > options.config.limits.dimensions)
+    return unsupported(std::to_string(options.shape.size()) + " dimensions are more than the limit dimensions = " +
+                       std::to_string(options.config.limits.dimensions))
+        .in_member("shape");
+  SHERD_TRY(check_exclusive(options));
+  SHERD_TRY(check_bytes(options.shape, options.dtype).in_member("shape"));
+  ArraySpec spec;
+  spec.shape = options.shape;
+  spec.dtype = options.dtype;
+  std::optional<Shape> inner;
+  SHERD_TRY(choose_grid(options, spec, inner));
+  SHERD_TRY(chain, new_codecs(options, inner, codecs));
+  spec.codecs = std::move(chain);
+  spec.fill_value = default_scalar(options.dtype);
+  if (options.fill_value) {
+    SHERD_TRY(fill, parse_scalar(*options.fill_value, options.dtype).in_member("fill_value"));
+    spec.fill_value = std::move(fill);
+  }
+  if (options.chunk_key_encoding) {
+    SHERD_TRY(keys, parse_key_encoding(*options.chunk_key_encoding).in_member("chunk_key_encoding"));
+    spec.keys = keys;
+  }
+  if (options.dimension_names) {
+    SHERD_TRY(check_rank(options.dimension_names->size(), spec.shape.size(), "names").in_member("dimension_names"));
+    spec.dimension_names = *options.dimension_names;
+  }
+  if (options.attributes) {
+    if (!options.attributes->is_object()) return wrong_value(*options.attributes, "an object").in_member("attributes");
+    spec.attributes = *options.attributes;
+  }
+  return spec;
+}
+
+}  // namespace sherd

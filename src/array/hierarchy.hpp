@@ -1,0 +1,38 @@
+// Nodes by path: found, made and erased in any format. What the public open and create calls and Group share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "array/state.hpp"
+#include "sherd/group.hpp"
+
+namespace sherd {
+
+/// The path without leading, trailing and doubled `/`; `.` and `..` segments are invalid_argument.
+[[nodiscard]] Result<std::string> normal_path(std::string_view path);
+/// The path of `name` below `path`; either may be empty.
+[[nodiscard]] std::string join_path(const std::string& path, std::string_view name);
+
+/// The node that stands at `place`, whose format is given; nullopt where that format has none there.
+Result<std::optional<Node>> find_node(NodePlace place);
+/// A handle from a stored document.
+Result<Node> make_node(NodePlace place, NodeDocument document);
+/// The documents of a group's consolidated metadata, by path from that group, sorted.
+using Consolidated = std::vector<std::pair<std::string, Json>>;
+[[nodiscard]] Group make_group(NodePlace place, NodeDocument document);
+
+/// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
+/// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
+/// array, or where other objects stand in a new array's place. Overwriting erases everything below the place first.
+Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
+Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
+
+/// Whether any known format has a node at `path`.
+Result<bool> has_node(Store& store, const Tables& tables, const std::string& path);
+/// Erases the node at `place` and all below it; its document goes last, so that what is cut short can be done again.
+Result<void> erase_node(const NodePlace& place);
+
+}  // namespace sherd
