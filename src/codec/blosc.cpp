@@ -1,0 +1,252 @@
+// Knows Blosc 1 chunks, written and read by c-blosc in the calling thread, and their two names: `blosc` of Zarr v3 and
+// `numcodecs.blosc`, whose configuration counts the shuffles and may leave everything out.
+// c-blosc trusts more of a chunk than it should: so the header, every block's start and every stream's length are
+// checked here before the library sees them (README_CHUNK_FORMAT of c-blosc 1.21).
+#include <blosc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kHeaderBytes = BLOSC_MIN_HEADER_LENGTH;
+constexpr std::uint64_t kWordBytes = 4;
+constexpr std::uint64_t kMaxSplits = 16;
+constexpr std::uint64_t kMinSplitElements = 128;
+constexpr unsigned kReservedFlag = 0x08;
+constexpr unsigned kUnsplitFlag = 0x10;
+constexpr unsigned kBlosclz = 0;
+constexpr unsigned kLastCompressor = 4;
+
+struct Header {
+  unsigned flags = 0;
+  std::uint64_t type_size = 0;
+  std::uint64_t size = 0;
+  std::uint64_t block_size = 0;
+
+  [[nodiscard]] bool is_copy() const noexcept { return (flags & BLOSC_MEMCPYED) != 0; }
+  [[nodiscard]] unsigned compressor() const noexcept { return flags >> 5; }
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return ceil_div(size, block_size); }
+};
+
+Error wrong(std::string_view what, std::uint64_t value) {
+  return corrupt("blosc: " + std::string(what) + ' ' + std::to_string(value));
+}
+
+/// Checks what the header says by itself and against the number of bytes there are.
+Result<Header> read_header(std::span<const std::byte> from) {
+  if (from.size() < kHeaderBytes) return wrong("the header is truncated at byte", from.size());
+  const auto byte_at = [&](std::size_t i) { return std::to_integer<unsigned>(from[i]); };
+  const auto word_at = [&](std::size_t i) { return std::uint64_t{load_little<std::uint32_t>(from.data() + i)}; };
+  if (byte_at(0) != BLOSC_VERSION_FORMAT)
+    return unsupported("blosc: chunks of format version " + std::to_string(byte_at(0)) + " cannot be read, only 2 (c-blosc 1)");
+  const Header header{byte_at(2), byte_at(3), word_at(4), word_at(8)};
+  if (word_at(12) != from.size())
+    return corrupt("blosc: the header states " + std::to_string(word_at(12)) + " encoded bytes, there are " +
+                   std::to_string(from.size()));
+  if (header.size > BLOSC_MAX_BUFFERSIZE) return wrong("the header states a decoded size of", header.size);
+  if (header.size == 0) return header;
+  if (header.type_size == 0) return wrong("the header states a typesize of", 0);
+  if (header.block_size == 0 || header.block_size > std::min<std::uint64_t>(header.size, BLOSC_MAX_BLOCKSIZE))
+    return wrong("the header states a blocksize of", header.block_size);
+  if ((header.flags & kReservedFlag) != 0) return wrong("the header has a reserved flag in", header.flags);
+  if (header.is_copy()) {
+    if (from.size() != kHeaderBytes + header.size) return wrong("a stored chunk should have an encoded size of", kHeaderBytes + header.size);
+    return header;
+  }
+  if (byte_at(1) != 1 || header.compressor() > kLastCompressor)
+    return unsupported("blosc: unknown compressor " + std::to_string(header.compressor()) + ", version " + std::to_string(byte_at(1)));
+  if (header.blocks() > (from.size() - kHeaderBytes) / kWordBytes)
+    return wrong("the bytes end within the starts of blocks, of which there should be", header.blocks());
+  return header;
+}
+
+/// c-blosc 1.21 adds up a blosclz match's length in an int, 255 with each byte 0xff, and writes wherever the overflow
+/// leads. Only streams with that many such bytes in a row get there, and no encoder writes them.
+bool overflows_blosclz(std::span<const std::byte> stream) noexcept {
+  constexpr std::size_t run_limit = std::size_t{1} << 23;
+  if (stream.size() < run_limit) return false;
+  std::size_t run = 0;
+  for (const std::byte byte : stream) {
+    run = byte == std::byte{0xff} ? run + 1 : 0;
+    if (run == run_limit) return true;
+  }
+  return false;
+}
+
+/// Checks that a block's streams lie within the bytes and that each is of a length that can hold its part.
+Result<void> check_block(const Header& header, std::span<const std::byte> from, std::uint64_t index) {
+  const std::uint64_t begin = index * header.block_size;
+  const std::uint64_t size = std::min(header.block_size, header.size - begin);
+  const bool split = (header.flags & kUnsplitFlag) == 0 && header.type_size <= kMaxSplits &&
+                     header.block_size / header.type_size >= kMinSplitElements && size == header.block_size;
+  const std::uint64_t splits = split ? header.type_size : 1;
+  if (size % splits != 0) return wrong("the typesize does not divide the block of size", size);
+  const std::uint64_t table_end = kHeaderBytes + header.blocks() * kWordBytes;
+  std::uint64_t at = load_little<std::uint32_t>(from.data() + kHeaderBytes + index * kWordBytes);
+  if (at < table_end) return wrong("a block starts inside the header, at byte", at);
+  for (std::uint64_t i = 0; i < splits; ++i) {
+    if (at > from.size() || from.size() - at < kWordBytes) return wrong("a block's stream starts behind the end, at byte", at);
+    const std::uint64_t length = load_little<std::uint32_t>(from.data() + at);
+    at += kWordBytes;
+    if (length == 0 || length > from.size() - at) return wrong("a block's stream has a length beyond the end at byte", at);
+    if (header.compressor() == kBlosclz && length != size / splits && overflows_blosclz(from.subspan(at, length)))
+      return wrong("a match without end at byte", at);
+    at += length;
+  }
+  return {};
+}
+
+class BloscCodec final : public BytesCodec {
+ public:
+  struct Settings {
+    std::string compressor;
+    int level = 5;
+    int shuffle = BLOSC_NOSHUFFLE;
+    std::size_t type_size = 1;
+    std::size_t block_size = 0;
+  };
+  explicit BloscCodec(Settings settings) : settings_(std::move(settings)) {}
+
+  std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + BLOSC_MAX_OVERHEAD; }
+
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    if (from.size() > BLOSC_MAX_BUFFERSIZE)
+      return unsupported("blosc: a chunk of " + std::to_string(from.size()) + " bytes is larger than the format's " +
+                         std::to_string(BLOSC_MAX_BUFFERSIZE) + "; choose smaller chunks");
+    const std::size_t capacity = std::min<std::size_t>(to.size(), from.size() + BLOSC_MAX_OVERHEAD);
+    const int size = blosc_compress_ctx(settings_.level, settings_.shuffle, settings_.type_size, from.size(), from.data(),
+                                        to.data(), capacity, settings_.compressor.c_str(), settings_.block_size, 1);
+    if (size <= 0) return unavailable("blosc: the library could not encode (code " + std::to_string(size) + ")");
+    return static_cast<std::size_t>(size);
+  }
+
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    SHERD_TRY(header, read_header(from));
+    const auto size = static_cast<std::size_t>(header.size);
+    if (size > to.size()) return std::optional<std::size_t>();
+    if (size == 0) return std::optional(size);
+    if (header.is_copy()) {
+      std::memcpy(to.data(), from.data() + kHeaderBytes, size);
+      return std::optional(size);
+    }
+    for (std::uint64_t i = 0; i < header.blocks(); ++i) SHERD_TRY(check_block(header, from, i));
+    std::size_t validated = 0;
+    if (blosc_cbuffer_validate(from.data(), from.size(), &validated) != 0 || validated != size)
+      return corrupt("blosc: the library refuses the chunk");
+    const int decoded = blosc_decompress_ctx(from.data(), to.data(), size, 1);
+    if (decoded < 0) return corrupt("blosc: malformed stream");
+    if (static_cast<std::size_t>(decoded) != size)
+      return corrupt("blosc: the header states " + std::to_string(size) + " bytes, the blocks hold " + std::to_string(decoded));
+    return std::optional(size);
+  }
+
+ private:
+  Settings settings_;
+};
+
+constexpr std::array<std::string_view, 3> kShuffles = {"noshuffle", "shuffle", "bitshuffle"};
+
+/// A shuffle by its name in Zarr v3 or its number in numcodecs, where -1 leaves the choice to the element size.
+Result<int> shuffle_member(const Json& value, std::size_t element_size) {
+  const auto number = value.as_int();
+  if (number == -1) return element_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
+  for (std::size_t i = 0; i < kShuffles.size(); ++i) {
+    if (number == static_cast<std::int64_t>(i) || (value.is_string() && value.text() == kShuffles[i])) return static_cast<int>(i);
+  }
+  return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
+}
+
+/// What a configuration need not say; nullopt where it must.
+struct Defaults {
+  std::optional<std::string_view> compressor;
+  std::optional<std::int64_t> level;
+  std::optional<int> shuffle;
+  bool any_type_size = false;
+};
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context, const Defaults& defaults) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  BloscCodec::Settings settings;
+  SHERD_TRY(compressor, configuration.text("cname", defaults.compressor));
+  constexpr std::string_view known[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+  if (std::find(std::begin(known), std::end(known), compressor) == std::end(known))
+    return configuration_error("cname", "blosc: 'cname' must be one of blosclz, lz4, lz4hc, snappy, zlib and zstd, not '" + compressor + "'");
+  if (blosc_compname_to_compcode(compressor.c_str()) < 0)
+    return unsupported("blosc: the linked c-blosc was built without '" + compressor + "'").in_member("configuration.cname");
+  SHERD_TRY(level, configuration.integer("clevel", {0, 9}, defaults.level));
+  const std::size_t element_size = context.in.dtype.size();
+  if (const Json* shuffle = configuration.find("shuffle"); shuffle != nullptr) {
+    SHERD_TRY(number, shuffle_member(*shuffle, element_size));
+    settings.shuffle = number;
+  } else if (defaults.shuffle) {
+    settings.shuffle = *defaults.shuffle;
+  } else {
+    return configuration_error("shuffle", "blosc: 'shuffle' is missing");
+  }
+  SHERD_TRY(block_size, configuration.integer("blocksize", {0, BLOSC_MAX_BUFFERSIZE}, 0));
+  const Json* type_size = configuration.find("typesize");
+  const bool optional = defaults.any_type_size || settings.shuffle == BLOSC_NOSHUFFLE;
+  std::int64_t type_bytes = defaults.any_type_size ? static_cast<std::int64_t>(element_size) : 1;
+  if (!optional || (type_size != nullptr && !type_size->is_null())) {
+    SHERD_TRY(stated, configuration.integer("typesize", {1, INT32_MAX}));
+    type_bytes = stated;
+  }
+  SHERD_TRY(configuration.done());
+  settings.compressor = std::move(compressor);
+  settings.level = static_cast<int>(level);
+  settings.block_size = static_cast<std::size_t>(block_size);
+  // c-blosc takes chunks of wider elements for bytes.
+  settings.type_size = type_bytes <= BLOSC_MAX_TYPESIZE ? static_cast<std::size_t>(type_bytes) : 1;
+  return std::unique_ptr<BytesCodec>(std::make_unique<BloscCodec>(std::move(settings)));
+}
+
+Result<std::unique_ptr<BytesCodec>> make_blosc(const CodecSpec& spec, const CodecContext& context) {
+  return make(spec, context, {});
+}
+Result<std::unique_ptr<BytesCodec>> make_numcodecs_blosc(const CodecSpec& spec, const CodecContext& context) {
+  return make(spec, context, {"lz4", 5, BLOSC_SHUFFLE, true});
+}
+
+/// "cname" or "cname:clevel".
+Result<std::pair<std::string, std::int64_t>> short_arguments(std::string_view argument, std::string_view compressor) {
+  const auto colon = argument.find(':');
+  const auto name = argument.substr(0, colon);
+  SHERD_TRY(level, short_integer(colon == argument.npos ? std::string_view() : argument.substr(colon + 1), {0, 9}, 5));
+  return std::pair(std::string(name.empty() ? compressor : name), level);
+}
+
+Result<Json> short_blosc(std::string_view argument, const DType& dtype) {
+  SHERD_TRY(arguments, short_arguments(argument, "zstd"));
+  return Json(Json::Object{{"cname", arguments.first},
+                           {"clevel", arguments.second},
+                           {"shuffle", dtype.size() == 1 ? "bitshuffle" : "shuffle"},
+                           {"typesize", static_cast<std::uint64_t>(dtype.size())},
+                           {"blocksize", 0}});
+}
+
+Result<Json> short_numcodecs_blosc(std::string_view argument, const DType& dtype) {
+  SHERD_TRY(arguments, short_arguments(argument, "lz4"));
+  return Json(Json::Object{{"cname", arguments.first},
+                           {"clevel", arguments.second},
+                           {"shuffle", dtype.size() == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE},
+                           {"typesize", static_cast<std::uint64_t>(dtype.size())},
+                           {"blocksize", 0}});
+}
+
+}  // namespace
+
+extern constinit const CodecEntry blosc_codec{
+    .name = "blosc", .aliases = {}, .bytes_codec = make_blosc, .short_form = short_blosc};
+extern constinit const CodecEntry numcodecs_blosc_codec{
+    .name = "numcodecs.blosc", .aliases = {}, .bytes_codec = make_numcodecs_blosc, .short_form = short_numcodecs_blosc};
+
+}  // namespace sherd

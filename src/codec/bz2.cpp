@@ -1,0 +1,149 @@
+// Knows bzip2 streams, one after the other, as numcodecs' bz2 writes one and Python's bz2 module reads several.
+// What follows the last stream and is none is an error here, though Python ignores it.
+#include <bzlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+/// bzip2 counts in 32 bits: the most that one call is given.
+unsigned window(std::size_t size) noexcept {
+  return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<unsigned>::max()));
+}
+
+/// One stream's state, freed on every way out.
+class Decoder {
+ public:
+  Decoder() { started_ = BZ2_bzDecompressInit(&stream_, 0, 0) == BZ_OK; }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder() {
+    if (started_) BZ2_bzDecompressEnd(&stream_);
+  }
+  [[nodiscard]] bool started() const noexcept { return started_; }
+  bz_stream& operator*() noexcept { return stream_; }
+
+ private:
+  bz_stream stream_ = {};
+  bool started_ = false;
+};
+
+class Encoder {
+ public:
+  explicit Encoder(int level) { started_ = BZ2_bzCompressInit(&stream_, level, 0, 0) == BZ_OK; }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+  ~Encoder() {
+    if (started_) BZ2_bzCompressEnd(&stream_);
+  }
+  [[nodiscard]] bool started() const noexcept { return started_; }
+  bz_stream& operator*() noexcept { return stream_; }
+
+ private:
+  bz_stream stream_ = {};
+  bool started_ = false;
+};
+
+/// How far a decoder has come in the encoded and the decoded bytes.
+struct Position {
+  std::size_t in = 0;
+  std::size_t out = 0;
+};
+
+Error malformed(const char* what, std::size_t at) {
+  return corrupt("bz2: " + std::string(what) + " at byte " + std::to_string(at));
+}
+
+/// Decodes the stream that begins at `at`; false where `to` is full before its end.
+Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte> to, Position& at) {
+  Decoder decoder;
+  if (!decoder.started()) return unavailable("bz2: no memory for a decoder");
+  bz_stream& stream = *decoder;
+  char spare = 0;
+  while (true) {
+    const unsigned in = window(from.size() - at.in);
+    const unsigned out = window(to.size() - at.out);
+    stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));
+    stream.avail_in = in;
+    // The end of a stream may be recognised only by asking for a byte more.
+    stream.next_out = out > 0 ? reinterpret_cast<char*>(to.data() + at.out) : &spare;
+    stream.avail_out = out > 0 ? out : 1;
+    const int status = BZ2_bzDecompress(&stream);
+    at.in += in - stream.avail_in;
+    if (out > 0) at.out += out - stream.avail_out;
+    if (status == BZ_MEM_ERROR) return unavailable("bz2: no memory for a decoder");
+    if (status != BZ_OK && status != BZ_STREAM_END) return malformed("malformed stream", at.in);
+    if (out == 0 && stream.avail_out == 0) return false;
+    if (status == BZ_STREAM_END) return true;
+    if (at.in == from.size() && stream.avail_out > 0) return malformed("truncated stream", at.in);
+  }
+}
+
+class Bz2Codec final : public BytesCodec {
+ public:
+  explicit Bz2Codec(int level) : level_(level) {}
+
+  /// The bound in bzip2's manual: 1 % and 600 bytes.
+  std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + decoded / 100 + 601; }
+
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    Encoder encoder(level_);
+    if (!encoder.started()) return unavailable("bz2: no memory for an encoder");
+    bz_stream& stream = *encoder;
+    Position at;
+    int status = BZ_RUN_OK;
+    while (status != BZ_STREAM_END) {
+      const unsigned in = window(from.size() - at.in);
+      const unsigned out = window(to.size() - at.out);
+      stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));
+      stream.avail_in = in;
+      stream.next_out = reinterpret_cast<char*>(to.data() + at.out);
+      stream.avail_out = out;
+      status = BZ2_bzCompress(&stream, at.in + in == from.size() ? BZ_FINISH : BZ_RUN);
+      at.in += in - stream.avail_in;
+      at.out += out - stream.avail_out;
+      if (status < 0) return unavailable("bz2: the library could not encode (code " + std::to_string(status) + ")");
+    }
+    return at.out;
+  }
+
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    if (from.empty()) return malformed("no stream", 0);
+    Position at;
+    while (at.in < from.size()) {
+      SHERD_TRY(fits, decode_stream(from, to, at));
+      if (!fits) return std::optional<std::size_t>();
+    }
+    return std::optional(at.out);
+  }
+
+ private:
+  int level_;
+};
+
+Result<std::unique_ptr<BytesCodec>> make_bz2(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", {1, 9}, 1));
+  SHERD_TRY(configuration.done());
+  return std::unique_ptr<BytesCodec>(std::make_unique<Bz2Codec>(static_cast<int>(level)));
+}
+
+Result<Json> short_bz2(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, {1, 9}, 1));
+  return Json(Json::Object{{"level", level}});
+}
+
+constexpr std::string_view kAliases[] = {"bz2"};
+
+}  // namespace
+
+extern constinit const CodecEntry bz2_codec{
+    .name = "numcodecs.bz2", .aliases = kAliases, .bytes_codec = make_bz2, .short_form = short_bz2};
+
+}  // namespace sherd

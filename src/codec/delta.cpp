@@ -1,0 +1,114 @@
+// Knows numcodecs' delta filter: the first element, then each element's difference to the one before.
+// Differences are taken in `dtype` and stored in `astype`; sums are taken in numpy's common type of both. Integers
+// wrap around, so they come back whatever the differences are; floats come back as far as their rounding allows.
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "base/try.hpp"
+#include "codec/number.hpp"
+
+namespace sherd {
+namespace {
+
+/// T without a sign where it is an integer: the arithmetic that wraps.
+template <class T>
+using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+/// The type in which numpy adds an A to a T.
+template <class T, class A>
+using Sum = std::conditional_t<
+    std::is_integral_v<T> && std::is_integral_v<A>,
+    std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
+                           (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
+                       double, T>,
+    std::conditional_t<std::is_same_v<T, A> || (std::is_same_v<T, float> && sizeof(A) <= 2) ||
+                           (std::is_same_v<A, float> && sizeof(T) <= 2),
+                       float, double>>;
+
+template <class T>
+T difference(T next, T previous) noexcept {
+  using W = Wrapping<T>;
+  return static_cast<T>(static_cast<W>(static_cast<W>(next) - static_cast<W>(previous)));
+}
+
+template <class T, class A>
+void encode_delta(std::span<const std::byte> from, std::byte* to) noexcept {
+  T previous{};
+  for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
+    const T value = load_number<T>(from.data(), i);
+    store_number<A>(to, i, convert_number<A>(i == 0 ? value : difference(value, previous)));
+    previous = value;
+  }
+}
+
+template <class T, class A>
+void decode_delta(std::span<const std::byte> from, std::byte* to) noexcept {
+  using S = Wrapping<Sum<T, A>>;
+  S sum{};
+  for (std::size_t i = 0; i < from.size() / sizeof(A); ++i) {
+    const S step = convert_number<S>(load_number<A>(from.data(), i));
+    sum = i == 0 ? step : static_cast<S>(sum + step);
+    store_number<T>(to, i, convert_number<T>(sum));
+  }
+}
+
+class DeltaCodec final : public ArrayCodec {
+ public:
+  DeltaCodec(DType dtype, std::optional<DType> astype) : dtype_(std::move(dtype)), astype_(std::move(astype)) {}
+
+  Result<ChunkType> encoded_type(const ChunkType& in) const override {
+    if (!viewed_as(in.dtype, dtype_))
+      return configuration_error("dtype", "delta: elements of type " + in.dtype.name() + " are not numbers of type " +
+                                              numpy_name(dtype_));
+    return ChunkType{astype_ ? *astype_ : in.dtype, in.shape};
+  }
+
+  Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    visit_number(dtype_, [&]<class T>(T) {
+      visit_number(stored(), [&]<class A>(A) { encode_delta<T, A>(from, to.data()); });
+    });
+    return {};
+  }
+
+  Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    visit_number(dtype_, [&]<class T>(T) {
+      visit_number(stored(), [&]<class A>(A) { decode_delta<T, A>(from, to.data()); });
+    });
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const DType& stored() const noexcept { return astype_ ? *astype_ : dtype_; }
+
+  DType dtype_;
+  std::optional<DType> astype_;
+};
+
+Result<std::unique_ptr<ArrayCodec>> make_delta(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(dtype, number_member(configuration, "dtype"));
+  const Json* given = configuration.find("astype");
+  std::optional<DType> astype;
+  if (given != nullptr && !given->is_null()) {
+    SHERD_TRY(parsed, number_member(configuration, "astype"));
+    astype = std::move(parsed);
+  }
+  SHERD_TRY(configuration.done());
+  return std::unique_ptr<ArrayCodec>(std::make_unique<DeltaCodec>(std::move(dtype), std::move(astype)));
+}
+
+Result<Json> short_delta(std::string_view argument, const DType& dtype) {
+  SHERD_TRY(no_argument(argument));
+  if (!is_number(dtype)) return unsupported("delta: elements of type " + dtype.name() + " have no differences");
+  return Json(Json::Object{{"dtype", numpy_name(dtype)}});
+}
+
+constexpr std::string_view kAliases[] = {"delta"};
+
+}  // namespace
+
+extern constinit const CodecEntry delta_codec{
+    .name = "numcodecs.delta", .aliases = kAliases, .array_codec = make_delta, .short_form = short_delta};
+
+}  // namespace sherd

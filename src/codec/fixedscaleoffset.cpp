@@ -1,0 +1,176 @@
+// Knows numcodecs' fixedscaleoffset filter: (x - offset) * scale, rounded half to even and stored in `astype`;
+// back as x / scale + offset in `dtype`.
+// The arithmetic is numpy's: floats keep their width; integers stay integers, and wrap, while the constant is written
+// as an integer, and become float64 with a fraction; division always leaves the integers.
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "base/try.hpp"
+#include "codec/number.hpp"
+
+namespace sherd {
+namespace {
+
+/// `offset` or `scale`: the text decides whether it is an integer.
+struct Constant {
+  double value = 0;
+  std::optional<std::int64_t> integer;
+};
+
+/// std::nearbyint without a call, so that loops over it are vectorised. Not for -ffast-math.
+template <class T>
+T round_half_even(T value) noexcept {
+  constexpr T whole = std::is_same_v<T, float> ? T(8388608.0) : T(4503599627370496.0);
+  const T magic = std::copysign(whole, value);
+  const T rounded = std::copysign((value + magic) - magic, value);
+  return std::fabs(value) < whole ? rounded : value;
+}
+
+struct Steps {
+  Constant offset;
+  Constant scale;
+};
+
+/// What numpy makes of an array of T under one operation with a constant.
+template <class T, bool IntegerConstant>
+using Operand = std::conditional_t<std::is_floating_point_v<T> || IntegerConstant, T, double>;
+
+template <class T, bool IntegerConstant>
+Operand<T, IntegerConstant> as_operand(const Constant& constant) noexcept {
+  if constexpr (std::is_integral_v<T> && IntegerConstant) return static_cast<T>(*constant.integer);
+  else return static_cast<Operand<T, IntegerConstant>>(constant.value);
+}
+
+template <class T>
+T wrapping_difference(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) return a - b;
+  else return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+template <class T>
+T wrapping_product(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) return a * b;
+  else return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+template <class T, class A, bool IntegerOffset, bool IntegerScale>
+void encode_elements(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
+  using Shifted = Operand<T, IntegerOffset>;
+  using Scaled = Operand<Shifted, IntegerScale>;
+  const Shifted offset = as_operand<T, IntegerOffset>(steps.offset);
+  const Scaled scale = as_operand<Shifted, IntegerScale>(steps.scale);
+  for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
+    const Shifted shifted = wrapping_difference(static_cast<Shifted>(load_number<T>(from.data(), i)), offset);
+    const Scaled scaled = wrapping_product(static_cast<Scaled>(shifted), scale);
+    if constexpr (std::is_floating_point_v<Scaled>) store_number<A>(to, i, convert_number<A>(round_half_even(scaled)));
+    else store_number<A>(to, i, convert_number<A>(scaled));
+  }
+}
+
+template <class T, class A>
+void encode_numbers(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    encode_elements<T, A, false, false>(steps, from, to);
+  } else if (!steps.offset.integer) {
+    encode_elements<T, A, false, false>(steps, from, to);
+  } else if (!steps.scale.integer) {
+    encode_elements<T, A, true, false>(steps, from, to);
+  } else {
+    encode_elements<T, A, true, true>(steps, from, to);
+  }
+}
+
+template <class T, class A>
+void decode_numbers(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
+  using Quotient = std::conditional_t<std::is_same_v<A, float>, float, double>;
+  const auto scale = static_cast<Quotient>(steps.scale.value);
+  const auto offset = static_cast<Quotient>(steps.offset.value);
+  for (std::size_t i = 0; i < from.size() / sizeof(A); ++i) {
+    const auto value = static_cast<Quotient>(load_number<A>(from.data(), i));
+    store_number<T>(to, i, convert_number<T>(value / scale + offset));
+  }
+}
+
+class FixedScaleOffsetCodec final : public ArrayCodec {
+ public:
+  FixedScaleOffsetCodec(Steps steps, DType dtype, std::optional<DType> astype)
+      : steps_(steps), dtype_(std::move(dtype)), astype_(std::move(astype)) {}
+
+  Result<ChunkType> encoded_type(const ChunkType& in) const override {
+    if (!viewed_as(in.dtype, dtype_))
+      return configuration_error("dtype", "fixedscaleoffset: elements of type " + in.dtype.name() +
+                                              " are not numbers of type " + numpy_name(dtype_));
+    return ChunkType{astype_ ? *astype_ : in.dtype, in.shape};
+  }
+
+  Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    visit_number(dtype_, [&]<class T>(T) {
+      visit_number(stored(), [&]<class A>(A) { encode_numbers<T, A>(steps_, from, to.data()); });
+    });
+    return {};
+  }
+
+  Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    visit_number(dtype_, [&]<class T>(T) {
+      visit_number(stored(), [&]<class A>(A) { decode_numbers<T, A>(steps_, from, to.data()); });
+    });
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const DType& stored() const noexcept { return astype_ ? *astype_ : dtype_; }
+
+  Steps steps_;
+  DType dtype_;
+  std::optional<DType> astype_;
+};
+
+Result<Constant> constant_member(Configuration& configuration, std::string_view key) {
+  const Json* value = configuration.find(key);
+  const auto number = value != nullptr ? value->as_double() : std::nullopt;
+  if (!number || !std::isfinite(*number))
+    return configuration_error(key, "fixedscaleoffset: '" + std::string(key) + "' must be a finite number");
+  return Constant{*number, value->as_int()};
+}
+
+/// numpy refuses an integer constant that the elements' type cannot hold.
+Result<void> check_fits(const Constant& constant, const DType& dtype, std::string_view key) {
+  const bool fits = visit_number(dtype, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) return !constant.integer || std::in_range<T>(*constant.integer);
+    else return true;
+  });
+  if (fits) return {};
+  return configuration_error(key, "fixedscaleoffset: '" + std::string(key) + "' does not fit into " +
+                                      numpy_name(dtype) + "; write it with a fraction to compute in float64");
+}
+
+Result<std::unique_ptr<ArrayCodec>> make_fixedscaleoffset(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(offset, constant_member(configuration, "offset"));
+  SHERD_TRY(scale, constant_member(configuration, "scale"));
+  if (scale.value == 0) return configuration_error("scale", "fixedscaleoffset: 'scale' must not be 0");
+  const auto own = is_number(context.in.dtype) ? std::optional(context.in.dtype) : std::nullopt;
+  SHERD_TRY(dtype, number_member(configuration, "dtype", own));
+  const Json* given = configuration.find("astype");
+  std::optional<DType> astype;
+  if (given != nullptr && !given->is_null()) {
+    SHERD_TRY(parsed, number_member(configuration, "astype"));
+    astype = std::move(parsed);
+  }
+  SHERD_TRY(configuration.done());
+  SHERD_TRY(check_fits(offset, dtype, "offset"));
+  if (offset.integer) SHERD_TRY(check_fits(scale, dtype, "scale"));
+  return std::unique_ptr<ArrayCodec>(
+      std::make_unique<FixedScaleOffsetCodec>(Steps{offset, scale}, std::move(dtype), std::move(astype)));
+}
+
+constexpr std::string_view kAliases[] = {"fixedscaleoffset"};
+
+}  // namespace
+
+extern constinit const CodecEntry fixedscaleoffset_codec{
+    .name = "numcodecs.fixedscaleoffset", .aliases = kAliases, .array_codec = make_fixedscaleoffset};
+
+}  // namespace sherd

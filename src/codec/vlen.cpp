@@ -1,0 +1,179 @@
+// Knows vlen-utf8 and vlen-bytes: the number of elements, then each element's length and bytes; all numbers are
+// 32 bits, little-endian. A text is valid UTF-8 on both ways.
+// On decoding, the encoded bytes are copied once and the elements point into the copy.
+#include <limits>
+#include <memory>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kWordBytes = 4;
+constexpr std::uint64_t kMaxWord = std::numeric_limits<std::uint32_t>::max();
+
+/// The bytes of one code point, or 0 where none begins here (The Unicode Standard, table 3-7).
+std::size_t code_point_size(const unsigned char* text, std::size_t size) noexcept {
+  const auto follows = [&](std::size_t at, unsigned char low, unsigned char high) {
+    return at < size && text[at] >= low && text[at] <= high;
+  };
+  const unsigned char lead = text[0];
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1, 0x80, 0xbf) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef)
+    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2, 0x80, 0xbf) ? 3 : 0;
+  if (lead >= 0xf0 && lead <= 0xf4)
+    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2, 0x80, 0xbf) &&
+                   follows(3, 0x80, 0xbf)
+               ? 4
+               : 0;
+  return 0;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::uint64_t eight = 0;
+    if (i + sizeof eight <= text.size()) {
+      std::memcpy(&eight, bytes + i, sizeof eight);
+      if ((eight & 0x8080808080808080u) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const std::size_t size = code_point_size(bytes + i, text.size() - i);
+    if (size == 0) return false;
+    i += size;
+  }
+  return true;
+}
+
+VarBytes element(std::span<const std::byte> elements, std::size_t i) noexcept {
+  VarBytes value;
+  std::memcpy(&value, elements.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+class VlenCodec final : public ArrayBytesCodec {
+ public:
+  VlenCodec(const DType& dtype, const char* name) : dtype_(dtype), name_(name) {}
+
+  Result<void> check(const ChunkType& in) const override {
+    if (in.dtype == dtype_) return {};
+    return invalid_argument(message("encodes elements of type " + dtype_.name() + ", not " + in.dtype.name()));
+  }
+  std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
+
+  Result<void> encode(const ChunkType&, std::span<const std::byte> elements, Buffer& to) const override {
+    const std::size_t count = elements.size() / sizeof(VarBytes);
+    SHERD_TRY(total, measured(elements, count));
+    SHERD_TRY(to.resize(total));
+    std::byte* out = to.data();
+    const auto put_word = [&](std::uint64_t word) {
+      store_little(out, static_cast<std::uint32_t>(word));
+      out += kWordBytes;
+    };
+    put_word(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const VarBytes value = element(elements, i);
+      put_word(value.size);
+      if (value.size > 0) std::memcpy(out, value.data, value.size);
+      out += value.size;
+    }
+    return {};
+  }
+
+  Result<void> decode(const ChunkType&, std::span<const std::byte> encoded, std::span<std::byte> elements,
+                      VarBytesArena* arena) const override {
+    const std::size_t count = elements.size() / sizeof(VarBytes);
+    SHERD_TRY(check_items(encoded, count));
+    if (arena == nullptr) return invalid_argument(message("variable-length elements need an arena that keeps them"));
+    auto block = std::make_shared<Buffer>();
+    SHERD_TRY(block->resize(encoded.size()));
+    std::memcpy(block->data(), encoded.data(), encoded.size());
+    const std::byte* at = block->data() + kWordBytes;
+    for (std::size_t i = 0; i < count; ++i) {
+      const VarBytes value{reinterpret_cast<const char*>(at + kWordBytes), load_little<std::uint32_t>(at)};
+      std::memcpy(elements.data() + i * sizeof value, &value, sizeof value);
+      at += kWordBytes + value.size;
+    }
+    arena->keep(std::move(block));
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::string message(std::string text) const { return name_ + (": " + std::move(text)); }
+  [[nodiscard]] std::string item(std::size_t i) const { return "item " + std::to_string(i); }
+
+  [[nodiscard]] bool valid(std::string_view value) const noexcept { return dtype_ != DType::string || is_utf8(value); }
+
+  [[nodiscard]] Result<std::size_t> measured(std::span<const std::byte> elements, std::size_t count) const {
+    if (count > kMaxWord) return unsupported(message("a chunk holds at most 2^32-1 elements; choose smaller chunks"));
+    std::uint64_t total = kWordBytes * (1 + static_cast<std::uint64_t>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const VarBytes value = element(elements, i);
+      if (value.size > kMaxWord) return unsupported(message(item(i) + " is longer than 2^32-1 bytes"));
+      if (!valid(value.view())) return invalid_argument(message(item(i) + " is not valid UTF-8"));
+      total += value.size;
+    }
+    return static_cast<std::size_t>(total);
+  }
+
+  /// Everything that the bytes claim, before anything is allocated for them.
+  [[nodiscard]] Result<void> check_items(std::span<const std::byte> encoded, std::size_t count) const {
+    if (encoded.size() < kWordBytes) return corrupt(message("no element count"));
+    const std::uint64_t stated = load_little<std::uint32_t>(encoded.data());
+    if (stated != count)
+      return corrupt(message("holds " + std::to_string(stated) + " elements, the chunk has " + std::to_string(count)));
+    std::size_t at = kWordBytes;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (encoded.size() - at < kWordBytes) return corrupt(message("truncated before " + item(i)));
+      const std::uint32_t size = load_little<std::uint32_t>(encoded.data() + at);
+      at += kWordBytes;
+      if (encoded.size() - at < size)
+        return corrupt(message(item(i) + " states " + std::to_string(size) + " bytes, " +
+                               std::to_string(encoded.size() - at) + " are left"));
+      if (!valid({reinterpret_cast<const char*>(encoded.data() + at), size}))
+        return corrupt(message(item(i) + " is not valid UTF-8"));
+      at += size;
+    }
+    if (at != encoded.size()) return corrupt(message(std::to_string(encoded.size() - at) + " bytes follow the last item"));
+    return {};
+  }
+
+  DType dtype_;
+  std::string name_;
+};
+
+Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const DType& dtype, const char* name) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(configuration.done());
+  return std::unique_ptr<ArrayBytesCodec>(std::make_unique<VlenCodec>(dtype, name));
+}
+Result<std::unique_ptr<ArrayBytesCodec>> make_utf8(const CodecSpec& spec, const CodecContext&) {
+  return make(spec, DType::string, "vlen-utf8");
+}
+Result<std::unique_ptr<ArrayBytesCodec>> make_bytes(const CodecSpec& spec, const CodecContext&) {
+  return make(spec, DType::bytes, "vlen-bytes");
+}
+
+Result<Json> short_vlen(std::string_view argument, const DType&) {
+  SHERD_TRY(no_argument(argument));
+  return Json(Json::Object{});
+}
+
+constexpr std::string_view kUtf8Aliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
+constexpr std::string_view kBytesAliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
+
+}  // namespace
+
+extern constinit const CodecEntry vlen_utf8_codec{
+    .name = "vlen-utf8", .aliases = kUtf8Aliases, .array_bytes_codec = make_utf8, .short_form = short_vlen};
+extern constinit const CodecEntry vlen_bytes_codec{
+    .name = "vlen-bytes", .aliases = kBytesAliases, .array_bytes_codec = make_bytes, .short_form = short_vlen};
+
+}  // namespace sherd
