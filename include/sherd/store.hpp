@@ -69,7 +69,7 @@ class SHERD_API ObjectWriter {
   /// Copies bytes of another version to an offset, inside the kernel where that is possible.
   virtual Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset);
   /// Makes the new version visible, all at once, and durable where the store was opened so.
-  /// `conflict` where the condition does not hold.
+  /// `conflict` where the condition does not hold. Ends the writer, whatever comes of it.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
 };
 
@@ -111,12 +111,15 @@ class SHERD_API Store {
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
-  /// this process, and commit conditions do the rest. write() and erase() take the lock themselves where this
-  /// thread does not hold it by `lock`.
+  /// this process, and commit conditions do the rest. A lock belongs to the thread that took it: its write(), erase()
+  /// and further lock() of the key go on under it, those of all others wait. A writer holds the lock until it has
+  /// committed or is destroyed, with or without lock(); a thread that has writers of several keys at once makes them
+  /// in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
   /// Whether there was anything to erase.
   virtual Result<bool> erase(const std::string& key) = 0;
-  /// Erases every object below `prefix` (which ends in `/` or is empty).
+  /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
+  /// commits later makes its object anew, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
   /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing where it does not exist.
   virtual Result<Listing> list_dir(const std::string& prefix) = 0;
@@ -144,7 +147,8 @@ class SHERD_API Recorder {
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
   };
 
-  /// Requests are kept only between start() and stop(), which may be nested; counters always run.
+  /// Requests are kept only between start() and stop(); counters always run. Both may be nested: stop() gives the
+  /// requests since the start() that belongs to it.
   void start();
   std::vector<Request> stop();
   [[nodiscard]] Stats stats() const noexcept;
@@ -154,9 +158,10 @@ class SHERD_API Recorder {
 
  private:
   std::atomic<std::uint64_t> requests_{0}, bytes_read_{0}, bytes_written_{0};
-  std::atomic<int> keeping_{0};
-  mutable std::mutex mutex_;
+  std::atomic<bool> keeping_{false};
+  std::mutex mutex_;
   std::vector<Request> log_;
+  std::vector<std::size_t> begins_;  ///< where in the log each start() was
 };
 
 /// An empty store in this process's memory.

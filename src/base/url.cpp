@@ -1,0 +1,107 @@
+// The names of stores: RFC 3986 as far as files need it, and RFC 8089 for file URLs.
+// A text is a URL where it begins with a scheme and `://`, or with `file:` or `memory:`; everything else is a path,
+// in which `%`, `#` and `?` are ordinary characters. Escapes are decoded exactly once.
+#include "base/url.hpp"
+
+#include <optional>
+
+namespace sherd {
+namespace {
+
+bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<unsigned> hex_digit(char c) {
+  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+/// The scheme in lower case, or empty where the text is a path.
+std::string scheme_of(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_alpha(text[0])) return {};
+  std::string scheme(text.substr(0, colon));
+  for (char& c : scheme) {
+    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const bool known = scheme == "file" || scheme == "memory";
+  return known || text.substr(colon).starts_with("://") ? scheme : std::string();
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded.push_back(text[i]);
+      continue;
+    }
+    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+    if (!high || !low) return invalid_argument("the URL has a '%' without two hexadecimal digits; a literal one is %25");
+    decoded.push_back(static_cast<char>(*high * 16 + *low));
+    i += 2;
+  }
+  return decoded;
+}
+
+Result<StoreUrl> parse_file_url(std::string_view rest) {
+  if (rest.starts_with("//")) {
+    rest.remove_prefix(2);
+    if (rest.starts_with("localhost/")) rest.remove_prefix(std::string_view("localhost").size());
+  }
+  if (!rest.starts_with('/')) {
+    return invalid_argument("a file URL has an absolute path and no host: file:///data/a.zarr");
+  }
+  if (rest.find_first_of("?#") != std::string_view::npos) {
+    return invalid_argument("a file URL has no query and no fragment; in a name write %3F and %23");
+  }
+  auto path = percent_decode(rest);
+  if (!path) return std::move(path).error();
+  return StoreUrl{StoreUrl::Kind::file, *std::move(path)};
+}
+
+}  // namespace
+
+Result<StoreUrl> parse_url(std::string_view text) {
+  if (text.empty()) return invalid_argument("the path of a store is empty");
+  const std::string scheme = scheme_of(text);
+  StoreUrl url;
+  if (scheme.empty()) {
+    url.path = text;
+  } else if (scheme == "memory") {
+    const std::string_view rest = text.substr(scheme.size() + 1);
+    if (!rest.empty() && rest != "//") return invalid_argument("a memory store has no name: memory:");
+    url.kind = StoreUrl::Kind::memory;
+  } else if (scheme == "file") {
+    auto parsed = parse_file_url(text.substr(scheme.size() + 1));
+    if (!parsed) return parsed;
+    url = *std::move(parsed);
+  } else {
+    return unsupported("no store for the scheme '" + scheme + "'; known are plain paths, file:// and memory:");
+  }
+  if (url.path.find('\0') != std::string::npos) return invalid_argument("the path of a store contains a NUL byte");
+  return url;
+}
+
+std::string file_url(std::string_view path) {
+  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=:@";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string url = "file://";
+  for (const char c : path) {
+    if (is_alpha(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
+      url.push_back(c);
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      url.push_back('%');
+      url.push_back(kHex[byte >> 4]);
+      url.push_back(kHex[byte & 15]);
+    }
+  }
+  return url;
+}
+
+}  // namespace sherd

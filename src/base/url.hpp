@@ -1,0 +1,22 @@
+// How a user names a store: a plain path, file:///data/a.zarr, memory:.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+struct StoreUrl {
+  enum class Kind : std::uint8_t { file, memory } kind = Kind::file;
+  std::string path;  ///< for files; never empty
+};
+
+/// A plain path is taken as it stands; a file URL is percent-decoded once. Other schemes are `unsupported`.
+[[nodiscard]] Result<StoreUrl> parse_url(std::string_view text);
+/// The file URL of an absolute path; parse_url gives the path back.
+[[nodiscard]] std::string file_url(std::string_view path);
+
+}  // namespace sherd

@@ -1,0 +1,298 @@
+// The file store: an object is a file, a prefix is a directory, a key is a path below the root.
+//
+// Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version from
+// beginning to end; a version is device, inode, time of the last change (nanoseconds) and size.
+//
+// Writers never change a file that has a name. In this order:
+//   1. Take the key's lock in this process (key_locks.hpp), then its lock file `.NAME.sherd-lock` beside the object:
+//      open or create it, wait for its exclusive open-file-description lock, and look whether the name still stands
+//      for the file that was locked. If not, its holder has removed it on leaving, and this step begins again.
+//   2. The lock file names temporary files: whoever wrote those names was killed. Remove them.
+//   3. Write the name of a new temporary file, `.NAME.TOKEN.sherd-tmp`, into the lock file, then create that file
+//      (O_EXCL) and write the new version into it.
+//   4. To commit, compare the object that stands there with the condition, give the temporary file the mode of that
+//      object and a time later than its own, fsync, close, rename it over the object, fsync the directory. An object
+//      that is a symbolic link is replaced, not the file it points to.
+//   5. Remove the lock file, unlock it, close it.
+// Missing directories are made before step 1, each followed by an fsync of the one above, and are removed again where
+// nothing was committed. Without `durable` there is no fsync.
+//
+// A writer killed anywhere leaves the old version or the new one, and at most a lock file, a temporary file and empty
+// directories. Listings do not show the former, the next writer of the key removes them at step 2, and erase_prefix
+// removes all of them, leaving alone only files whose lock is held. After a power failure a temporary file can be
+// there that no lock file names, since neither was synced; only erase_prefix removes that.
+//
+// Setting the time at step 4 is what makes generations differ: an inode may be used again at once, and the time that
+// the file system would set by itself stands still for milliseconds.
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "sherd/store.hpp"
+#include "store/file_lock.hpp"
+#include "store/file_source.hpp"
+#include "store/file_tree.hpp"
+#include "store/file_writer.hpp"
+#include "store/key.hpp"
+#include "store/key_locks.hpp"
+
+namespace sherd {
+namespace {
+
+/// How often a lock is tried whose directory others keep removing.
+constexpr int kAttempts = 100;
+/// Deeper directories cannot be reached by any key.
+constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
+
+/// What a directory holds, for the caller to go through after reading it to its end.
+struct Entries {
+  std::vector<std::string> files;  ///< everything but directories
+  std::vector<std::string> directories;
+  std::vector<std::string> side_files;
+};
+
+enum class Links : std::uint8_t { follow, keep };
+
+/// The status of one entry, or nothing where it has vanished or leads nowhere.
+std::optional<struct stat> look_at(int directory, const char* name, Links links) noexcept {
+  struct stat status {};
+  if (::fstatat(directory, name, &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0) return status;
+  if (errno == ENOENT) return std::nullopt;
+  // Something is there that cannot be looked at, such as a link to itself: shown, and an error when it is opened.
+  status.st_mode = S_IFLNK;
+  return status;
+}
+
+/// Calls visit(entry) for each entry of a directory but itself and the one above.
+template <class Visit>
+Result<void> for_each_entry(int directory, const std::string& path, const Visit& visit) {
+  // A stream owns its descriptor and moves its offset, so it gets one of its own.
+  const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* opened = own < 0 ? nullptr : ::fdopendir(own);
+  if (opened == nullptr) return system_error("list", path, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(opened, ::closedir);
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(*entry);
+  }
+  if (errno != 0) return system_error("list", path, errno);
+  return {};
+}
+
+Result<Entries> entries_of(int directory, const std::string& path) {
+  Entries entries;
+  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) {
+    bool is_directory = entry.d_type == DT_DIR;
+    if (entry.d_type == DT_UNKNOWN) {
+      const auto status = look_at(directory, entry.d_name, Links::keep);
+      is_directory = status && S_ISDIR(status->st_mode);
+    }
+    auto& list = is_directory                  ? entries.directories
+                 : is_side_file(entry.d_name) ? entries.side_files
+                                              : entries.files;
+    list.emplace_back(entry.d_name);
+  }));
+  return entries;
+}
+
+/// Removes a side file unless its writer is still at work.
+Result<void> erase_side_file(int directory, const std::string& name) {
+  MadeDirectory place;
+  place.fd = Fd(::fcntl(directory, F_DUPFD_CLOEXEC, 0));
+  SHERD_TRY(lock, FileLock::take(std::move(place), std::string(stem_of_side_file(name)), FileLock::Wait::no));
+  if (lock && name.ends_with(kTempSuffix)) ::unlinkat(directory, name.c_str(), 0);
+  return {};
+}
+
+/// Files first: an array whose metadata is gone is gone, while one whose chunks are gone reads as fill values.
+/// Symbolic links are removed, never entered.
+Result<void> erase_children(int directory, const std::string& path, int depth) {
+  if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deep");
+  SHERD_TRY(entries, entries_of(directory, path));
+  for (const auto& name : entries.files) {
+    if (::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
+      return system_error("erase", path + "/" + name, errno);
+    }
+  }
+  for (const auto& name : entries.directories) {
+    const std::string below = path + "/" + name;
+    const Fd child(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!child && errno == ENOENT) continue;
+    if (!child) return system_error("open", below, errno);
+    SHERD_TRY(erase_children(child.get(), below, depth + 1));
+    if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY && errno != ENOENT) {
+      return system_error("erase", below, errno);
+    }
+  }
+  for (const auto& name : entries.side_files) SHERD_TRY(erase_side_file(directory, name));
+  return {};
+}
+
+class FileStore final : public Store {
+ public:
+  FileStore(std::string root, FileTree::Options options)
+      : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), options) {}
+
+  [[nodiscard]] const std::string& url() const noexcept override { return url_; }
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true};
+  }
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
+  Result<bool> erase(const std::string& key) override;
+  Result<void> erase_prefix(const std::string& prefix) override;
+  Result<Listing> list_dir(const std::string& prefix) override;
+
+ private:
+  using Identity = std::pair<dev_t, ino_t>;
+
+  Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
+  Result<void> sync(int directory, std::string_view prefix) const;
+  [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
+
+  std::string url_;
+  FileTree tree_;
+  std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
+};
+
+Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
+  SHERD_TRY(check_key(key));
+  SHERD_TRY(file, tree_.open_file(key).in_key(key));
+  if (!file) return std::shared_ptr<ByteSource>();
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return system_error("look at", tree_.path(key), errno).in_key(key);
+  if (!S_ISREG(status.st_mode)) return corrupt("not a regular file").in_key(key);
+  return std::make_shared<FileSource>(key, std::move(file), status);
+}
+
+Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, std::uint64_t /*size_hint*/) {
+  SHERD_TRY(check_key(key));
+  SHERD_TRY(held, hold(key).in_key(key));
+  return FileWriter::begin(key, std::move(held), tree_.options());
+}
+
+Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
+  SHERD_TRY(check_key(key));
+  SHERD_TRY(held, hold(key).in_key(key));
+  return lock_of(std::move(held));
+}
+
+Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
+  const auto [prefix, name] = split_key(key);
+  auto held = locks_->take(key);
+  for (int attempt = 0; !held->beneath && attempt < kAttempts; ++attempt) {
+    SHERD_TRY(directory, tree_.make_directory(prefix));
+    SHERD_TRY(file_lock, FileLock::take(std::move(directory), side_stem(name), FileLock::Wait::yes));
+    held->beneath = std::move(file_lock);
+  }
+  if (!held->beneath) return system_error("lock", tree_.path(key), ENOENT);
+  return held;
+}
+
+Result<void> FileStore::sync(int directory, std::string_view prefix) const {
+  if (!tree_.options().durable || ::fsync(directory) == 0) return {};
+  return system_error("sync", tree_.path(prefix), errno);
+}
+
+Result<bool> FileStore::erase(const std::string& key) {
+  SHERD_TRY(check_key(key));
+  const auto [prefix, name] = split_key(key);
+  SHERD_TRY(directory, tree_.open_directory(prefix).in_key(key));
+  if (!directory) return false;
+  const auto status = look_at(directory.get(), std::string(name).c_str(), Links::keep);
+  if (!status) return false;
+  if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
+  SHERD_TRY(held, hold(key).in_key(key));
+  if (::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {
+    if (errno == ENOENT) return false;
+    return system_error("erase", tree_.path(key), errno).in_key(key);
+  }
+  SHERD_TRY(sync(directory.get(), prefix).in_key(key));
+  return true;
+}
+
+Result<void> FileStore::erase_prefix(const std::string& prefix) {
+  SHERD_TRY(check_prefix(prefix));
+  if (prefix.empty()) {
+    SHERD_TRY(root, tree_.open_directory(prefix));
+    if (!root) return {};
+    SHERD_TRY(erase_children(root.get(), tree_.path(prefix), 0));
+    return sync(root.get(), prefix);
+  }
+  const std::string key = prefix.substr(0, prefix.size() - 1);
+  const auto [above, name_view] = split_key(key);
+  const std::string name(name_view);
+  SHERD_TRY(parent, tree_.open_directory(above).in_key(prefix));
+  const auto status = parent ? look_at(parent.get(), name.c_str(), Links::follow) : std::nullopt;
+  if (!status || !S_ISDIR(status->st_mode)) return {};
+  const Fd directory(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!directory && errno != ENOTDIR && errno != ELOOP) return system_error("open", tree_.path(key), errno).in_key(prefix);
+  if (directory) SHERD_TRY(erase_children(directory.get(), tree_.path(key), 0).in_key(prefix));
+  const int failed = ::unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0);
+  if (failed != 0 && errno != ENOTEMPTY && errno != ENOENT) {
+    return system_error("erase", tree_.path(key), errno).in_key(prefix);
+  }
+  return sync(parent.get(), above).in_key(prefix);
+}
+
+/// The directories from the root to a prefix. A directory that contains itself by a symbolic link would make lists
+/// endless, so it is not shown inside itself.
+std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) const {
+  std::vector<Identity> way;
+  for (std::size_t end = 0;; end = prefix.find('/', end) + 1) {
+    struct stat status {};
+    if (::stat(tree_.path(prefix.substr(0, end)).c_str(), &status) == 0) way.emplace_back(status.st_dev, status.st_ino);
+    if (end == prefix.size()) return way;
+  }
+}
+
+Result<Listing> FileStore::list_dir(const std::string& prefix) {
+  SHERD_TRY(check_prefix(prefix));
+  SHERD_TRY(directory, tree_.open_directory(prefix).in_key(prefix));
+  Listing listing;
+  if (!directory) return listing;
+  const auto way = way_to(prefix);
+  const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
+  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) {
+    if (is_side_file(entry.d_name)) return;
+    const auto status = look_at(directory.get(), entry.d_name, links);
+    if (!status) return;
+    if (!S_ISDIR(status->st_mode)) {
+      listing.objects.push_back({entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
+    } else if (std::ranges::find(way, Identity(status->st_dev, status->st_ino)) == way.end()) {
+      listing.prefixes.emplace_back(entry.d_name);
+    }
+  }).in_key(prefix));
+  std::ranges::sort(listing.objects, {}, &Listing::Object::name);
+  std::ranges::sort(listing.prefixes);
+  return listing;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config) {
+  if (directory.empty()) return invalid_argument("the directory of a file store has an empty name");
+  if (directory.find('\0') != std::string::npos) return invalid_argument("a directory's name contains a NUL byte");
+  std::error_code failed;
+  std::string root = std::filesystem::absolute(directory, failed).string();
+  if (failed) return system_error("find", directory, failed.value());
+  root.erase(root.find_last_not_of('/') + 1);
+  struct stat status {};
+  if (!root.empty() && ::stat(root.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+    return invalid_argument("'" + root + "' is not a directory");
+  }
+  return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable});
+}
+
+}  // namespace sherd

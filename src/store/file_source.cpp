@@ -1,0 +1,43 @@
+// Reading files: pread until everything is there. A file is read as it was when it was opened; where another program
+// has cut it short since, a read that reaches beyond the end says so.
+#include "store/file_source.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into) {
+  while (!into.empty()) {
+    const ssize_t count = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
+    if (count == 0) return corrupt("the file was cut short, to " + std::to_string(offset) + " bytes, while it was read");
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error(std::string("cannot read: ").append(std::system_category().message(errno)));
+    offset += static_cast<std::uint64_t>(count);
+    into = into.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) {
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto& [offset, into] = ranges[i];
+    if (offset > bytes() || into.size() > bytes() - offset) {
+      return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
+                     " ends beyond the object's " + std::to_string(bytes()))
+          .in_key(key_);
+    }
+    SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
+    if (done) done(i);
+  }
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,29 @@
+// One version of an object of a file store, kept open.
+#pragma once
+
+#include "sherd/store.hpp"
+#include "store/file_tree.hpp"
+
+namespace sherd {
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::string key, Fd file, const struct stat& status)
+      : key_(std::move(key)), file_(std::move(file)), status_(status) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return key_; }
+  Result<std::uint64_t> size() override { return bytes(); }
+  Result<Generation> generation() override { return generation_of(status_); }
+  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override;
+
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
+  /// The size when it was opened.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return static_cast<std::uint64_t>(status_.st_size); }
+
+ private:
+  std::string key_;
+  Fd file_;
+  struct stat status_;
+};
+
+}  // namespace sherd

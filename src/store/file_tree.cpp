@@ -1,0 +1,186 @@
+// Paths below a file store's root. Where symbolic links are followed a path is opened in one call; where they are
+// refused it is walked from the root, directory by directory, each opened relative to the one before without following
+// a link, so that no rename in between can lead the walk outside. Directories are made on such a walk too.
+#include "store/file_tree.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ranges>
+#include <system_error>
+
+#include "base/try.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr int kWalk = O_PATH | O_DIRECTORY | O_CLOEXEC;
+constexpr int kList = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+constexpr int kRead = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+/// How often something is tried again that others keep undoing, or that a network file system has lost sight of.
+constexpr int kAttempts = 100;
+constexpr int kStaleAttempts = 3;
+
+int open_at(int directory, const char* path, int flags) noexcept {
+  int fd = -1;
+  for (int attempt = 0; attempt < kStaleAttempts; ++attempt) {
+    do {
+      fd = ::openat(directory, path, flags);
+    } while (fd < 0 && errno == EINTR);
+    if (fd >= 0 || errno != ESTALE) break;
+  }
+  return fd;
+}
+
+bool is_symlink(int directory, const char* name) noexcept {
+  struct stat status {};
+  return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
+Error refused_symlink(const std::string& path) {
+  return unsupported("'" + path + "' is or passes through a symbolic link, and follow_symlinks is off");
+}
+
+bool is_absent(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
+
+/// Directories take their place on disk through the directory above them. O_PATH descriptors cannot be synced.
+int sync_walked(int directory) noexcept {
+  const Fd opened(open_at(directory, ".", kList));
+  return opened && ::fsync(opened.get()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+int Fd::close() noexcept {
+  if (fd_ < 0) return 0;
+  const int failed = ::close(std::exchange(fd_, -1));
+  return failed != 0 && errno != EINTR ? errno : 0;
+}
+
+Error system_error(std::string_view action, const std::string& path, int code) {
+  std::string message = "cannot ";
+  message.append(action).append(" '").append(path).append("': ").append(std::system_category().message(code));
+  switch (code) {
+    case ENAMETOOLONG: return invalid_argument(std::move(message));
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE: return unavailable(std::move(message));
+    default: return io_error(std::move(message));
+  }
+}
+
+Generation generation_of(const struct stat& status) {
+  const std::uint64_t words[] = {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                                 static_cast<std::uint64_t>(status.st_mtim.tv_sec),
+                                 static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+  return {std::string(reinterpret_cast<const char*>(words), sizeof words)};
+}
+
+MadeDirectory::~MadeDirectory() {
+  for (const auto& name : std::views::reverse(made)) {
+    if (::unlinkat(above.get(), name.c_str(), AT_REMOVEDIR) != 0) break;
+  }
+}
+
+std::string FileTree::path(std::string_view key) const {
+  std::string path;
+  path.reserve(root_.size() + 1 + key.size());
+  return path.append(root_).append("/").append(key);
+}
+
+Result<Fd> FileTree::open_file(const std::string& key) const {
+  const std::string whole = path(key);
+  if (options_.follow_symlinks) {
+    Fd file(open_at(AT_FDCWD, whole.c_str(), kRead));
+    if (!file && !is_absent(errno)) return system_error("open", whole, errno);
+    return file;
+  }
+  const auto [prefix, name] = split_key(key);
+  SHERD_TRY(directory, walk_to(prefix, kWalk));
+  if (!directory) return Fd();
+  Fd file(open_at(directory.get(), std::string(name).c_str(), kRead | O_NOFOLLOW));
+  if (file || is_absent(errno)) return file;
+  if (errno == ELOOP) return refused_symlink(whole);
+  return system_error("open", whole, errno);
+}
+
+Result<Fd> FileTree::open_directory(std::string_view prefix) const {
+  if (!options_.follow_symlinks) return walk_to(prefix, kList);
+  const std::string whole = path(prefix);
+  Fd directory(open_at(AT_FDCWD, whole.c_str(), kList));
+  if (!directory && !is_absent(errno)) return system_error("open", whole, errno);
+  return directory;
+}
+
+Result<Fd> FileTree::walk_to(std::string_view prefix, int flags) const {
+  Fd at(open_at(AT_FDCWD, path("").c_str(), prefix.empty() ? flags : kWalk));
+  int code = errno;
+  for (std::size_t begin = 0; at && begin < prefix.size();) {
+    const std::size_t end = prefix.find('/', begin);
+    const std::string name(prefix.substr(begin, end - begin));
+    begin = end + 1;
+    Fd next(open_at(at.get(), name.c_str(), (begin == prefix.size() ? flags : kWalk) | O_NOFOLLOW));
+    code = errno;
+    if (!next && is_symlink(at.get(), name.c_str())) return refused_symlink(path(prefix.substr(0, end)));
+    at = std::move(next);
+  }
+  if (!at && !is_absent(code)) return system_error("open", path(prefix), code);
+  return at;
+}
+
+Result<MadeDirectory> FileTree::make_directory(std::string_view prefix) const {
+  // A walk could make a directory that lies too deep for any path to open it.
+  if (path(prefix).size() + kMaxSegmentBytes >= PATH_MAX) return system_error("make", path(prefix), ENAMETOOLONG);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    MadeDirectory directory;
+    SHERD_TRY(found, open_directory(prefix));
+    directory.fd = std::move(found);
+    if (!directory.fd) SHERD_TRY(make_missing(prefix, directory));
+    if (directory.fd) return directory;
+  }
+  return system_error("make", path(prefix), ENOENT);
+}
+
+/// Leaves directory.fd empty where others make and remove the same directories at this moment.
+Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& directory) const {
+  const std::string whole = path(prefix);
+  Fd at(open_at(AT_FDCWD, "/", kWalk));
+  for (std::size_t begin = 1; at && begin < whole.size();) {
+    const std::size_t end = std::min(whole.find('/', begin), whole.size());
+    const std::string name = whole.substr(begin, end - begin);
+    const bool follow = begin <= root_.size() || options_.follow_symlinks;
+    begin = end + 1;
+    if (name.empty()) continue;
+    const int flags = follow ? kWalk : kWalk | O_NOFOLLOW;
+    Fd next(open_at(at.get(), name.c_str(), flags));
+    if (!next && errno == ENOENT) {
+      SHERD_TRY(make_one(at, name, directory));
+      next = Fd(open_at(at.get(), name.c_str(), flags));
+    }
+    if (const int code = errno; !next && code != ENOENT) {
+      if (!follow && is_symlink(at.get(), name.c_str())) return refused_symlink(whole.substr(0, end));
+      if (code == ENOTDIR) return conflict("'" + whole.substr(0, end) + "' is a file; nothing can be stored below it");
+      return system_error("open", whole.substr(0, end), code);
+    }
+    at = std::move(next);
+  }
+  if (at) directory.fd = Fd(open_at(at.get(), ".", kList));
+  return {};
+}
+
+Result<void> FileTree::make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const {
+  if (::mkdirat(at.get(), name.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return {};
+    return system_error("make the directory", name, errno);
+  }
+  if (directory.made.empty()) directory.above = Fd(::fcntl(at.get(), F_DUPFD_CLOEXEC, 0));
+  directory.made.push_back(directory.made.empty() ? name : directory.made.back() + "/" + name);
+  const int code = options_.durable ? sync_walked(at.get()) : 0;
+  if (code != 0) return system_error("sync the directory above", name, code);
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,87 @@
+// The directories of a file store as the operating system shows them: opening, finding and making them.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sherd/result.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// An open file descriptor, or none.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) noexcept : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { (void)close(); }
+
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  /// Closes now; gives what the system says, which on network file systems may be a late write error, or 0.
+  int close() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// `action` is what could not be done, such as "open"; `code` is an errno.
+[[nodiscard]] Error system_error(std::string_view action, const std::string& path, int code);
+
+/// Equal where the bytes are: device, inode, time of the last change and size.
+[[nodiscard]] Generation generation_of(const struct stat& status);
+
+/// A directory for an object to be written to. What had to be made for it is removed again, as far as it is empty,
+/// unless keep() says that something has come to stay.
+class MadeDirectory {
+ public:
+  MadeDirectory() = default;
+  MadeDirectory(MadeDirectory&&) = default;
+  MadeDirectory& operator=(MadeDirectory&&) = delete;
+  ~MadeDirectory();
+
+  void keep() noexcept { made.clear(); }
+
+  Fd fd;
+  Fd above;                       ///< where the first of `made` was made
+  std::vector<std::string> made;  ///< relative to `above`, outermost first
+};
+
+class FileTree {
+ public:
+  struct Options {
+    bool follow_symlinks = true;  ///< below the root; the root itself is the user's word
+    bool durable = true;          ///< new directories reach the disk before anything is put into them
+  };
+  /// `root` is absolute, without a trailing `/`.
+  FileTree(std::string root, Options options) : root_(std::move(root)), options_(options) {}
+
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
+  /// The path of a key or prefix.
+  [[nodiscard]] std::string path(std::string_view key) const;
+  /// A file opened for reading without waiting for anybody, of whatever kind; no Fd where there is none.
+  [[nodiscard]] Result<Fd> open_file(const std::string& key) const;
+  /// A directory that can be listed and synced; no Fd where there is none.
+  [[nodiscard]] Result<Fd> open_directory(std::string_view prefix) const;
+  /// The same, made with all directories above it where there is none.
+  [[nodiscard]] Result<MadeDirectory> make_directory(std::string_view prefix) const;
+
+ private:
+  [[nodiscard]] Result<Fd> walk_to(std::string_view prefix, int flags) const;
+  [[nodiscard]] Result<void> make_missing(std::string_view prefix, MadeDirectory& directory) const;
+  [[nodiscard]] Result<void> make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const;
+
+  std::string root_;
+  Options options_;
+};
+
+}  // namespace sherd

@@ -1,0 +1,157 @@
+// Writing files: a temporary file beside the object, which becomes the object by rename. The protocol, of which this
+// is the part between taking the lock and giving it back, stands at the top of file.cpp.
+#include "store/file_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "store/file_source.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
+
+bool is_later(const timespec& a, const timespec& b) noexcept {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+/// Copies inside the kernel, by reference where the file system shares blocks; gives how much was copied before it
+/// could go no further that way.
+std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset, std::uint64_t length) {
+  std::uint64_t done = 0;
+  while (done < length) {
+    auto read_at = static_cast<off64_t>(from_offset + done);
+    auto write_at = static_cast<off64_t>(to_offset + done);
+    const ssize_t count = ::copy_file_range(from, &read_at, to, &write_at, length - done, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += static_cast<std::uint64_t>(count);
+  }
+  return done;
+}
+
+}  // namespace
+
+FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options)
+    : key_(std::move(key)), hold_(std::move(hold)), options_(options), name_(split_key(key_).name) {}
+
+Result<std::unique_ptr<ObjectWriter>> FileWriter::begin(std::string key, std::shared_ptr<KeyHold> hold,
+                                                        FileTree::Options options) {
+  std::unique_ptr<FileWriter> writer(new FileWriter(std::move(key), std::move(hold), options));
+  SHERD_TRY(temp, writer->lock().new_temp_name().in_key(writer->key_));
+  writer->file_ = Fd(::openat(writer->lock().directory(), temp.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!writer->file_) return writer->failed("make", errno);
+  writer->temp_name_ = std::move(temp);
+  return std::unique_ptr<ObjectWriter>(std::move(writer));
+}
+
+FileWriter::~FileWriter() {
+  if (!temp_name_.empty() && lock().is_ours()) ::unlinkat(lock().directory(), temp_name_.c_str(), 0);
+}
+
+Error FileWriter::failed(std::string_view action, int code) {
+  failed_ = true;
+  return system_error(action, key_, code).in_key(key_);
+}
+
+Result<void> FileWriter::usable() {
+  if (ended_) return invalid_argument("a writer ends with its commit").in_key(key_);
+  if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
+  return {};
+}
+
+Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  SHERD_TRY(usable());
+  const auto end = checked_add(offset, bytes.size());
+  if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return failed("write", count < 0 ? errno : ENOSPC);
+    offset += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                              std::uint64_t to_offset) {
+  SHERD_TRY(usable());
+  std::uint64_t done = 0;
+  if (const auto* file = dynamic_cast<const FileSource*>(&from)) {
+    if (from_offset > file->bytes() || length > file->bytes() - from_offset) {
+      return corrupt("a copy ends beyond the object's " + std::to_string(file->bytes()) + " bytes").in_key(from.name());
+    }
+    if (to_offset > kMaxFileBytes - length) return invalid_argument("a copy ends beyond 2^63 bytes").in_key(key_);
+    done = copy_in_kernel(file->fd(), from_offset, file_.get(), to_offset, length);
+  }
+  // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
+  if (done == length) return {};
+  return ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done);
+}
+
+Result<void> FileWriter::commit(const Condition& condition) {
+  SHERD_TRY(usable());
+  ended_ = true;
+  SHERD_TRY(old, present());
+  if (condition.kind == Condition::Kind::absent && old) return conflict("the object exists already").in_key(key_);
+  if (condition.kind == Condition::Kind::matches && (!old || generation_of(*old) != condition.generation)) {
+    return conflict("another writer has changed the object").in_key(key_);
+  }
+  SHERD_TRY(finish(old));
+  return publish();
+}
+
+Result<std::optional<struct stat>> FileWriter::present() const {
+  struct stat status {};
+  const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (::fstatat(lock().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
+  if (errno == ENOENT) return std::optional<struct stat>();
+  return system_error("look at", key_, errno).in_key(key_);
+}
+
+/// Gives the new version its mode and time, and brings it to the disk. After a failed fsync the pages may count as
+/// written although they are not, so it is never repeated.
+Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  if (present) {
+    if (!is_later(now, present->st_mtim)) {
+      now = present->st_mtim;
+      if (++now.tv_nsec == 1'000'000'000) now = {now.tv_sec + 1, 0};
+    }
+    if (::fchmod(file_.get(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
+  }
+  const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, now};
+  if (::futimens(file_.get(), times) != 0) return failed("set the time of", errno);
+  if (options_.durable && ::fsync(file_.get()) != 0) return failed("sync", errno);
+  if (const int code = file_.close()) return failed("write", code);
+  return {};
+}
+
+Result<void> FileWriter::publish() {
+  const int directory = lock().directory();
+  if (::renameat(directory, temp_name_.c_str(), directory, name_.c_str()) != 0) {
+    if (errno == ENOENT) return conflict("its directory was erased while the object was written").in_key(key_);
+    if (errno == EISDIR) return conflict("there are objects below this key").in_key(key_);
+    return failed("rename", errno);
+  }
+  temp_name_.clear();
+  lock().keep_directories();
+  if (options_.durable && ::fsync(directory) != 0) {
+    return system_error("sync the directory of", key_, errno)
+        .in("the new version is in place but may not outlive a power failure")
+        .in_key(key_);
+  }
+  hold_.reset();
+  return {};
+}
+
+}  // namespace sherd

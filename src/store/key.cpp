@@ -1,0 +1,50 @@
+// The rules for keys. They are the same for every store, so that what was written to one can be copied to another:
+// segments between single slashes, none of them `.` or `..`, of at most 255 bytes, as file systems have it.
+#include "store/key.hpp"
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+Result<void> check_segment(std::string_view segment) {
+  if (segment.empty()) return invalid_argument("a key has no empty segments and neither begins nor ends with '/'");
+  if (segment == "." || segment == "..") return invalid_argument("a key has no segments '.' and '..'");
+  if (segment.size() > kMaxSegmentBytes) return invalid_argument("a segment of a key has at most 255 bytes");
+  if (segment.find('\0') != std::string_view::npos) return invalid_argument("a key has no NUL bytes");
+  if (is_side_file(segment)) {
+    return invalid_argument("names like '.x.sherd-lock' and '.x.sherd-tmp' belong to writers at work");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_key(std::string_view key) {
+  if (key.size() > kMaxKeyBytes) return invalid_argument("a key has at most 4096 bytes");
+  for (std::size_t begin = 0; begin <= key.size();) {
+    std::size_t end = key.find('/', begin);
+    if (end == std::string_view::npos) end = key.size();
+    SHERD_TRY(check_segment(key.substr(begin, end - begin)).in_key(key));
+    begin = end + 1;
+  }
+  return {};
+}
+
+Result<void> check_prefix(std::string_view prefix) {
+  if (prefix.empty()) return {};
+  if (!prefix.ends_with('/')) return invalid_argument("a prefix ends with '/'").in_key(prefix);
+  return check_key(prefix.substr(0, prefix.size() - 1));
+}
+
+bool is_side_file(std::string_view name) noexcept {
+  return name.starts_with('.') && (name.ends_with(kLockSuffix) || name.ends_with(kTempSuffix));
+}
+
+KeyParts split_key(std::string_view key) noexcept {
+  const std::size_t slash = key.rfind('/');
+  const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
+  return {key.substr(0, begin), key.substr(begin)};
+}
+
+}  // namespace sherd

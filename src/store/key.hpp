@@ -1,0 +1,33 @@
+// Which keys there may be, for every store: the rules that keep a key inside its store.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+inline constexpr std::size_t kMaxKeyBytes = 4096;
+inline constexpr std::size_t kMaxSegmentBytes = 255;
+
+/// `invalid_argument` where the key is empty, absolute, too long, or has a segment that is empty, `.`, `..`, holds a
+/// NUL byte or is the name of a side file. Any other byte is an ordinary one, `\` and `%` among them.
+[[nodiscard]] Result<void> check_key(std::string_view key);
+/// A prefix is empty, or a key and a `/`.
+[[nodiscard]] Result<void> check_prefix(std::string_view prefix);
+
+/// The names of files that a writer keeps beside an object while it works; no object is called so.
+inline constexpr std::string_view kLockSuffix = ".sherd-lock";
+inline constexpr std::string_view kTempSuffix = ".sherd-tmp";
+[[nodiscard]] bool is_side_file(std::string_view name) noexcept;
+
+/// The key's last segment, and all before it with its `/`.
+struct KeyParts {
+  std::string_view prefix;
+  std::string_view name;
+};
+[[nodiscard]] KeyParts split_key(std::string_view key) noexcept;
+
+}  // namespace sherd

@@ -1,0 +1,49 @@
+// Which keys of a store are held by which threads of this process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+class KeyLocks;
+
+/// A key held by one thread. Whoever shares the hold keeps it: a writer made under a lock outlives that lock safely.
+class KeyHold {
+ public:
+  KeyHold(std::shared_ptr<KeyLocks> locks, std::string key);
+  KeyHold(const KeyHold&) = delete;
+  KeyHold& operator=(const KeyHold&) = delete;
+  ~KeyHold();
+
+  /// What the store holds besides, against other processes; released first. Set by the holding thread only.
+  std::unique_ptr<StoreLock> beneath;
+
+ private:
+  std::shared_ptr<KeyLocks> locks_;
+  std::string key_;
+  pid_t process_;
+};
+
+class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
+ public:
+  KeyLocks();
+  ~KeyLocks();
+  /// Waits until no other thread holds the key. A thread that holds it already gets the same hold again.
+  [[nodiscard]] std::shared_ptr<KeyHold> take(const std::string& key);
+
+ private:
+  friend class KeyHold;
+  void release(const std::string& key);
+  struct Table;
+  std::unique_ptr<Table> table_;
+};
+
+/// What lock() gives for a hold.
+[[nodiscard]] std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold);
+
+}  // namespace sherd

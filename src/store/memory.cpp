@@ -1,0 +1,207 @@
+// The store in memory: a sorted map from keys to immutable objects. Replacing an object replaces a pointer, so a
+// source keeps the version that it was opened on. A writer fills its own block and hands it over at commit; blocks
+// are not zeroed beforehand, only the gaps that writes leave behind.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <shared_mutex>
+
+#include "base/buffer.hpp"
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "sherd/store.hpp"
+#include "store/key.hpp"
+#include "store/key_locks.hpp"
+
+namespace sherd {
+namespace {
+
+struct Object {
+  Buffer bytes;
+  std::uint64_t version = 0;
+};
+using Version = std::shared_ptr<const Object>;
+
+Generation generation_of(const Object& object) { return {std::to_string(object.version)}; }
+
+/// What a store shares with its writers, which may outlive it.
+struct Objects {
+  std::shared_mutex mutex;
+  std::map<std::string, Version, std::less<>> by_key;
+  std::uint64_t last_version = 0;
+};
+
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string key, Version object) : key_(std::move(key)), object_(std::move(object)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return key_; }
+  Result<std::uint64_t> size() override { return object_->bytes.size(); }
+  Result<Generation> generation() override { return generation_of(*object_); }
+  [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override {
+    return object_->bytes.span();
+  }
+
+  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+    const auto bytes = object_->bytes.span();
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const auto& [offset, into] = ranges[i];
+      if (offset > bytes.size() || into.size() > bytes.size() - offset) {
+        return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
+                       " ends beyond the object's " + std::to_string(bytes.size()))
+            .in_key(key_);
+      }
+      if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
+      if (done) done(i);
+    }
+    return {};
+  }
+
+ private:
+  std::string key_;
+  Version object_;
+};
+
+class MemoryWriter final : public ObjectWriter {
+ public:
+  MemoryWriter(std::shared_ptr<Objects> objects, std::string key, std::shared_ptr<KeyHold> hold)
+      : objects_(std::move(objects)), key_(std::move(key)), hold_(std::move(hold)) {}
+
+  Result<void> reserve(std::uint64_t size) {
+    SHERD_TRY(bytes_.resize(static_cast<std::size_t>(size)));
+    bytes_.truncate(0);
+    return {};
+  }
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    const auto end = checked_add(offset, bytes.size());
+    if (!end) return invalid_argument("a write ends beyond 2^64 bytes").in_key(key_);
+    if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+    SHERD_TRY(extend(offset, *end).in_key(key_));
+    const std::shared_lock guard(mutex_);
+    if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
+    return {};
+  }
+
+  Result<void> commit(const Condition& condition) override {
+    if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+    const auto hold = std::move(hold_);
+    auto object = std::make_shared<Object>();
+    SHERD_TRY(fit(object->bytes));
+    const std::unique_lock guard(objects_->mutex);
+    const auto present = objects_->by_key.find(key_);
+    const bool exists = present != objects_->by_key.end();
+    if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already").in_key(key_);
+    if (condition.kind == Condition::Kind::matches &&
+        (!exists || generation_of(*present->second) != condition.generation)) {
+      return conflict("another writer has changed the object").in_key(key_);
+    }
+    object->version = ++objects_->last_version;
+    objects_->by_key.insert_or_assign(key_, std::move(object));
+    return {};
+  }
+
+ private:
+  Result<void> extend(std::uint64_t offset, std::uint64_t end) {
+    const std::unique_lock guard(mutex_);
+    const std::size_t before = bytes_.size();
+    if (end <= before) return {};
+    SHERD_TRY(bytes_.grow(static_cast<std::size_t>(end)));
+    if (offset > before) std::memset(bytes_.data() + before, 0, static_cast<std::size_t>(offset) - before);
+    return {};
+  }
+
+  /// The bytes without much room to spare: an object lives long.
+  Result<void> fit(Buffer& exact) {
+    const std::size_t size = bytes_.size();
+    if (bytes_.capacity() - size <= size / 8) {
+      exact = std::move(bytes_);
+      return {};
+    }
+    SHERD_TRY(exact.resize(size).in_key(key_));
+    if (size > 0) std::memcpy(exact.data(), bytes_.data(), size);
+    return {};
+  }
+
+  std::shared_ptr<Objects> objects_;
+  std::string key_;
+  std::shared_ptr<KeyHold> hold_;
+  std::shared_mutex mutex_;  ///< exclusive while the block may move
+  Buffer bytes_;
+};
+
+class MemoryStore final : public Store {
+ public:
+  [[nodiscard]] const std::string& url() const noexcept override { return url_; }
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    // The file store's gap, so that a plan over memory makes the requests that a plan over files would make.
+    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true};
+  }
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    const std::shared_lock guard(objects_->mutex);
+    const auto at = objects_->by_key.find(key);
+    if (at == objects_->by_key.end()) return std::shared_ptr<ByteSource>();
+    return std::make_shared<MemorySource>(key, at->second);
+  }
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(check_key(key));
+    auto writer = std::make_unique<MemoryWriter>(objects_, key, locks_->take(key));
+    SHERD_TRY(writer->reserve(size_hint));
+    return std::unique_ptr<ObjectWriter>(std::move(writer));
+  }
+
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return lock_of(locks_->take(key));
+  }
+
+  Result<bool> erase(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    const auto hold = locks_->take(key);
+    const std::unique_lock guard(objects_->mutex);
+    return objects_->by_key.erase(key) > 0;
+  }
+
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    const std::unique_lock guard(objects_->mutex);
+    auto& objects = objects_->by_key;
+    auto at = objects.lower_bound(prefix);
+    while (at != objects.end() && at->first.starts_with(prefix)) at = objects.erase(at);
+    return {};
+  }
+
+  Result<Listing> list_dir(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    Listing listing;
+    const std::shared_lock guard(objects_->mutex);
+    const auto& objects = objects_->by_key;
+    for (auto at = objects.lower_bound(prefix); at != objects.end() && at->first.starts_with(prefix);) {
+      const std::size_t slash = at->first.find('/', prefix.size());
+      if (slash == std::string::npos) {
+        listing.objects.push_back({at->first.substr(prefix.size()), at->second->bytes.size()});
+        ++at;
+      } else {
+        listing.prefixes.push_back(at->first.substr(prefix.size(), slash - prefix.size()));
+        // '0' follows '/', so this is the first key after all that begin with this prefix.
+        at = objects.lower_bound(at->first.substr(0, slash) + "0");
+      }
+    }
+    std::ranges::sort(listing.prefixes);  // keys sort "a.b/" before "a/", names the other way round
+    return listing;
+  }
+
+ private:
+  std::string url_ = "memory:";
+  std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
+  std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
+};
+
+}  // namespace
+
+std::shared_ptr<Store> memory_store() { return std::make_shared<MemoryStore>(); }
+
+}  // namespace sherd

@@ -1,0 +1,143 @@
+// The store that counts: every request that reaches the store beneath, as a remote store would see it.
+// A range read is one `get`; so is an open that finds nothing (of length 0). A committed object is one `put` of all its
+// bytes, copied ones among them: what is copied inside a store is written, but not read. `erase` and `list` count once
+// each, whatever they find. Locks, sizes and generations cost no request. There is no view(): it would hide reads.
+#include "sherd/store.hpp"
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+class RecordedSource final : public ByteSource {
+ public:
+  RecordedSource(std::shared_ptr<ByteSource> source, std::shared_ptr<Recorder> recorder)
+      : source_(std::move(source)), recorder_(std::move(recorder)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
+  Result<std::uint64_t> size() override { return source_->size(); }
+  Result<Generation> generation() override { return source_->generation(); }
+  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+    for (const auto& range : ranges) recorder_->request("get", name(), range.offset, range.into.size());
+    return source_->read(ranges, done);
+  }
+  Result<std::uint64_t> read_suffix(std::span<std::byte> into) override {
+    SHERD_TRY(size, source_->read_suffix(into));
+    recorder_->request("get", name(), size - into.size(), into.size());
+    return size;
+  }
+  [[nodiscard]] ByteSource& beneath() const noexcept { return *source_; }
+
+ private:
+  std::shared_ptr<ByteSource> source_;
+  std::shared_ptr<Recorder> recorder_;
+};
+
+class RecordedWriter final : public ObjectWriter {
+ public:
+  RecordedWriter(std::unique_ptr<ObjectWriter> writer, std::string key, std::shared_ptr<Recorder> recorder)
+      : writer_(std::move(writer)), key_(std::move(key)), recorder_(std::move(recorder)) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    SHERD_TRY(writer_->write(offset, bytes));
+    written_ += bytes.size();
+    return {};
+  }
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override {
+    const auto* recorded = dynamic_cast<RecordedSource*>(&from);
+    SHERD_TRY(writer_->copy(recorded ? recorded->beneath() : from, from_offset, length, to_offset));
+    written_ += length;
+    return {};
+  }
+  Result<void> commit(const Condition& condition) override {
+    SHERD_TRY(writer_->commit(condition));
+    recorder_->request("put", key_, 0, written_);
+    return {};
+  }
+
+ private:
+  std::unique_ptr<ObjectWriter> writer_;
+  std::string key_;
+  std::shared_ptr<Recorder> recorder_;
+  std::atomic<std::uint64_t> written_{0};
+};
+
+class RecordedStore final : public Store {
+ public:
+  RecordedStore(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
+      : store_(std::move(store)), recorder_(std::move(recorder)) {}
+
+  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
+  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(source, store_->open(key));
+    if (source) return std::make_shared<RecordedSource>(std::move(source), recorder_);
+    recorder_->request("get", key, 0, 0);
+    return std::shared_ptr<ByteSource>();
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(writer, store_->write(key, size_hint));
+    return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
+  Result<bool> erase(const std::string& key) override {
+    recorder_->request("erase", key, 0, 0);
+    return store_->erase(key);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    recorder_->request("erase", prefix, 0, 0);
+    return store_->erase_prefix(prefix);
+  }
+  Result<Listing> list_dir(const std::string& prefix) override {
+    recorder_->request("list", prefix, 0, 0);
+    return store_->list_dir(prefix);
+  }
+
+ private:
+  std::shared_ptr<Store> store_;
+  std::shared_ptr<Recorder> recorder_;
+};
+
+}  // namespace
+
+void Recorder::start() {
+  const std::lock_guard guard(mutex_);
+  begins_.push_back(log_.size());
+  keeping_ = true;
+}
+
+std::vector<Recorder::Request> Recorder::stop() {
+  const std::lock_guard guard(mutex_);
+  if (begins_.empty()) return {};
+  const auto begin = log_.begin() + static_cast<std::ptrdiff_t>(begins_.back());
+  begins_.pop_back();
+  if (!begins_.empty()) return {begin, log_.end()};
+  keeping_ = false;
+  return std::exchange(log_, {});
+}
+
+Recorder::Stats Recorder::stats() const noexcept {
+  return {.requests = requests_,
+          .bytes_read = bytes_read_,
+          .bytes_written = bytes_written_,
+          .chunks_decoded = chunks_decoded,
+          .chunks_encoded = chunks_encoded,
+          .chunks_moved = chunks_moved};
+}
+
+void Recorder::request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length) {
+  ++requests_;
+  if (op == "get") bytes_read_ += length;
+  if (op == "put") bytes_written_ += length;
+  if (!keeping_) return;
+  const std::lock_guard guard(mutex_);
+  if (!begins_.empty()) log_.push_back({std::string(op), key, offset, length});
+}
+
+std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder) {
+  return std::make_shared<RecordedStore>(std::move(store), std::move(recorder));
+}
+
+}  // namespace sherd

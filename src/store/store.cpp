@@ -1,0 +1,132 @@
+// What all stores have in common: whole objects, depth-first lists, and the slow but general ways to read a suffix
+// and to copy. Sizes are compared with a bound before anything is allocated.
+#include "sherd/store.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/buffer.hpp"
+#include "base/checked.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kCopyBlock = std::uint64_t{1} << 20;
+
+/// A directory on the way of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
+/// sorting the names sorts the keys.
+struct Level {
+  struct Child {
+    std::string name;
+    std::uint64_t size = 0;
+  };
+  std::string prefix;
+  std::vector<Child> children;
+  std::size_t next = 0;
+};
+
+Result<Level> read_level(Store& store, std::string prefix) {
+  SHERD_TRY(listing, store.list_dir(prefix));
+  Level level;
+  level.prefix = std::move(prefix);
+  level.children.reserve(listing.objects.size() + listing.prefixes.size());
+  for (auto& object : listing.objects) level.children.push_back({std::move(object.name), object.size});
+  for (auto& name : listing.prefixes) level.children.push_back({std::move(name) + "/", 0});
+  std::ranges::sort(level.children, {}, &Level::Child::name);
+  return level;
+}
+
+}  // namespace
+
+Result<std::uint64_t> ByteSource::read_suffix(std::span<std::byte> into) {
+  SHERD_TRY(total, size());
+  if (into.size() > total) {
+    return corrupt("the object has " + std::to_string(total) + " bytes, too few for a suffix of " +
+                   std::to_string(into.size()))
+        .in_key(name());
+  }
+  const RangeRead range{total - into.size(), into};
+  SHERD_TRY(read({&range, 1}));
+  return total;
+}
+
+Result<void> ObjectWriter::copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                                std::uint64_t to_offset) {
+  if (const auto bytes = from.view()) {
+    if (from_offset > bytes->size() || length > bytes->size() - from_offset) {
+      return corrupt("a copy ends beyond the object's " + std::to_string(bytes->size()) + " bytes").in_key(from.name());
+    }
+    return write(to_offset, bytes->subspan(from_offset, length));
+  }
+  if (!checked_add(from_offset, length) || !checked_add(to_offset, length)) {
+    return invalid_argument("a copy ends beyond 2^64 bytes");
+  }
+  Buffer block;
+  SHERD_TRY(block.resize(static_cast<std::size_t>(std::min(length, kCopyBlock))));
+  for (std::uint64_t done = 0; done < length;) {
+    const auto bytes = block.span().first(static_cast<std::size_t>(std::min<std::uint64_t>(length - done, block.size())));
+    const RangeRead range{from_offset + done, bytes};
+    SHERD_TRY(from.read({&range, 1}));
+    SHERD_TRY(write(to_offset + done, bytes));
+    done += bytes.size();
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> Store::get(const std::string& key, std::uint64_t max_bytes) {
+  SHERD_TRY(source, open(key));
+  if (!source) return std::optional<std::string>();
+  SHERD_TRY(size, source->size());
+  if (size > max_bytes) {
+    return unsupported("the object has " + std::to_string(size) + " bytes, more than the limit of " +
+                       std::to_string(max_bytes))
+        .in_key(key);
+  }
+  std::string text;
+  try {
+    text.resize(static_cast<std::size_t>(size));
+  } catch (const std::exception&) {
+    return unavailable("no memory for an object of " + std::to_string(size) + " bytes").in_key(key);
+  }
+  if (size > 0) {
+    const RangeRead range{0, std::as_writable_bytes(std::span(text))};
+    SHERD_TRY(source->read({&range, 1}));
+  }
+  return std::optional<std::string>(std::move(text));
+}
+
+Result<void> Store::set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition) {
+  SHERD_TRY(writer, write(key, bytes.size()));
+  SHERD_TRY(writer->write(0, bytes));
+  return writer->commit(condition);
+}
+
+Result<void> Store::set(const std::string& key, std::string_view text, const Condition& condition) {
+  return set(key, as_bytes(text), condition);
+}
+
+Result<bool> Store::list(const std::string& prefix,
+                         const std::function<bool(const std::string&, std::uint64_t)>& visit) {
+  std::vector<Level> levels;
+  SHERD_TRY(first, read_level(*this, prefix));
+  levels.push_back(std::move(first));
+  while (!levels.empty()) {
+    Level& level = levels.back();
+    if (level.next == level.children.size()) {
+      levels.pop_back();
+      continue;
+    }
+    const auto& child = level.children[level.next++];
+    std::string key = level.prefix + child.name;
+    if (key.ends_with('/')) {
+      SHERD_TRY(below, read_level(*this, std::move(key)));
+      levels.push_back(std::move(below));
+    } else if (!visit(key, child.size)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace sherd
