@@ -190,7 +190,8 @@ class Zstd final : public BytesCodec {
     Stream stream(context, from);
     for (std::uint64_t total = 0;;) {
       SHERD_TRY(count, stream.fill(block));
-      if (count > limit - total) return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
+      if (count > limit - total)
+        return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
       total += count;
       if (count != 0 && !sink(block.first(count))) return true;
       if (count < block.size()) return true;

@@ -1,0 +1,209 @@
+// Knows which library does what best with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9,
+// ISA-L decodes in blocks and encodes at levels 1-3. Header, checksum and length of every gzip member are verified;
+// bytes behind the last member are an error. What is written carries no time and no name, so it is reproducible.
+#include "codec/deflate.hpp"
+
+#include <isa-l/igzip_lib.h>
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+using Wrapper = DeflateCodec::Wrapper;
+
+constexpr std::size_t kMost32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L counts in 32 bits
+
+struct FreeDeflate {
+  void operator()(libdeflate_compressor* context) const noexcept { libdeflate_free_compressor(context); }
+  void operator()(libdeflate_decompressor* context) const noexcept { libdeflate_free_decompressor(context); }
+};
+
+Error out_of_memory() { return unavailable("out of memory for a deflate context"); }
+
+/// This thread's compressor; made anew when the level changes.
+libdeflate_compressor* compressor(int level) {
+  thread_local std::unique_ptr<libdeflate_compressor, FreeDeflate> context;
+  thread_local int context_level = -1;
+  if (!context || context_level != level) {
+    context.reset(libdeflate_alloc_compressor(level));
+    context_level = level;
+  }
+  return context.get();
+}
+
+libdeflate_decompressor* decompressor() {
+  thread_local std::unique_ptr<libdeflate_decompressor, FreeDeflate> context;
+  if (!context) context.reset(libdeflate_alloc_decompressor());
+  return context.get();
+}
+
+/// ISA-L's encoder with the buffer that its highest level needs.
+struct FastEncoder {
+  isal_zstream stream;
+  std::uint8_t buffer[std::max({ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT})];
+};
+
+/// The encoded size, or 0 where ISA-L does not get along with the room.
+std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> from, std::span<std::byte> to) {
+  thread_local std::unique_ptr<FastEncoder> encoder;
+  if (!encoder) encoder.reset(new (std::nothrow) FastEncoder);
+  if (!encoder) return 0;
+  isal_zstream& stream = encoder->stream;
+  isal_deflate_stateless_init(&stream);
+  stream.level = static_cast<std::uint32_t>(level);
+  stream.level_buf = encoder->buffer;
+  stream.level_buf_size = sizeof encoder->buffer;
+  stream.gzip_flag = wrapper == Wrapper::gzip ? IGZIP_GZIP : IGZIP_ZLIB;
+  stream.end_of_stream = 1;
+  stream.flush = NO_FLUSH;
+  stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(from.data()));
+  stream.avail_in = static_cast<std::uint32_t>(from.size());
+  stream.next_out = reinterpret_cast<std::uint8_t*>(to.data());
+  stream.avail_out = static_cast<std::uint32_t>(std::min(to.size(), kMost32));
+  if (isal_deflate_stateless(&stream) != COMP_OK || stream.avail_in != 0) return 0;
+  return stream.total_out;
+}
+
+Error truncated(std::size_t at) { return corrupt("truncated stream at byte " + std::to_string(at)); }
+Error trailing(std::size_t at) { return corrupt("trailing bytes after the stream at byte " + std::to_string(at)); }
+
+/// One run of ISA-L's streaming decoder over all members.
+class Stream {
+ public:
+  static Result<Stream> start(Wrapper wrapper, std::span<const std::byte> from) {
+    thread_local std::unique_ptr<inflate_state> state;
+    if (!state) state.reset(new (std::nothrow) inflate_state);
+    if (!state) return out_of_memory();
+    isal_inflate_init(state.get());
+    return Stream(*state, wrapper, from);
+  }
+
+  /// Fills the block as far as content goes; fewer bytes than the block has mean the end.
+  Result<std::size_t> fill(std::span<std::byte> block) {
+    std::size_t filled = 0;
+    while (filled < block.size() && !ended_) {
+      feed();
+      const std::size_t room = std::min(block.size() - filled, kStep);
+      state_->next_out = reinterpret_cast<std::uint8_t*>(block.data() + filled);
+      state_->avail_out = static_cast<std::uint32_t>(room);
+      const std::uint32_t in_before = state_->avail_in;
+      const int fault = isal_inflate(state_);
+      const std::size_t made = room - state_->avail_out;
+      filled += made;
+      if (fault == ISAL_NEED_DICT) return unsupported("the stream needs a dictionary; none can be given");
+      if (fault != ISAL_DECOMP_OK) return broken(fault);
+      if (state_->block_state == ISAL_BLOCK_FINISH) {
+        SHERD_TRY(next_member());
+      } else if (made == 0 && state_->avail_in == in_before) {
+        return truncated(position());
+      }
+    }
+    return filled;
+  }
+
+ private:
+  static constexpr std::size_t kStep = std::size_t{1} << 30;
+
+  Stream(inflate_state& state, Wrapper wrapper, std::span<const std::byte> from) noexcept
+      : state_(&state), wrapper_(wrapper), size_(from.size()), rest_(from) {
+    state_->crc_flag = wrapper == Wrapper::gzip ? ISAL_GZIP : ISAL_ZLIB;
+    state_->avail_in = 0;
+  }
+
+  [[nodiscard]] std::size_t position() const noexcept { return size_ - rest_.size() - state_->avail_in; }
+
+  void feed() noexcept {
+    if (state_->avail_in != 0 || rest_.empty()) return;
+    const auto part = rest_.first(std::min(rest_.size(), kStep));
+    state_->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(part.data()));
+    state_->avail_in = static_cast<std::uint32_t>(part.size());
+    rest_ = rest_.subspan(part.size());
+  }
+
+  Result<void> next_member() {
+    ended_ = state_->avail_in == 0 && rest_.empty();
+    if (ended_) return {};
+    if (wrapper_ == Wrapper::zlib) return trailing(position());
+    isal_inflate_reset(state_);
+    return {};
+  }
+
+  [[nodiscard]] Error broken(int fault) const {
+    const std::string place = " before byte " + std::to_string(position());
+    if (fault == ISAL_INCORRECT_CHECKSUM) return corrupt("checksum or length mismatch" + place);
+    if (fault == ISAL_INVALID_WRAPPER || fault == ISAL_UNSUPPORTED_METHOD)
+      return corrupt("no header of a stream" + place);
+    return corrupt("invalid stream" + place);
+  }
+
+  inflate_state* state_;
+  Wrapper wrapper_;
+  std::size_t size_;
+  std::span<const std::byte> rest_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::uint64_t DeflateCodec::max_encoded_size(std::uint64_t decoded) const {
+  return wrapper_ == Wrapper::gzip ? libdeflate_gzip_compress_bound(nullptr, decoded)
+                                   : libdeflate_zlib_compress_bound(nullptr, decoded);
+}
+
+Result<std::size_t> DeflateCodec::encode(std::span<const std::byte> from, std::span<std::byte> to) const {
+  const bool fast = level_ >= 1 && level_ <= 3 && from.size() < kMost32 / 2;
+  if (const std::size_t size = fast ? encode_fast(wrapper_, level_, from, to) : 0; size != 0) return size;
+  libdeflate_compressor* context = compressor(level_);
+  if (context == nullptr) return out_of_memory();
+  const std::size_t size = wrapper_ == Wrapper::gzip
+                               ? libdeflate_gzip_compress(context, from.data(), from.size(), to.data(), to.size())
+                               : libdeflate_zlib_compress(context, from.data(), from.size(), to.data(), to.size());
+  if (size == 0) return invalid_argument("the buffer for the encoded bytes is too small");
+  return size;
+}
+
+Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byte> from,
+                                                        std::span<std::byte> to) const {
+  libdeflate_decompressor* context = decompressor();
+  if (context == nullptr) return out_of_memory();
+  if (from.empty()) return truncated(0);
+  std::byte nothing{};
+  std::byte* out = to.empty() ? &nothing : to.data();
+  const auto decode_one = wrapper_ == Wrapper::gzip ? libdeflate_gzip_decompress_ex : libdeflate_zlib_decompress_ex;
+  std::size_t read = 0;
+  std::size_t written = 0;
+  do {
+    std::size_t in = 0;
+    std::size_t made = 0;
+    const auto result = decode_one(context, from.data() + read, from.size() - read, out + written,
+                                   to.size() - written, &in, &made);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return std::optional<std::size_t>{};
+    if (result != LIBDEFLATE_SUCCESS)
+      return corrupt("truncated or invalid stream, or wrong checksum or length, in the stream from byte " +
+                     std::to_string(read));
+    read += in;
+    written += made;
+    if (wrapper_ == Wrapper::zlib && read < from.size()) return trailing(read);
+  } while (read < from.size());
+  return std::optional{written};
+}
+
+Result<bool> DeflateCodec::decode_blocks(std::span<const std::byte> from, std::span<std::byte> block,
+                                         std::uint64_t limit, const Sink& sink) const {
+  SHERD_TRY(stream, Stream::start(wrapper_, from));
+  for (std::uint64_t total = 0;;) {
+    SHERD_TRY(count, stream.fill(block));
+    if (count > limit - total) return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
+    total += count;
+    if (count != 0 && !sink(block.first(count))) return true;
+    if (count < block.size()) return true;
+  }
+}
+
+}  // namespace sherd

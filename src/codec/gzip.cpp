@@ -1,0 +1,31 @@
+// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written.
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+#include "codec/deflate.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr IntegerBounds kLevels{0, 9};
+constexpr std::int64_t kDefaultLevel = 5;
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(configuration.done());
+  return std::make_unique<DeflateCodec>(DeflateCodec::Wrapper::gzip, static_cast<int>(level));
+}
+
+Result<Json> short_form(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+  return Json(Json::Object{{"level", level}});
+}
+
+constexpr std::string_view kAliases[] = {"numcodecs.gzip"};
+
+}  // namespace
+
+extern constinit const CodecEntry gzip_codec{
+    .name = "gzip", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+
+}  // namespace sherd

@@ -1,0 +1,31 @@
+// numcodecs.zlib: one zlib stream (RFC 1950). Level -1, which numcodecs hands through to zlib, means 6.
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+#include "codec/deflate.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr IntegerBounds kLevels{-1, 9};
+constexpr std::int64_t kDefaultLevel = 1;
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(configuration.done());
+  return std::make_unique<DeflateCodec>(DeflateCodec::Wrapper::zlib, level == -1 ? 6 : static_cast<int>(level));
+}
+
+Result<Json> short_form(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+  return Json(Json::Object{{"level", level}});
+}
+
+constexpr std::string_view kAliases[] = {"zlib"};
+
+}  // namespace
+
+extern constinit const CodecEntry zlib_codec{
+    .name = "numcodecs.zlib", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+
+}  // namespace sherd
