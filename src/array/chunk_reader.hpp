@@ -40,6 +40,10 @@ class ChunkReader {
   Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
   /// Decodes what stands in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
+  /// The same reader, whose variable-length elements live in another arena.
+  [[nodiscard]] ChunkReader with_arena(VarBytesArena& arena) const {
+    return {config_, traits_, cache_, budget_, &arena};
+  }
   /// Puts the fill value everywhere.
   static void fill(const Piece& piece);
 

@@ -54,7 +54,6 @@ void copy_nest(std::size_t size, std::span<const Axis> axes, const std::byte* fr
     return;
   }
   if (axes.size() == 1) return copy_row(size, axes[0], from, to);
-  // Two innermost dimensions in which one side is contiguous only across the other: small tiles keep both in cache.
   for (std::uint64_t i = 0; i < axes[0].count; ++i, from += axes[0].from, to += axes[0].to)
     copy_nest(size, axes.subspan(1), from, to);
 }
@@ -180,6 +179,23 @@ bool all_equal_words(const std::byte* elements, std::uint64_t count, const std::
 }
 
 }  // namespace
+
+Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, const Shape& shape,
+                                                  std::span<const std::int64_t> strides) {
+  const Shape wanted = selection.shape();
+  std::vector<std::int64_t> result(wanted.size(), 0);
+  std::size_t given = 0;
+  bool fits = strides.size() == shape.size();
+  for (std::size_t d = 0; fits && d < wanted.size(); ++d) {
+    const bool left_out = wanted[d] == 1 && shape.size() - given < wanted.size() - d && (given == shape.size() || shape[given] != 1);
+    if (left_out) continue;
+    fits = given < shape.size() && shape[given] == wanted[d];
+    if (fits) result[d] = strides[given++];
+  }
+  if (!fits || given != shape.size())
+    return invalid_argument("the selection has shape " + to_string(wanted) + ", the view " + to_string(shape));
+  return result;
+}
 
 std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size) {
   return dense_strides(shape, static_cast<std::int64_t>(element_size));

@@ -28,6 +28,11 @@ struct Target {
 using ReadTarget = Target<std::byte>;
 using WriteSource = Target<const std::byte>;
 
+/// The strides of a view for each dimension of the selection's shape; lengths of 1 that the view leaves out get 0.
+/// invalid_argument where the shapes do not agree.
+Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, const Shape& shape,
+                                                  std::span<const std::int64_t> strides);
+
 /// Strides in bytes of a dense C-order chunk.
 std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size);
 

@@ -1,0 +1,217 @@
+// Array handles: what they say of themselves, and reading. Writing is in write.cpp, resizing in resize.cpp.
+#include "sherd/array.hpp"
+
+#include <atomic>
+#include <chrono>
+
+#include "array/core.hpp"
+#include "array/document.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+Shape first_cell_shape(const ChunkGrid& grid) { return grid.cell_shape(Shape(grid.axes().size(), 0)); }
+
+bool all_regular(const ChunkGrid& grid) {
+  for (const auto& axis : grid.axes())
+    if (!axis.regular()) return false;
+  return true;
+}
+
+// Edge lengths that are not the first cell's must fit the shard's inner chunks too.
+Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout) {
+  const auto* grid = std::get_if<RectilinearGrid>(&spec.grid);
+  if (grid == nullptr) return {};
+  const Shape first = first_cell_shape(ChunkGrid(spec));
+  for (std::size_t d = 0; d < grid->axes.size(); ++d)
+    for (const auto& run : grid->axes[d].runs) {
+      Shape shape = first;
+      shape[d] = run.first;
+      SHERD_TRY(layout.check_shape(shape));
+    }
+  return {};
+}
+
+// How often a chunk is read anew that was replaced between opening and reading.
+constexpr int kAttempts = 8;
+
+}  // namespace
+
+Array::State::State(NodePlace where, NodeDocument node, ChunkLayout chunk_layout)
+    : place(std::move(where)),
+      dtype(node.array->dtype),
+      fill(node.array->fill_value),
+      grid(*node.array),
+      layout(std::move(chunk_layout)),
+      prefix(place.format->chunk_prefix(place.path)),
+      cache(place.config.cache_bytes),
+      document_(std::move(node)) {
+  const Shape stored = first_cell_shape(grid);
+  const bool regular = all_regular(grid);
+  if (layout.shard) chunks = layout.leaf_shape(stored);
+  else if (regular) chunks = stored;
+  if (layout.shard && regular) shards = stored;
+}
+
+NodeDocument Array::State::document() const {
+  const std::lock_guard hold(mutex_);
+  return document_;
+}
+
+Shape Array::State::shape() const {
+  const std::lock_guard hold(mutex_);
+  return document_.array->shape;
+}
+
+void Array::State::replace(NodeDocument node) {
+  const std::lock_guard hold(mutex_);
+  document_ = std::move(node);
+}
+
+Shape Array::State::valid_shape(const Shape& cell, const Shape& array_shape) const {
+  Shape valid(cell.size());
+  for (std::size_t d = 0; d < cell.size(); ++d) {
+    const std::uint64_t begin = grid.axes()[d].begin(cell[d]);
+    valid[d] = begin >= array_shape[d] ? 0 : std::min(grid.axes()[d].length(cell[d]), array_shape[d] - begin);
+  }
+  return valid;
+}
+
+CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape) {
+  return {cell, state.grid.cell_shape(cell), state.valid_shape(cell, array_shape), state.key(cell)};
+}
+
+Result<Array> make_array(NodePlace place, NodeDocument document) {
+  const ArraySpec& spec = *document.array;
+  const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
+  SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value.bytes(), place.config.limits)
+                        .in_member("codecs")
+                        .in_key(place.format->document_key(place.path)));
+  SHERD_TRY(check_edges(spec, layout).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
+  return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(layout)));
+}
+
+Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total) {
+  if (!config.progress) return config;
+  Config result = config;
+  result.interrupted = [&config, &done, total] {
+    config.progress({done.load(std::memory_order_relaxed), total});
+    return config.interrupted && config.interrupted();
+  };
+  return result;
+}
+
+Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
+                       const ReadTarget& target) {
+  const Piece piece{state.layout, cell.shape, part, target};
+  Store& store = *state.place.store;
+  for (int attempt = 1;; ++attempt) {
+    SHERD_TRY(source, store.open(cell.key).in_key(cell.key));
+    if (source == nullptr) {
+      if (state.config().missing_is_error) return std::move(not_found("the chunk is missing")).in_key(cell.key);
+      ChunkReader::fill(piece);
+      return {};
+    }
+    auto done = reader.from_object(*source, piece, cell.valid).in_key(cell.key);
+    if (done || attempt == kAttempts) return done;
+    if (done.error().code() != ErrorCode::corrupt && done.error().code() != ErrorCode::conflict) return done;
+    SHERD_TRY(now, store.open(cell.key).in_key(cell.key));
+    SHERD_TRY(before, source->generation());
+    if (now != nullptr) {
+      SHERD_TRY(after, now->generation());
+      if (after == before) return done;
+    }
+  }
+}
+
+Array::Array(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Shape Array::shape() const { return state_->shape(); }
+const DType& Array::dtype() const noexcept { return state_->dtype; }
+std::size_t Array::ndim() const noexcept { return state_->grid.axes().size(); }
+const Shape& Array::chunks() const noexcept { return state_->chunks; }
+std::optional<Shape> Array::shards() const { return state_->shards; }
+std::span<const std::byte> Array::fill_value() const noexcept { return state_->fill.bytes(); }
+std::vector<std::optional<std::string>> Array::dimension_names() const { return state_->document().array->dimension_names; }
+Json Array::attributes() const { return state_->document().attributes; }
+Json Array::metadata() const { return state_->document().document; }
+const std::string& Array::path() const noexcept { return state_->place.path; }
+const std::shared_ptr<Store>& Array::store() const noexcept { return state_->place.store; }
+std::string_view Array::format() const noexcept { return state_->place.format->name(); }
+bool Array::read_only() const noexcept { return !state_->place.writable; }
+const Config& Array::config() const noexcept { return state_->config(); }
+
+std::string Array::url() const {
+  const std::string& url = state_->place.store->url();
+  return path().empty() ? url : url + (url.ends_with('/') ? "" : "/") + path();
+}
+
+Array Array::with_config(Config config) const {
+  NodePlace place = state_->place;
+  place.config = std::move(config);
+  return make_array(std::move(place), state_->document()).value();  // built once already
+}
+
+Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {
+  const State& state = *state_;
+  const Shape array_shape = state.shape();
+  SHERD_TRY(selection.check(array_shape));
+  SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
+  if (into.dtype != state.dtype && !(state.dtype.is_variable() && into.dtype.is_variable()))
+    return invalid_argument("the array holds " + state.dtype.name() + ", the view " + into.dtype.name());
+  if (state.dtype.is_variable() && arena == nullptr) return invalid_argument("variable-length elements need a VarBytesArena");
+  const SelectedRegion selected(selection);
+  const Cells cells(selected.region(), state.grid.axes());
+  const ReadTarget target{into.data, std::move(strides)};
+  std::atomic<std::uint64_t> done{0};
+  const std::uint64_t total = selected.region().element_count() * state.dtype.size();
+  const Config config = with_progress(state.config(), done, total);
+  Budget budget(config.memory_budget);
+  const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
+  return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+    Shape cell;
+    Region part;
+    cells.get(i, cell, part);
+    SHERD_TRY(read_cell(state, reader, access(state, cell, array_shape), part, target));
+    done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
+    return {};
+  });
+}
+
+Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
+  const State& state = *state_;
+  SHERD_TRY(require_writable(state.place));
+  SHERD_TRY(selection.check(state.shape()));
+  SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
+  if (from.dtype != state.dtype && !(state.dtype.is_variable() && from.dtype.is_variable()))
+    return invalid_argument("the array holds " + state.dtype.name() + ", the view " + from.dtype.name());
+  const SelectedRegion selected(selection);
+  return write_region(state, selected.region(), {from.data, std::move(strides)});
+}
+
+Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {
+  if (value.size() != dtype().size())
+    return invalid_argument("the value has " + std::to_string(value.size()) + " bytes, an element " + std::to_string(dtype().size()));
+  Shape shape = selection.shape();
+  std::vector<std::int64_t> still(shape.size(), 0);
+  return write(selection, ConstAnyView{value.data(), dtype(), std::move(shape), std::move(still)});
+}
+
+Result<void> Array::set_attributes(const Json& attributes) {
+  SHERD_TRY(node, edit_document(state_->place, NodeType::array, [&](const NodeDocument& present) {
+              return state_->place.format->with_attributes(present.document, attributes);
+            }));
+  state_->replace(std::move(node));
+  return {};
+}
+
+Result<void> Array::update_attributes(const Json& changes) {
+  SHERD_TRY(node, edit_document(state_->place, NodeType::array, [&](const NodeDocument& present) -> Result<Json> {
+              SHERD_TRY(merged, merged_attributes(present.attributes, changes));
+              return state_->place.format->with_attributes(present.document, merged);
+            }));
+  state_->replace(std::move(node));
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,217 @@
+// The plan of a write. The touched slots of a shard are put in the order that was asked for and encoded in batches
+// by whoever is free; of the old version only those chunks are decoded that are partly overwritten.
+#include "array/chunk_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/try.hpp"
+#include "store/span.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kEncodeBatchBytes = std::uint64_t{1} << 20;  // decoded
+
+Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
+  Shape result(cell.size());
+  for (std::size_t d = 0; d < cell.size(); ++d) {
+    const std::uint64_t begin = cell[d] * inner[d];
+    result[d] = begin >= valid[d] ? 0 : std::min(inner[d], valid[d] - begin);
+  }
+  return result;
+}
+
+}  // namespace
+
+struct ChunkWriter::SlotPlan {
+  std::uint64_t order;
+  std::uint64_t slot;
+  Region part;
+  Shape valid;
+};
+
+WritePiece stored_piece(const WritePiece& piece) {
+  const auto& chain = piece.layout.chain;
+  const auto& permutation = chain.permutation();
+  return {piece.layout, chain.stored_shape(piece.shape), chain.stored_shape(piece.valid), piece.part.permuted(permutation),
+          piece.from.permuted(permutation, piece.part.points)};
+}
+
+Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const {
+  const WritePiece stored = stored_piece(piece);
+  if (!piece.layout.shard) return leaf_to_memory(stored, old, to);
+  if (piece.layout.opaque_shard()) return opaque_to_memory(stored, old, to);
+  return shard_to_memory(stored, old, to);
+}
+
+Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                               Buffer& scratch, VarBytesArena& arena) const {
+  const ChunkLayout& layout = stored.layout;
+  const std::size_t size = layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, size);
+  if (const std::byte* dense = dense_target(stored.part, stored.shape, strides, stored.from)) return dense;
+  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
+  SHERD_TRY(scratch.resize(bytes));
+  if (!stored.covered() && old) {
+    // `old` is in the layout's own encoding, and the reader wants array order: a view with the permuted strides.
+    Piece whole = whole_piece(layout, stored.shape, scratch.data());
+    const auto& permutation = layout.chain.permutation();
+    Piece natural{layout, Shape(stored.shape.size()), {}, {scratch.data(), std::vector<std::int64_t>(stored.shape.size())}};
+    natural.part.axes.resize(stored.shape.size());
+    for (std::size_t j = 0; j < permutation.size(); ++j) {
+      natural.shape[permutation[j]] = stored.shape[j];
+      natural.part.axes[permutation[j]] = whole.part.axes[j];
+      natural.target.strides[permutation[j]] = strides[j];
+    }
+    SHERD_TRY(reader_.with_arena(arena).from_memory(*old, natural));
+  } else if (!stored.covered() || stored.valid != stored.shape) {
+    fill_dense(size, layout.fill.data(), bytes / size, scratch.data());
+  }
+  copy_in(size, scratch.data(), strides, stored.part, stored.from);
+  return scratch.data();
+}
+
+Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                         Buffer& to) const {
+  const ChunkLayout& layout = stored.layout;
+  Scratch scratch;
+  VarBytesArena arena;
+  SHERD_TRY(data, elements(stored, old, *scratch, arena));
+  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
+  if (!config_.write_empty_chunks && all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.data())) return false;
+  SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
+  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                           Buffer& to) const {
+  const ChunkLayout& layout = stored.layout;
+  Buffer shard;
+  if (!layout.chain.has_array_codecs()) {
+    Buffer decoded;
+    if (old && !stored.covered()) {
+      SHERD_TRY(layout.chain.decode_bytes(*old, config_.limits.chunk_bytes + config_.limits.index_bytes, decoded));
+      old = decoded.span();
+    }
+    SHERD_TRY(present, shard_to_memory(stored, old, shard));
+    if (!present) return false;
+    SHERD_TRY(layout.chain.encode_bytes(shard.span(), to));
+    return true;
+  }
+  Buffer scratch;
+  VarBytesArena arena;
+  SHERD_TRY(data, elements(stored, old, scratch, arena));
+  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
+  Buffer inner;
+  SHERD_TRY(layout.chain.encode_arrays(stored.shape, {data, bytes}, inner));
+  SHERD_TRY(inner_type, layout.chain.inner_type(stored.shape));
+  Piece whole = whole_piece(layout, inner_type.shape, inner.data());
+  const WritePiece all{layout, inner_type.shape, inner_type.shape, std::move(whole.part),
+                       {inner.data(), chunk_strides(inner_type.shape, inner_type.dtype.size())}};
+  SHERD_TRY(present, shard_to_memory(all, std::nullopt, shard));
+  if (!present) return false;
+  SHERD_TRY(layout.chain.encode_bytes(shard.span(), to));
+  return true;
+}
+
+Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                          Buffer& to) const {
+  BufferWriter writer(to);
+  if (!old || stored.covered()) return to_object(stored, nullptr, writer);
+  SpanSource source("", *old);
+  return to_object(stored, &source, writer);
+}
+
+Result<std::vector<ChunkWriter::SlotPlan>> ChunkWriter::plan_slots(const WritePiece& stored) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  const Shape grid = shard.grid(stored.shape);
+  const Cells cells(stored.part, regular_axes(shard.inner_shape));
+  std::vector<SlotPlan> slots(cells.size());
+  Shape cell;
+  for (std::uint64_t i = 0; i < cells.size(); ++i) {
+    cells.get(i, cell, slots[i].part);
+    slots[i].order = order_key(cell, grid, config_.chunk_order);
+    slots[i].slot = ravel(cell, grid);
+    slots[i].valid = inner_valid(stored.valid, cell, shard.inner_shape);
+  }
+  std::sort(slots.begin(), slots.end(), [](const SlotPlan& a, const SlotPlan& b) { return a.order < b.order; });
+  return slots;
+}
+
+Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  const Shape grid = shard.grid(stored.shape);
+  const unsigned threads = thread_count(config_.threads);
+  ShardWriter writer(shard, grid, config_.limits, std::size_t{4} * threads);
+  if (old == nullptr) {
+    SHERD_TRY(writer.start_new(to));
+    return write_slots(stored, nullptr, writer);
+  }
+  SHERD_TRY(size, old->size());
+  Cache none(0);
+  SHERD_TRY(index, read_index({*old, {0, size}, shard, grid}, config_.limits, none));
+  const OldShard before{std::move(index), old};
+  std::vector<std::uint64_t> changed;
+  Shape cell;
+  Region part;
+  const Cells cells(stored.part, regular_axes(shard.inner_shape));
+  for (std::uint64_t i = 0; i < cells.size(); ++i) {
+    cells.get(i, cell, part);
+    changed.push_back(ravel(cell, grid));
+  }
+  SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
+  SHERD_TRY(present, write_slots(stored, &before, writer));
+  if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
+  return present;
+}
+
+Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const OldShard* old, ShardWriter& writer) const {
+  SHERD_TRY(slots, plan_slots(stored));
+  const ShardLayout& shard = *stored.layout.shard;
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
+  const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
+  const std::size_t count = (slots.size() + batch - 1) / batch;
+  const std::span<const SlotPlan> all(slots);
+  auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
+    writer.begin(i);
+    auto encoded = encode_batch(stored, all.subspan(i * batch, std::min(batch, all.size() - i * batch)), old);
+    auto put = encoded ? writer.put(i, std::move(*encoded)) : Result<void>(std::move(encoded).error());
+    if (!put) writer.abandon();
+    return put;
+  });
+  if (!done) return std::move(done).error();
+  return writer.finish();
+}
+
+Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
+                                               const OldShard* old) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  EncodedBatch batch;
+  Scratch encoded;
+  Scratch present;
+  for (const SlotPlan& slot : slots) {
+    const WritePiece inner{*shard.inner, shard.inner_shape, slot.valid, slot.part, stored.from};
+    std::optional<std::span<const std::byte>> before;
+    if (old != nullptr && !inner.covered()) {
+      SHERD_TRY(extent, old->index->extent(slot.slot));
+      if (extent) {
+        SHERD_TRY(present->resize(extent->length));
+        const RangeRead range{extent->offset, present->span()};
+        SHERD_TRY(old->source->read({&range, 1}).in_slot(slot.slot));
+        before = present->span();
+      }
+    }
+    SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
+    const std::uint64_t length = stores ? encoded->size() : 0;
+    batch.chunks.push_back({slot.slot, length, stores});
+    if (length == 0) continue;
+    const std::size_t at = batch.bytes.size();
+    SHERD_TRY(batch.bytes.grow(at + length));
+    std::memcpy(batch.bytes.data() + at, encoded->data(), length);
+  }
+  return batch;
+}
+
+}  // namespace sherd

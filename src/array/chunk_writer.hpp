@@ -1,0 +1,59 @@
+// From the caller's memory to encoded chunks: what the write covers is encoded anew, what it does not is taken over
+// encoded from the version before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "array/chunk_reader.hpp"
+#include "shard/writer.hpp"
+
+namespace sherd {
+
+/// What is written of one chunk. Array order of its layout, or stored order where said.
+struct WritePiece {
+  const ChunkLayout& layout;
+  Shape shape;        ///< declared
+  Shape valid;        ///< inside the array; what lies beyond is filled
+  Region part;
+  WriteSource from;
+
+  [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
+};
+
+class ChunkWriter {
+ public:
+  /// `reader` decodes what is only partly overwritten. References must outlive the writer.
+  ChunkWriter(const Config& config, StoreTraits traits, const ChunkReader& reader)
+      : config_(config), traits_(traits), reader_(reader) {}
+
+  /// The chunk's encoded bytes after the write; `old` is its present version where the piece does not cover it.
+  /// False: all is fill value, so that nothing is to be stored.
+  Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+
+  /// Writes a shard (not an opaque one), piece in stored order; `old` may be null. False as above.
+  Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;
+
+ private:
+  struct SlotPlan;
+  Result<std::vector<SlotPlan>> plan_slots(const WritePiece& stored) const;
+  Result<bool> write_slots(const WritePiece& stored, const OldShard* old, ShardWriter& writer) const;
+  Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old) const;
+  Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+  Result<bool> opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+  Result<bool> shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+  /// All elements of a chunk after the write, dense in stored order; may be the caller's own memory.
+  Result<const std::byte*> elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                    Buffer& scratch, VarBytesArena& arena) const;
+
+  const Config& config_;
+  StoreTraits traits_;
+  const ChunkReader& reader_;
+};
+
+WritePiece stored_piece(const WritePiece& piece);
+
+}  // namespace sherd

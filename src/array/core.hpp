@@ -1,0 +1,69 @@
+// The inside of an Array handle.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "array/chunk_reader.hpp"
+#include "array/grid.hpp"
+#include "array/state.hpp"
+#include "base/cache.hpp"
+#include "shard/layout.hpp"
+
+namespace sherd {
+
+struct Array::State {
+  State(NodePlace where, NodeDocument node, ChunkLayout chunk_layout);
+
+  const NodePlace place;
+  const DType dtype;
+  const Scalar fill;
+  const ChunkGrid grid;
+  const ChunkLayout layout;
+  const std::string prefix;                 ///< of chunk keys
+  Shape chunks;                             ///< innermost; empty where they differ
+  std::optional<Shape> shards;
+  mutable Cache cache;
+
+  [[nodiscard]] const Config& config() const noexcept { return place.config; }
+  [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }
+  [[nodiscard]] NodeDocument document() const;
+  [[nodiscard]] Shape shape() const;
+  void replace(NodeDocument node);
+  /// The part of a chunk that lies inside an array of this shape.
+  [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
+
+ private:
+  mutable std::mutex mutex_;
+  NodeDocument document_;                   ///< its shape and attributes may change
+};
+
+/// One chunk of the grid that a call is about.
+struct CellAccess {
+  Shape cell;
+  Shape shape;        ///< declared
+  Shape valid;        ///< inside the array
+  std::string key;
+};
+CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
+
+/// Opens and reads one stored chunk into memory; once more where the object was replaced meanwhile.
+Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
+                       const ReadTarget& target);
+
+/// Writes `region` from `from`; see Array::write.
+Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from);
+
+/// Erases what stored chunks hold beyond `shape`, on disk too; walks only what is stored.
+Result<void> erase_beyond(const Array::State& state, const Shape& shape);
+
+/// Calls `visit` for every stored chunk of the array, listing only what exists.
+Result<void> for_each_stored(const Array::State& state,
+                             const std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>& visit);
+
+/// The call's configuration with progress reported whenever interruption is polled.
+Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);
+
+}  // namespace sherd

@@ -1,0 +1,161 @@
+// Changing an array's shape, and what is known of its stored chunks without walking the absent ones.
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "array/core.hpp"
+#include "array/document.hpp"
+#include "base/try.hpp"
+#include "shard/reader.hpp"
+
+namespace sherd {
+namespace {
+
+// The parts of a chunk beyond `valid`, as disjoint boxes: for each dimension what lies beyond it, inside in all
+// dimensions before.
+std::vector<Region> beyond(const Shape& shape, const Shape& valid) {
+  std::vector<Region> parts;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (valid[d] >= shape[d]) continue;
+    Region part;
+    for (std::size_t e = 0; e < shape.size(); ++e) {
+      const std::uint64_t begin = e == d ? valid[d] : 0;
+      const std::uint64_t end = e < d ? valid[e] : shape[e];
+      part.axes.push_back({.start = static_cast<std::int64_t>(begin), .step = 1, .count = end - begin, .first = 0});
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Region shifted(Region part, const Shape& origin) {
+  for (std::size_t d = 0; d < part.axes.size(); ++d) part.axes[d].start += static_cast<std::int64_t>(origin[d]);
+  return part;
+}
+
+bool is_empty(const Region& part) {
+  return std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.count == 0; });
+}
+
+// Fill values over what a stored chunk holds between the new shape and the old one.
+Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape) {
+  const Shape before = state.valid_shape(cell, old_shape);
+  const WriteSource from{state.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
+  for (const Region& part : beyond(before, state.valid_shape(cell, shape)))
+    if (!is_empty(part)) SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), from));
+  return {};
+}
+
+Result<std::uint64_t> count_chunks(const Array::State& state, const std::string& key) {
+  if (!state.layout.shard || state.layout.opaque_shard()) return std::uint64_t{1};
+  SHERD_TRY(source, state.place.store->open(key));
+  if (source == nullptr) return std::uint64_t{0};
+  SHERD_TRY(size, source->size());
+  const Shape stored = state.layout.chain.stored_shape(state.grid.cell_shape(*state.grid.parse_key(key.substr(state.prefix.size()))));
+  const ShardLayout& shard = *state.layout.shard;
+  SHERD_TRY(index, read_index({*source, {0, size}, shard, shard.grid(stored)}, state.config().limits, state.cache));
+  return index->count();
+}
+
+}  // namespace
+
+Result<void> for_each_stored(const Array::State& state,
+                             const std::function<Result<void>(const Shape&, const std::string&, std::uint64_t)>& visit) {
+  Result<void> outcome;
+  const auto listed = state.place.store->list(state.prefix, [&](const std::string& key, std::uint64_t size) {
+    if (state.config().interrupted && state.config().interrupted()) {
+      outcome = unavailable("interrupted");
+      return false;
+    }
+    const auto cell = state.grid.parse_key(std::string_view(key).substr(state.prefix.size()));
+    if (cell) outcome = visit(*cell, key, size).in_key(key);
+    return outcome.has_value();
+  });
+  if (!listed) return listed.error();
+  return outcome;
+}
+
+Result<void> erase_beyond(const Array::State& state, const Shape& shape) {
+  const Shape old_shape = state.shape();
+  std::vector<std::pair<Shape, std::string>> outside;
+  std::vector<Shape> across;
+  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+    const Shape now = state.valid_shape(cell, shape);
+    if (std::find(now.begin(), now.end(), 0) != now.end()) outside.emplace_back(cell, key);
+    else if (now != state.valid_shape(cell, old_shape)) across.push_back(cell);
+    return {};
+  }));
+  SHERD_TRY(parallel_for(across.size(), state.config(), [&](std::size_t i) { return cut(state, across[i], shape, old_shape); }));
+  return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(state.place.store->erase(outside[i].second));
+    return {};
+  });
+}
+
+Result<void> Array::resize(const Shape& shape) {
+  const State& state = *state_;
+  SHERD_TRY(require_writable(state.place));
+  const Shape old_shape = state.shape();
+  if (shape.size() != old_shape.size())
+    return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
+                            std::to_string(old_shape.size()));
+  bool shrinks = false;
+  for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
+  // First what is cut off, then the document: whoever grows the array later never meets old data.
+  if (shrinks) SHERD_TRY(erase_beyond(state, shape));
+  SHERD_TRY(node, edit_document(state.place, NodeType::array, [&](const NodeDocument& present) {
+              return state.place.format->with_shape(present.document, shape);
+            }));
+  state_->replace(std::move(node));
+  return {};
+}
+
+Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
+  const State& state = *state_;
+  SHERD_TRY(require_writable(state.place));
+  if (axis >= ndim() || from.shape.size() != ndim())
+    return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " + std::to_string(axis) +
+                            " to one of shape " + to_string(shape()));
+  Shape origin(ndim(), 0);
+  SHERD_TRY(node, edit_document(state.place, NodeType::array, [&](const NodeDocument& present) -> Result<Json> {
+              Shape grown = present.array->shape;
+              for (std::size_t d = 0; d < grown.size(); ++d)
+                if (d != axis && grown[d] != from.shape[d])
+                  return invalid_argument("cannot append shape " + to_string(from.shape) + " to " + to_string(grown) +
+                                          " along axis " + std::to_string(axis));
+              origin[axis] = grown[axis];
+              grown[axis] += from.shape[axis];
+              return state.place.format->with_shape(present.document, grown);
+            }));
+  state_->replace(std::move(node));
+  SHERD_TRY(write(Box{origin, from.shape}, from));
+  return origin;
+}
+
+Result<std::uint64_t> Array::nchunks_initialized() const {
+  const State& state = *state_;
+  std::vector<std::string> keys;
+  SHERD_TRY(for_each_stored(state, [&](const Shape&, const std::string& key, std::uint64_t) -> Result<void> {
+    keys.push_back(key);
+    return {};
+  }));
+  std::atomic<std::uint64_t> count{0};
+  SHERD_TRY(parallel_for(keys.size(), state.config(), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(chunks, count_chunks(state, keys[i]).in_key(keys[i]));
+    count += chunks;
+    return {};
+  }));
+  return count.load();
+}
+
+Result<Array::Stored> Array::stored() const {
+  Stored stored;
+  SHERD_TRY(for_each_stored(*state_, [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
+    ++stored.objects;
+    stored.bytes += size;
+    return {};
+  }));
+  return stored;
+}
+
+}  // namespace sherd

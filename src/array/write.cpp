@@ -1,0 +1,133 @@
+// Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
+// without looking at the old one; a partial write holds the object's lock from reading to replacing, and where the
+// store's lock does not bind every writer, the replacement is conditional and the write is done again on conflict.
+#include <algorithm>
+#include <atomic>
+
+#include "array/chunk_writer.hpp"
+#include "array/core.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr int kAttempts = 16;
+
+/// One write call: what is the same for all of its chunks.
+class RegionWriter {
+ public:
+  RegionWriter(const Array::State& state, const Config& config, const WriteSource& from)
+      : state_(state), config_(config), from_(from), array_shape_(state.shape()), budget_(config.memory_budget),
+        reader_(config_, state.place.store->traits(), state.cache, budget_, nullptr),
+        writer_(config_, state.place.store->traits(), reader_) {}
+
+  Result<void> write(const Shape& cell, const Region& part) const {
+    const CellAccess at = access(state_, cell, array_shape_);
+    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_};
+    if (piece.covered()) return replace(at, piece).in_key(at.key);
+    for (int attempt = 1;; ++attempt) {
+      auto done = update(at, piece);
+      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return std::move(done).in_key(at.key);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
+
+  // The whole object anew; the old one is never read.
+  Result<void> replace(const CellAccess& at, const WritePiece& piece) const {
+    Store& store = *state_.place.store;
+    if (is_plain_shard()) {
+      SHERD_TRY(object, store.write(at.key));
+      SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
+      if (present) return object->commit();
+      object.reset();
+      return erase(at.key);
+    }
+    Scratch encoded;
+    SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
+    return present ? store.set(at.key, encoded->span()) : erase(at.key);
+  }
+
+  // The object with a part of it changed.
+  Result<void> update(const CellAccess& at, const WritePiece& piece) const {
+    Store& store = *state_.place.store;
+    SHERD_TRY(lock, store.lock(at.key));
+    SHERD_TRY(old, store.open(at.key));
+    Condition condition = Condition::absent();
+    if (old != nullptr) {
+      SHERD_TRY(generation, old->generation());
+      condition = Condition::matches(std::move(generation));
+    }
+    if (is_plain_shard()) {
+      SHERD_TRY(object, store.write(at.key));
+      SHERD_TRY(present, writer_.to_object(stored_piece(piece), old.get(), *object));
+      if (present) return object->commit(condition);
+      object.reset();
+      return erase(at.key);
+    }
+    Buffer before;
+    std::optional<std::span<const std::byte>> bytes;
+    if (old != nullptr) {
+      SHERD_TRY(whole, read_whole(*old, before));
+      bytes = whole;
+    }
+    Scratch encoded;
+    SHERD_TRY(present, writer_.to_memory(piece, bytes, *encoded));
+    return present ? store.set(at.key, encoded->span(), condition) : erase(at.key);
+  }
+
+  Result<std::span<const std::byte>> read_whole(ByteSource& source, Buffer& to) const {
+    if (const auto bytes = source.view()) return *bytes;
+    SHERD_TRY(size, source.size());
+    if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
+      return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
+    SHERD_TRY(to.resize(size));
+    const RangeRead range{0, to.span()};
+    SHERD_TRY(source.read({&range, 1}));
+    return std::span<const std::byte>(to.span());
+  }
+
+  Result<void> erase(const std::string& key) const {
+    SHERD_TRY(state_.place.store->erase(key));
+    return {};
+  }
+
+  const Array::State& state_;
+  const Config& config_;
+  const WriteSource& from_;
+  const Shape array_shape_;
+  mutable Budget budget_;
+  const ChunkReader reader_;
+  const ChunkWriter writer_;
+};
+
+// Each thread holds about this much: a batch of decoded and encoded chunks, or a whole chunk twice.
+std::uint64_t bytes_per_thread(const Array::State& state) {
+  const ChunkLayout& outer = state.layout;
+  const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
+  const bool whole = !outer.shard || outer.opaque_shard();
+  const std::uint64_t chunk = whole ? chunk_bytes(outer, shape) : chunk_bytes(*outer.shard->inner, outer.shard->inner_shape);
+  return 2 * std::max<std::uint64_t>(chunk, std::uint64_t{1} << 20);
+}
+
+}  // namespace
+
+Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from) {
+  const Cells cells(region, state.grid.axes());
+  std::atomic<std::uint64_t> done{0};
+  Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  const std::uint64_t most = std::max<std::uint64_t>(1, config.memory_budget / bytes_per_thread(state));
+  config.threads = static_cast<unsigned>(std::min<std::uint64_t>(thread_count(config.threads), most));
+  const RegionWriter writer(state, config, from);
+  return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+    Shape cell;
+    Region part;
+    cells.get(i, cell, part);
+    SHERD_TRY(writer.write(cell, part));
+    done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
+    return {};
+  });
+}
+
+}  // namespace sherd

@@ -1,0 +1,174 @@
+// Where encoded chunks are put. Places are given in batch order under a lock; the bytes are written outside it.
+#include "shard/writer.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+// Bits of the coordinates interleaved, the last dimension lowest; a dimension takes part while it has bits left.
+std::uint64_t morton(const Shape& cell, const Shape& grid) noexcept {
+  std::uint64_t code = 0;
+  unsigned out = 0;
+  for (unsigned bit = 0; bit < 64 && out < 64; ++bit)
+    for (std::size_t d = grid.size(); d-- > 0;)
+      if (bit < static_cast<unsigned>(std::bit_width(grid[d] - 1))) code |= ((cell[d] >> bit) & 1) << out++;
+  return code;
+}
+
+std::uint64_t live_bytes(const ShardIndex& index, std::vector<Extent>& extents) {
+  std::uint64_t live = 0;
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const auto extent = index.extent(slot);
+    if (!extent || !*extent) continue;
+    live += (*extent)->length;
+    extents.push_back(**extent);
+  }
+  return live;
+}
+
+}  // namespace
+
+std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) noexcept {
+  if (order == ChunkOrder::morton) return morton(cell, grid);
+  std::uint64_t number = 0;
+  const std::size_t rank = cell.size();
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t d = order == ChunkOrder::c ? i : rank - 1 - i;
+    number = number * grid[d] + cell[d];
+  }
+  return number;
+}
+
+ShardWriter::ShardWriter(const ShardLayout& layout, Shape grid, const Limits& limits, std::size_t window)
+    : layout_(layout), grid_(std::move(grid)), limits_(limits), window_(std::max<std::size_t>(1, window)),
+      index_(*element_count(grid_)) {}
+
+Result<void> ShardWriter::start_new(ObjectWriter& to) {
+  to_ = &to;
+  SHERD_TRY(size, layout_.index.encoded_size(grid_, limits_));
+  index_size_ = size;
+  end_ = layout_.index.location == IndexLocation::start ? size : 0;
+  return {};
+}
+
+Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
+                                       double max_unused) {
+  SHERD_TRY(start_new(to));
+  const std::uint64_t size = old.index->object_size();
+  std::vector<Extent> used;
+  const std::uint64_t live = live_bytes(*old.index, used) + index_size_;
+  const bool wasteful = size > live && static_cast<double>(size - live) > max_unused * static_cast<double>(size);
+  if (wasteful) return move_densely(old, changed);
+  index_ = *old.index;
+  for (const auto slot : changed) index_.clear(slot);
+  moved_ = index_.count();
+  if (layout_.index.location == IndexLocation::end && size >= index_size_) used.push_back({size - index_size_, index_size_});
+  else used.push_back({0, index_size_});
+  find_gaps(std::move(used), size);
+  return to.copy(*old.source, 0, size, 0);
+}
+
+// Untouched chunks one after the other, in the order in which they stand.
+Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std::uint64_t> changed) {
+  std::vector<bool> skip(index_.slots(), false);
+  for (const auto slot : changed) skip[slot] = true;
+  std::vector<std::pair<Extent, std::uint64_t>> kept;
+  for (std::uint64_t slot = 0; slot < index_.slots(); ++slot) {
+    if (skip[slot]) continue;
+    SHERD_TRY(extent, old.index->extent(slot));
+    if (extent) kept.emplace_back(*extent, slot);
+  }
+  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
+  for (const auto& [extent, slot] : kept) {
+    SHERD_TRY(to_->copy(*old.source, extent.offset, extent.length, end_));
+    index_.set(slot, {end_, extent.length});
+    end_ += extent.length;
+  }
+  moved_ = kept.size();
+  return {};
+}
+
+void ShardWriter::find_gaps(std::vector<Extent> used, std::uint64_t end) {
+  std::sort(used.begin(), used.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+  std::uint64_t at = 0;
+  for (const Extent& extent : used) {
+    if (extent.offset > at) gaps_.push_back({at, extent.offset - at});
+    at = std::max(at, extent.end());
+  }
+  end_ = std::max(at, end);
+}
+
+std::uint64_t ShardWriter::allocate(std::uint64_t length) {
+  for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
+    if (gap->length < length) continue;
+    const std::uint64_t offset = gap->offset;
+    *gap = {offset + length, gap->length - length};
+    if (gap->length == 0) gaps_.erase(gap);
+    return offset;
+  }
+  return std::exchange(end_, end_ + length);
+}
+
+void ShardWriter::begin(std::size_t number) {
+  std::unique_lock hold(mutex_);
+  advanced_.wait(hold, [&] { return abandoned_ || number < next_ + window_; });
+}
+
+void ShardWriter::abandon() noexcept {
+  const std::lock_guard hold(mutex_);
+  abandoned_ = true;
+  advanced_.notify_all();
+}
+
+std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
+  std::vector<Placed> placed;
+  std::uint64_t at = 0;
+  for (const auto& chunk : batch.chunks) {
+    if (!chunk.present) {
+      index_.clear(chunk.slot);
+      continue;
+    }
+    const std::uint64_t offset = allocate(chunk.length);
+    index_.set(chunk.slot, {offset, chunk.length});
+    const auto bytes = batch.bytes.span().subspan(at, chunk.length);
+    at += chunk.length;
+    if (!placed.empty() && placed.back().offset + placed.back().bytes.size() == offset)
+      placed.back().bytes = {placed.back().bytes.data(), placed.back().bytes.size() + bytes.size()};
+    else placed.push_back({offset, bytes});
+  }
+  return placed;
+}
+
+Result<void> ShardWriter::put(std::size_t number, EncodedBatch batch) {
+  std::vector<EncodedBatch> ready;
+  std::vector<Placed> placed;
+  {
+    const std::lock_guard hold(mutex_);
+    waiting_.emplace(number, std::move(batch));
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+      ready.push_back(std::move(waiting_.begin()->second));
+      waiting_.erase(waiting_.begin());
+      const auto more = place(ready.back());
+      placed.insert(placed.end(), more.begin(), more.end());
+      ++next_;
+    }
+  }
+  if (!ready.empty()) advanced_.notify_all();
+  for (const auto& [offset, bytes] : placed) SHERD_TRY(to_->write(offset, bytes));
+  return {};
+}
+
+Result<bool> ShardWriter::finish() {
+  if (index_.count() == 0) return false;
+  Buffer encoded;
+  SHERD_TRY(index_.encode(layout_.index, grid_, encoded));
+  const std::uint64_t at = layout_.index.location == IndexLocation::start ? 0 : end_;
+  SHERD_TRY(to_->write(at, encoded.span()));
+  return true;
+}
+
+}  // namespace sherd

@@ -1,0 +1,92 @@
+// A shard's next version, written chunk by chunk in an order chosen at run time.
+// A new shard is dense. An updated one keeps every untouched chunk at its old offset, so that a reader who still
+// holds the old index finds old chunks where it expects them; changed chunks go into space that the old index does
+// not use, or to the end. When too much of it would be dead, the shard is rewritten densely instead.
+#pragma once
+
+#include <cstdint>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "shard/layout.hpp"
+#include "shard/reader.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// The slots of a shard in the order in which their chunks are to be written.
+[[nodiscard]] std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) noexcept;
+
+/// Consecutive encoded chunks.
+struct EncodedBatch {
+  struct Chunk {
+    std::uint64_t slot;
+    std::uint64_t length;
+    bool present;  ///< false: equal to the fill value, not stored
+  };
+  Buffer bytes;
+  std::vector<Chunk> chunks;
+};
+
+/// The version that is being replaced.
+struct OldShard {
+  std::shared_ptr<const ShardIndex> index;
+  ByteSource* source = nullptr;
+};
+
+class ShardWriter {
+ public:
+  /// Batches are numbered 0 … count-1. At most `window` of them are between begin() and the end of put().
+  ShardWriter(const ShardLayout& layout, Shape grid, const Limits& limits, std::size_t window);
+
+  /// Begins a new shard in `to`.
+  Result<void> start_new(ObjectWriter& to);
+  /// Begins the next version of `old`, of which the `changed` slots will be put and all others kept.
+  /// `max_unused` is the share of dead bytes that is put up with.
+  Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed, double max_unused);
+
+  /// Waits until batch `number` may be encoded. Batches must be begun in order.
+  void begin(std::size_t number);
+  /// Takes a batch; thread-safe, in any order. Offsets follow the batches' numbers, so the bytes do not depend on
+  /// which thread was first.
+  Result<void> put(std::size_t number, EncodedBatch batch);
+  /// Gives up: nobody waits any longer.
+  void abandon() noexcept;
+  /// Writes the index; false where no slot is occupied, so that there is to be no object.
+  Result<bool> finish();
+
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
+
+ private:
+  struct Placed {
+    std::uint64_t offset;
+    std::span<const std::byte> bytes;
+  };
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t length);
+  std::vector<Placed> place(const EncodedBatch& batch);
+  Result<void> move_densely(const OldShard& old, std::span<const std::uint64_t> changed);
+  void find_gaps(std::vector<Extent> used, std::uint64_t end);
+
+  const ShardLayout& layout_;
+  const Shape grid_;
+  const Limits& limits_;
+  const std::size_t window_;
+  ShardIndex index_;
+  ObjectWriter* to_ = nullptr;
+  std::uint64_t index_size_ = 0;
+  std::uint64_t moved_ = 0;
+
+  std::mutex mutex_;                       // guards what follows
+  std::condition_variable advanced_;
+  bool abandoned_ = false;
+  std::size_t next_ = 0;                   // the batch whose place comes next
+  std::map<std::size_t, EncodedBatch> waiting_;
+  std::vector<Extent> gaps_;               // free space, by offset
+  std::uint64_t end_ = 0;                  // free from here on
+};
+
+}  // namespace sherd
