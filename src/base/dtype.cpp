@@ -121,7 +121,10 @@ Result<DType> DType::parse(std::string_view name) {
                                             &float64, &complex64, &complex128, &string, &bytes};
   for (const DType* plain : kPlain)
     if (name == kNames[static_cast<std::size_t>(plain->kind())]) return *plain;
-  if (const auto bits = raw_bits(name)) return raw(*bits);
+  if (const auto bits = raw_bits(name)) {
+    if (*bits / 8 > kMaxElementBytes) return too_large(name);
+    return raw(*bits);
+  }
   const std::string quoted = "data type '" + std::string(name) + "'";
   for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure})
     if (name == kNames[static_cast<std::size_t>(kind)])

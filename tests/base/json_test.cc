@@ -1,0 +1,259 @@
+// JSON: what is read, what is refused and where, and what is written.
+#include "sherd/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace sherd {
+namespace {
+
+std::string refusal(std::string_view text, std::uint64_t max_depth = 128) {
+  const auto json = Json::parse(text, max_depth);
+  return json ? "accepted" : json.error().text();
+}
+
+ErrorCode code_of(std::string_view text) { return Json::parse(text).error().code(); }
+
+TEST(JsonParse, KeepsOrderAndTheTextOfNumbers) {
+  const char* text = R"({"z":1.50,"a":[1e2,-0,-0.0,18446744073709551615,123456789012345678901234567890],"m":{},"e":[]})";
+  EXPECT_EQ(Json::parse(text)->dump(), text);
+}
+
+TEST(JsonParse, ReadsEveryKindOfValue) {
+  const Json json = *Json::parse(" {\"n\" : null ,\t\"t\":true,\"f\":false,\r\n\"s\":\"x\",\"d\":1.5,\"a\":[[],{}]} ");
+  EXPECT_TRUE(json.find("n")->is_null());
+  EXPECT_EQ(json.find("t")->as_bool(), true);
+  EXPECT_EQ(json.find("f")->as_bool(), false);
+  EXPECT_EQ(json.find("s")->text(), "x");
+  EXPECT_EQ(json.find("d")->as_double(), 1.5);
+  EXPECT_EQ(json.find("a")->size(), 2u);
+  EXPECT_EQ(json.find("absent"), nullptr);
+  for (const char* scalar : {"0", "-1", "\"\"", "null", "true", "false"}) EXPECT_EQ(Json::parse(scalar)->dump(), scalar);
+}
+
+TEST(JsonParse, DecodesEscapes) {
+  EXPECT_EQ(Json::parse(R"("\"\\\/\b\f\n\r\t")")->text(), "\"\\/\b\f\n\r\t");
+  EXPECT_EQ(Json::parse(R"("\u0041\u00e9\u20AC\ud83d\ude00")")->text(), "Aé€😀");
+  EXPECT_EQ(Json::parse(R"("a\u0000b")")->text(), std::string("a\0b", 3));
+}
+
+TEST(JsonParse, TakesUtf8AtAnyPlaceInAString) {
+  for (const char* character : {"\x7f", "é", "€", "😀", "\uFEFF", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80"})
+    for (std::size_t before = 0; before < 20; ++before) {
+      const std::string text = std::string(before, 'x') + character + std::string(9, 'y');
+      const auto json = Json::parse("\"" + text + "\"");
+      ASSERT_TRUE(json) << text << " " << json.error().text();
+      EXPECT_EQ(json->text(), text);
+    }
+}
+
+TEST(JsonParse, FindsBadBytesAtAnyPlaceInAString) {
+  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF",
+                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\n", "\x1f", "\x01"})
+    for (std::size_t before = 0; before < 20; ++before) {
+      const std::string text = "\"" + std::string(before, 'x') + bad + "yyyyyyyyyyyy\"";
+      const auto json = Json::parse(text);
+      ASSERT_FALSE(json) << before;
+      EXPECT_EQ(json.error().code(), ErrorCode::corrupt);
+      EXPECT_NE(json.error().text().find("(byte " + std::to_string(before + 1) + ")"), std::string::npos) << json.error().text();
+    }
+  EXPECT_EQ(code_of(std::string("\"a\0b\"", 5)), ErrorCode::corrupt);
+}
+
+TEST(JsonParse, RefusesHostileDocuments) {
+  const std::string cases[] = {
+      "", "  \n", "\xEF\xBB\xBF", "\xEF\xBB\xBF{}", "\xFF\xFE{\0}\0", R"("\ud800")", R"("\ud800x")", R"("\ud800\u0041")", R"("\udc00")",
+      R"("\ud800\ud800")", R"("\u12g4")", R"("\u12")", R"("\x41")", "\"\\", "\"\\\"", "\"abc", "{} x", "[1] [2]", "1 2", "NaN",
+      "-Infinity", "Infinity", "[NaN]", "nul", "nulll", "True", "[1,]", "[,1]", "[1 2]", "{\"a\":1,}", "{\"a\"}", "{\"a\":}", "{a:1}",
+      "{'a':1}", "{1:2}", "[", "{", "[1", "{\"a\":1", "[}", "{]", "[1}", "{\"a\":1]", "01", "-", "-x", "+1", ".5", "1.", "1.e5", "1e",
+      "1e+", "0x10", "1_000", "--1", "//c\n1", "/**/1", "\"a\nb\"", "]", "}", ",", ":"};
+  for (const std::string& text : cases) {
+    const auto json = Json::parse(text);
+    ASSERT_FALSE(json) << text;
+    EXPECT_EQ(json.error().code(), ErrorCode::corrupt) << text;
+  }
+}
+
+TEST(JsonParse, SaysWhereTheErrorIs) {
+  EXPECT_EQ(refusal("{\n  \"é\": [1, x]\n}"), "JSON, line 2, column 12 (byte 14): expected a value");
+  EXPECT_EQ(refusal("[1"), "JSON, line 1, column 3 (byte 2): the document ends where ',' or ']' after an element was expected");
+  EXPECT_EQ(refusal("{} {}"), "JSON, line 1, column 4 (byte 3): there is more text after the document's end");
+  EXPECT_EQ(refusal("[NaN]"), "JSON, line 1, column 2 (byte 1): NaN is not JSON; metadata writes it as the string \"NaN\"");
+  EXPECT_EQ(refusal("[-Infinity]"),
+            "JSON, line 1, column 2 (byte 1): -Infinity is not JSON; metadata writes it as the string \"-Infinity\"");
+}
+
+TEST(JsonParse, RefusesDuplicateKeys) {
+  EXPECT_EQ(refusal(R"({"a": {"shape":[1],"b":2,"shape":[2]}})"),
+            "JSON, line 1, column 7 (byte 6): the key \"shape\" stands twice in the object that begins here");
+  EXPECT_EQ(code_of(R"({"shape":1,"\u0073hape":2})"), ErrorCode::corrupt) << "the same key, written with an escape";
+  EXPECT_EQ(code_of(R"({"":1,"":2})"), ErrorCode::corrupt);
+  EXPECT_TRUE(Json::parse(R"({"a":1,"b":{"a":1},"A":1})"));
+  EXPECT_TRUE(Json::parse(R"([{"a":1},{"a":1}])"));
+}
+
+TEST(JsonParse, FindsOneDuplicateAmongManyKeys) {
+  for (const int count : {15, 16, 17, 100, 200000}) {
+    std::string text = "{";
+    for (int i = 0; i < count; ++i) text += "\"k" + std::to_string(i) + "\":" + std::to_string(i) + ",";
+    const auto distinct = Json::parse(text + "\"last\":0}");
+    ASSERT_TRUE(distinct) << count;
+    EXPECT_EQ(distinct->size(), static_cast<std::size_t>(count) + 1);
+    EXPECT_EQ(distinct->members()[7].first, "k7");
+    EXPECT_EQ(code_of(text + "\"\\u006b3\":0}"), ErrorCode::corrupt) << count;
+  }
+}
+
+TEST(JsonParse, BoundsTheDepthWithoutRecursion) {
+  EXPECT_TRUE(Json::parse(std::string(128, '[') + std::string(128, ']')));
+  const std::string deep(1000000, '[');
+  for (const std::string& text : {std::string(129, '[') + std::string(129, ']'), deep}) {
+    const auto json = Json::parse(text);
+    ASSERT_FALSE(json);
+    EXPECT_EQ(json.error().code(), ErrorCode::unsupported);
+    EXPECT_NE(json.error().text().find("json_depth = 128"), std::string::npos) << json.error().text();
+  }
+  EXPECT_TRUE(Json::parse("[[{}]]", 3));
+  EXPECT_FALSE(Json::parse("[[{}]]", 2));
+  const auto raised = Json::parse(deep, 1u << 30);
+  ASSERT_FALSE(raised) << "what is read can also be compared, printed and destroyed";
+  EXPECT_EQ(raised.error().code(), ErrorCode::unsupported);
+  const auto deepest = Json::parse(std::string(4096, '[') + std::string(4096, ']'), 1u << 30);
+  ASSERT_TRUE(deepest);
+  EXPECT_EQ(Json(*deepest), *deepest);
+  EXPECT_EQ(deepest->dump().size(), 8192u);
+}
+
+TEST(JsonParse, TakesLongStringsAndManyElements) {
+  const std::string text = "\"" + std::string(16 << 20, 'a') + "\"";
+  EXPECT_EQ(Json::parse(text)->text().size(), std::size_t{16} << 20);
+  std::string list = "[0";
+  for (int i = 1; i < 100000; ++i) list += "," + std::to_string(i);
+  const Json json = *Json::parse(list + "]");
+  ASSERT_EQ(json.size(), 100000u);
+  EXPECT_EQ(json.elements()[99999].as_uint(), 99999u);
+}
+
+TEST(JsonNumber, ConvertsOnlyWhatFits) {
+  const auto number = [](const char* text) { return *Json::parse(text); };
+  EXPECT_EQ(number("18446744073709551615").as_uint(), ~std::uint64_t{0});
+  EXPECT_EQ(number("18446744073709551616").as_uint(), std::nullopt);
+  EXPECT_EQ(number("-1").as_uint(), std::nullopt);
+  EXPECT_EQ(number("-0").as_uint(), 0u);
+  EXPECT_EQ(number("-9223372036854775808").as_int(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(number("9223372036854775808").as_int(), std::nullopt);
+  for (const char* text : {"1.5", "1.0", "1e2", "\"3\"", "true", "null", "[3]"}) {
+    EXPECT_EQ(number(text).as_uint(), std::nullopt) << text;
+    EXPECT_EQ(number(text).as_int(), std::nullopt) << text;
+  }
+  EXPECT_EQ(number("\"1\"").as_double(), std::nullopt);
+}
+
+TEST(JsonNumber, OverflowsToInfinityAndUnderflowsToZero) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto value = [](const std::string& text) { return *Json::parse(text)->as_double(); };
+  EXPECT_EQ(value("1e999"), kInfinity);
+  EXPECT_EQ(value("-1e999"), -kInfinity);
+  EXPECT_EQ(value("1e99999999999999999999999"), kInfinity);
+  EXPECT_EQ(value("0.0001e+999"), kInfinity);
+  EXPECT_EQ(value(std::string(400, '9')), kInfinity);
+  EXPECT_EQ(value("1e-999"), 0.0);
+  EXPECT_EQ(value("1e-99999999999999999999999"), 0.0);
+  EXPECT_EQ(value("12345e-999"), 0.0);
+  EXPECT_EQ(value("0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_TRUE(std::signbit(value("-1e-999")));
+  EXPECT_TRUE(std::signbit(value("-0.0")));
+  EXPECT_EQ(value("0e999"), 0.0);
+  EXPECT_EQ(value("5e-324"), std::numeric_limits<double>::denorm_min());
+}
+
+TEST(JsonNumber, OfADoubleIsTheShortestTextThatReadsBack) {
+  const std::pair<double, const char*> rows[] = {
+      {0.0, "0.0"}, {-0.0, "-0.0"}, {1.0, "1.0"}, {0.1, "0.1"}, {-1.5, "-1.5"}, {1e15, "1000000000000000.0"}, {1e16, "1e+16"},
+      {123456789012345680.0, "1.2345678901234568e+17"}, {1e-4, "0.0001"}, {1e-5, "1e-05"}, {5e-324, "5e-324"},
+      {100000.0, "100000.0"}, {1.7976931348623157e308, "1.7976931348623157e+308"}};
+  for (const auto& [value, text] : rows) {
+    EXPECT_EQ(Json(value).dump(), text);
+    EXPECT_EQ(*Json::parse(text)->as_double(), value);
+  }
+  EXPECT_TRUE(Json(std::nan("")).is_null());
+  EXPECT_TRUE(Json(std::numeric_limits<double>::infinity()).is_null());
+}
+
+TEST(JsonNumber, IsNullWhereTheTextIsNone) {
+  for (const char* text : {"", "-", "01", "1.", ".1", "1e", "1e+", "NaN", "1 ", " 1", "0x1", "--1", "1.5.2"})
+    EXPECT_TRUE(Json::number(text).is_null()) << text;
+  for (const char* text : {"0", "-0", "10", "1.50", "1e5", "1E-05", "-1.25e+3"}) EXPECT_EQ(Json::number(text).text(), text);
+}
+
+TEST(JsonDump, LaysDocumentsOutAsPythonDoes) {
+  const Json json = *Json::parse(R"({"shape":[2,3],"empty":[],"none":{},"codecs":[{"name":"bytes"}]})");
+  EXPECT_EQ(json.dump(2), R"({
+  "shape": [
+    2,
+    3
+  ],
+  "empty": [],
+  "none": {},
+  "codecs": [
+    {
+      "name": "bytes"
+    }
+  ]
+})");
+  EXPECT_EQ(json.dump(), R"({"shape":[2,3],"empty":[],"none":{},"codecs":[{"name":"bytes"}]})");
+}
+
+TEST(JsonDump, EscapesOnlyWhatItMust) {
+  const std::string text = std::string("é/\"\\\b\f\n\r\t\x01\x1f\x7f", 13) + std::string(1, '\0');
+  const std::string dumped = Json(text).dump();
+  EXPECT_EQ(dumped, "\"é/\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000\"");
+  EXPECT_EQ(Json::parse(dumped)->text(), text);
+}
+
+TEST(Json, ComparesByContent) {
+  const auto same = [](const char* a, const char* b) { return *Json::parse(a) == *Json::parse(b); };
+  EXPECT_TRUE(same(R"({"a":1,"b":[true,null]})", R"({ "b":[true,null], "a":1 })"));
+  EXPECT_TRUE(same(R"("A")", R"("\u0041")"));
+  EXPECT_FALSE(same("1", "1.0"));
+  EXPECT_FALSE(same("1", "\"1\""));
+  EXPECT_FALSE(same("[1,2]", "[2,1]"));
+  EXPECT_FALSE(same("[]", "{}"));
+  EXPECT_FALSE(same("true", "false"));
+  EXPECT_FALSE(same("null", "false"));
+  EXPECT_FALSE(same(R"({"a":1,"b":2})", R"({"a":1,"c":2})"));
+  EXPECT_FALSE(same(R"({"a":1,"b":2})", R"({"b":1,"a":2})"));
+  EXPECT_FALSE(same(R"({"a":1})", R"({"a":1,"b":2})"));
+}
+
+TEST(Json, IsBuiltAndEdited) {
+  Json json;
+  json.set("shape", Json::numbers({2, 3}));
+  json.set("name", "x");
+  json.set("shape", Json::Array{});
+  json.find("shape")->push_back(7);
+  EXPECT_EQ(json.dump(), R"({"shape":[7],"name":"x"})");
+  EXPECT_TRUE(json.erase("shape"));
+  EXPECT_FALSE(json.erase("shape"));
+  for (auto& [key, value] : json.members()) value = std::uint64_t{1} << 63;
+  EXPECT_EQ(json.dump(), R"({"name":9223372036854775808})");
+  EXPECT_EQ(Json(std::int64_t{-5}).dump(), "-5");
+  EXPECT_EQ(Json(std::string_view("s")).dump(), "\"s\"");
+  EXPECT_EQ(Json(nullptr).dump(), "null");
+}
+
+TEST(Json, OfAnotherTypeIsEmpty) {
+  Json json = 5;
+  EXPECT_TRUE(json.elements().empty());
+  EXPECT_TRUE(json.members().empty());
+  EXPECT_EQ(json.find("a"), nullptr);
+  EXPECT_EQ(std::as_const(json).elements().size() + std::as_const(json).members().size(), 0u);
+  EXPECT_EQ(Json(true).text(), "");
+  EXPECT_EQ(json.as_bool(), std::nullopt);
+  EXPECT_FALSE(json.erase("a"));
+}
+
+}  // namespace
+}  // namespace sherd
