@@ -7,7 +7,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(SHERD_WARNINGS -Wall -Wextra -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND SHERD_WARNINGS -Wno-restrict)  # GCC bug 105651: a false alarm on "text" + std::string
+  # False alarms: GCC bug 105651 on "text" + std::string, GCC bug 80635 on std::optional.
+  list(APPEND SHERD_WARNINGS -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
