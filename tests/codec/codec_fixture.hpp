@@ -1,0 +1,117 @@
+// What the tests of single codecs share: making a codec from metadata text and pushing bytes through it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/codec.hpp"
+
+namespace sherd::test {
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes bytes_of(std::string_view text) {
+  const auto span = as_bytes(text);
+  return {span.begin(), span.end()};
+}
+
+inline Bytes from_hex(std::string_view hex) {
+  Bytes bytes(hex.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(std::stoi(std::string(hex.substr(2 * i, 2)), nullptr, 16));
+  return bytes;
+}
+
+/// Bytes that compress somewhat: runs of random length and value.
+inline Bytes runs(std::size_t size, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  Bytes bytes;
+  while (bytes.size() < size) bytes.insert(bytes.end(), 1 + random() % 9, static_cast<std::byte>(random() % 5));
+  bytes.resize(size);
+  return bytes;
+}
+
+inline Bytes noise(std::size_t size, unsigned seed = 2) {
+  std::mt19937 random(seed);
+  Bytes bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+inline CodecSpec spec_of(const CodecEntry& entry, std::string_view configuration) {
+  return {std::string(entry.name), configuration.empty() ? Json() : Json::parse(configuration).value()};
+}
+
+inline Result<std::unique_ptr<BytesCodec>> try_bytes_codec(const CodecEntry& entry, std::string_view configuration,
+                                                           const DType& dtype = DType::uint8) {
+  static const Limits limits;
+  return entry.bytes_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
+}
+inline std::unique_ptr<BytesCodec> bytes_codec(const CodecEntry& entry, std::string_view configuration,
+                                               const DType& dtype = DType::uint8) {
+  return try_bytes_codec(entry, configuration, dtype).value();
+}
+
+inline Bytes encoded(const BytesCodec& codec, std::span<const std::byte> decoded) {
+  Bytes to(codec.max_encoded_size(decoded.size()));
+  to.resize(codec.encode(decoded, to).value());
+  return to;
+}
+
+/// The decoded bytes; `capacity` bytes at most. nullopt as the codec gives it.
+inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<const std::byte> from, std::size_t capacity) {
+  Bytes to(capacity);
+  auto size = codec.decode(from, to);
+  if (!size) return std::move(size).error();
+  if (!*size) return std::optional<Bytes>();
+  EXPECT_LE(**size, capacity);
+  to.resize(**size);
+  return std::optional(std::move(to));
+}
+
+/// Encodes, decodes with exact, ample and too little room, and compares.
+inline void expect_round_trip(const BytesCodec& codec, const Bytes& bytes) {
+  const Bytes once = encoded(codec, bytes);
+  EXPECT_EQ(once, encoded(codec, bytes)) << "the encoding is not deterministic";
+  EXPECT_EQ(decoded(codec, once, bytes.size()).value(), bytes);
+  EXPECT_EQ(decoded(codec, once, bytes.size() + 100).value(), bytes);
+  if (bytes.empty()) return;
+  EXPECT_EQ(decoded(codec, once, bytes.size() - 1).value(), std::nullopt);
+}
+
+/// Every truncation is refused, and so are bytes behind the end.
+inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
+  Bytes stored = encoded(codec, bytes);
+  for (std::size_t size = 0; size < stored.size(); ++size) {
+    const auto result = decoded(codec, std::span(stored).first(size), bytes.size());
+    ASSERT_FALSE(result.has_value()) << size << " of " << stored.size() << " bytes were taken for a whole";
+    EXPECT_EQ(result.error().code(), ErrorCode::corrupt) << result.error().text();
+  }
+  for (const char tail : {'\0', 'x', '\xff'}) {
+    Bytes longer = stored;
+    longer.push_back(static_cast<std::byte>(tail));
+    const auto result = decoded(codec, longer, bytes.size() + 10);
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().code(), ErrorCode::corrupt) << result.error().text();
+  }
+}
+
+/// Damages bytes at random: any answer but a crash or a size beyond the room will do.
+inline void survive_damage(const BytesCodec& codec, const Bytes& stored, std::size_t capacity) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    Bytes damaged = stored;
+    for (unsigned flips = 1 + random() % 4; flips > 0; --flips)
+      damaged[random() % damaged.size()] ^= static_cast<std::byte>(1 + random() % 255);
+    (void)decoded(codec, damaged, capacity);
+  }
+}
+
+}  // namespace sherd::test
