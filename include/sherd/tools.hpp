@@ -55,27 +55,37 @@ struct CheckReport {
 /// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk.
 SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
 
-/// How a file becomes an array, or an array a file. Formats: nifti, npy, raw, png, pgm, tiff.
+/// How a file becomes an array. Formats: nifti, npy, raw, png, pgm, tiff.
+/// Images may be a directory or a pattern of files (`slice_*.png`, `slice_%04d.png`) of one size, in natural order.
 struct ImportOptions {
-  std::string from;                       ///< empty: by suffix
-  Shape shape;                            ///< raw only
-  std::optional<DType> dtype;             ///< raw only
+  std::string from = {};                  ///< empty: by suffix
+  Shape shape = {};                       ///< raw only
+  std::optional<DType> dtype = {};        ///< raw only
   bool big_endian = false;                ///< raw only
   bool apply_scale = false;               ///< NIfTI: multiply by scl_slope and add scl_inter, as float
-  CreateOptions create;                   ///< shape and dtype are taken from the source
+  CreateOptions create = {};              ///< shape and dtype are taken from the source
 };
+/// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. Where something fails no
+/// array stays behind. Spatial facts become attributes (docs/files.md); create.attributes are added to them and win.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
+
 struct ExportOptions {
-  std::string to;                         ///< empty: by suffix
+  std::string to = {};                    ///< empty: by suffix
   bool overwrite = true;
 };
+/// Writes an array as a file, or as a directory of images, one a plane. A file appears whole or not at all. Uses the
+/// array's config: memory_budget, durable, progress, interrupted.
 SHERD_API Result<void> export_file(const Array& array, const std::string& destination, const ExportOptions& options = {});
 
-/// A PNG of one plane: all axes but the last two remaining ones are fixed.
+/// What stands before the elements of an .npy file in C order and the machine's byte order.
+SHERD_API Result<std::string> npy_header(const DType& dtype, const Shape& shape);
+
+/// A PNG of one plane of an array: 8-bit gray, or as it is where the last dimension is called "c" and holds 3 or 4 uint8.
 struct PictureOptions {
   std::size_t axis = 0;                   ///< the axis across which the plane is cut (rank 3 and more)
-  std::uint64_t index = 0;
-  std::optional<std::pair<double, double>> range;  ///< black and white; absent: the plane's own
+  std::uint64_t index = 0;                ///< where on that axis; further axes but the last two are cut at 0
+  /// Black and white; absent: the least and greatest finite value of the plane, for bool false and true.
+  std::optional<std::pair<double, double>> range = {};
 };
 SHERD_API Result<void> picture(const Array& array, const std::string& png, const PictureOptions& options = {});
 

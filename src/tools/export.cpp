@@ -1,0 +1,37 @@
+// An array becomes a file: boxes that follow its chunks are read and written, one being read while the one before
+// it is written. The file stands under its name only when all of it is there.
+#include "base/try.hpp"
+#include "tools/files.hpp"
+
+namespace sherd {
+
+Result<void> export_file(const Array& array, const std::string& destination, const ExportOptions& options) {
+  SHERD_TRY(format, find_file_format(options.to, destination));
+  const Config& config = array.config();
+  const FileArray file{array.shape(), array.dtype(), array.dimension_names(), array.attributes(), false};
+  SHERD_TRY(writer, format->create(destination, file, WriteMode{options.overwrite, config.durable}));
+  Config inner = config;
+  inner.memory_budget /= 2;
+  inner.progress = nullptr;
+  inner.interrupted = nullptr;
+  const Array source = array.with_config(inner);
+  const std::size_t size = file.dtype.size();
+  const BlockRequest request{.shape = file.shape,
+                             .coarse = array.shards().value_or(Shape{}),
+                             .fine = array.chunks(),
+                             .elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / size),
+                             .random_access = writer->random_access()};
+  Transfer transfer;
+  transfer.take = [&](const Box& box, std::span<std::byte> into) {
+    return source.read(box, AnyView::dense(into.data(), file.dtype, box.shape));
+  };
+  transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
+    return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+      return writer->write(first, bytes.subspan(at * size, count * size));
+    });
+  };
+  SHERD_TRY(transfer_blocks(request, size, config, transfer));
+  return writer->finish();
+}
+
+}  // namespace sherd

@@ -1,0 +1,144 @@
+// Files of the local file system: reading at any place, and writing under a temporary name until all is there.
+// Import reads regular files only, because their size bounds what a header may claim.
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "base/try.hpp"
+#include "tools/files.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kLargestCall = std::size_t{1} << 30;
+
+// The file that `path` names after links, so that replacing it does not replace the link.
+std::string resolved(const std::string& path) {
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(path, failure);
+  return failure ? path : real.string();
+}
+
+std::string temporary_name(const std::string& path) {
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() / ("." + whole.filename().string() + "." + std::to_string(random))).string();
+}
+
+Result<void> sync_directory(const std::string& file) {
+  const auto parent = std::filesystem::path(file).parent_path();
+  const std::string name = parent.empty() ? "." : parent.string();
+  const int descriptor = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return system_error("cannot open the directory", name, errno);
+  const int failed = ::fsync(descriptor);
+  const int number = errno;
+  ::close(descriptor);
+  if (failed != 0) return system_error("cannot flush the directory", name, number);
+  return {};
+}
+
+}  // namespace
+
+Error system_error(std::string_view what, const std::string& path, int number) {
+  const std::string reason = std::generic_category().message(number);
+  const auto code = number == ENOENT || number == ENOTDIR ? ErrorCode::not_found
+                    : number == EEXIST                    ? ErrorCode::conflict
+                                                          : ErrorCode::io;
+  return Error(code, std::string(what) + ": " + reason).in_key(path);
+}
+
+Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
+  // A pipe without a writer would block; a regular file does not care.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return system_error("cannot open", path, errno);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return invalid_argument("is not a regular file; only those can be imported").in_key(path);
+  }
+  return std::unique_ptr<InputFile>(new InputFile(path, descriptor, static_cast<std::uint64_t>(status.st_size)));
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+Result<std::size_t> InputFile::read_some(std::uint64_t offset, std::span<std::byte> into) {
+  for (;;) {
+    const ssize_t got = ::pread(descriptor_, into.data(), std::min(into.size(), kLargestCall),
+                                static_cast<off_t>(offset));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return system_error("cannot read", path_, errno);
+  }
+}
+
+Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> into) {
+  if (offset > size_ || into.size() > size_ - offset)
+    return corrupt("truncated: " + std::to_string(into.size()) + " bytes are wanted at byte " + std::to_string(offset) +
+                   ", the file ends at byte " + std::to_string(size_))
+        .in_key(path_);
+  while (!into.empty()) {
+    SHERD_TRY(got, read_some(offset, into));
+    if (got == 0) return corrupt("became shorter while it was read; it ends at byte " + std::to_string(offset)).in_key(path_);
+    offset += got;
+    into = into.subspan(got);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, WriteMode mode) {
+  std::string real = resolved(path);
+  struct stat status {};
+  const bool exists = ::stat(real.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int descriptor = ::open(real.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return system_error("cannot open for writing", path, errno);
+    return std::unique_ptr<OutputFile>(new OutputFile(std::move(real), {}, descriptor, mode));
+  }
+  if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
+  std::string temporary = temporary_name(real);
+  const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error("cannot create", path, errno);
+  return std::unique_ptr<OutputFile>(new OutputFile(std::move(real), std::move(temporary), descriptor, mode));
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  end_ = offset + bytes.size();
+  while (!bytes.empty()) {
+    const std::size_t size = std::min(bytes.size(), kLargestCall);
+    const ssize_t put = temporary_.empty() ? ::write(descriptor_, bytes.data(), size)
+                                           : ::pwrite(descriptor_, bytes.data(), size, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_error("cannot write", path_, errno);
+    offset += static_cast<std::uint64_t>(put);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<void> OutputFile::commit() {
+  if (temporary_.empty()) return {};
+  if (mode_.durable && ::fsync(descriptor_) != 0) return system_error("cannot flush", path_, errno);
+  // A link, unlike a rename, fails where something has come to stand there in the meantime.
+  const int failed = mode_.overwrite ? ::rename(temporary_.c_str(), path_.c_str())
+                                     : ::link(temporary_.c_str(), path_.c_str());
+  if (failed != 0) return system_error("cannot put in place", path_, errno);
+  if (!mode_.overwrite) ::unlink(temporary_.c_str());
+  temporary_.clear();
+  if (mode_.durable) SHERD_TRY(sync_directory(path_));
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,93 @@
+// A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
+// that follow its shards, one box being read while the one before it is written. Where that fails, it is erased.
+#include "base/try.hpp"
+#include "tools/files.hpp"
+
+namespace sherd {
+namespace {
+
+template <class T>
+std::vector<T> reversed(const std::vector<T>& values) {
+  return {values.rbegin(), values.rend()};
+}
+
+// The format of a file, or of the files that a directory or pattern names.
+Result<const FileFormat*> format_of(const std::string& source, const std::string& name) {
+  if (!name.empty()) return find_file_format(name, source);
+  const FileFormat* found = nullptr;
+  for (const FileFormat* format : {&kPngFiles, &kPgmFiles, &kTiffFiles}) {
+    auto listed = list_images(source, format->suffixes);
+    if (!listed && listed.error().code() == ErrorCode::not_found) continue;
+    if (!listed) return std::move(listed).error();
+    if (!*listed) return find_file_format({}, source);
+    if (!has_suffix((*listed)->front(), format->suffixes)) continue;
+    if (found != nullptr)
+      return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
+    found = format;
+  }
+  if (found == nullptr) return not_found("no png, pgm or tiff images stand there").in_key(source);
+  return found;
+}
+
+CreateOptions target_options(const FileArray& file, const ImportOptions& options) {
+  CreateOptions create = options.create;
+  create.shape = file.fortran ? reversed(file.shape) : file.shape;
+  create.dtype = file.dtype;
+  if (!create.dimension_names && !file.dimension_names.empty())
+    create.dimension_names = file.fortran ? reversed(file.dimension_names) : file.dimension_names;
+  if (file.attributes.is_object()) {
+    Json attributes = file.attributes;
+    if (create.attributes)
+      for (const auto& [name, value] : create.attributes->members()) attributes.set(name, value);
+    create.attributes = std::move(attributes);
+  }
+  return create;
+}
+
+// Half of the budget is for the two boxes, half for what the array needs to write one.
+Config quiet(Config config) {
+  config.memory_budget /= 2;
+  config.progress = nullptr;
+  config.interrupted = nullptr;
+  return config;
+}
+
+Result<void> fill(FileReader& reader, const Array& array, const Config& config) {
+  const FileArray& file = reader.array();
+  const Array target = array.with_config(quiet(config));
+  BlockRequest request;
+  request.shape = file.shape;
+  request.coarse = file.fortran ? reversed(array.shards().value_or(Shape{})) : array.shards().value_or(Shape{});
+  request.fine = file.fortran ? reversed(array.chunks()) : array.chunks();
+  request.elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / file.dtype.size());
+  request.random_access = reader.random_access();
+  Transfer transfer;
+  transfer.take = [&](const Box& box, std::span<std::byte> into) {
+    return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+      return reader.read(first, into.subspan(at * file.dtype.size(), count * file.dtype.size()));
+    });
+  };
+  transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
+    const Box where = file.fortran ? Box{reversed(box.origin), reversed(box.shape)} : box;
+    return target.write(where, ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c));
+  };
+  SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
+  return reader.finish();
+}
+
+}  // namespace
+
+Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
+  SHERD_TRY(format, format_of(source, options.from));
+  SHERD_TRY(reader, format->open(source, options));
+  const CreateOptions create = target_options(reader->array(), options);
+  SHERD_TRY(array, create_array(url, create));
+  if (auto filled = fill(*reader, array, create.config); !filled) {
+    // An array that is half there looks like a whole one. The first failure is the one to tell.
+    (void)array.store()->erase_prefix(array.path().empty() ? "" : array.path() + "/");
+    return std::move(filled).error();
+  }
+  return array;
+}
+
+}  // namespace sherd
