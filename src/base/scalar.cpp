@@ -101,7 +101,7 @@ Result<void> parse_packed(const Json& json, const DType& dtype, std::byte* to) {
     return invalid_argument("a packed struct of this type has " + std::to_string(dtype.size()) + " bytes, not " +
                             std::to_string(bytes.size()));
   std::memcpy(to, bytes.data(), bytes.size());
-  if constexpr (std::endian::native == std::endian::big) to_native(dtype, to);
+  if (std::endian::native == std::endian::big) to_native(dtype, to);
   return {};
 }
 
