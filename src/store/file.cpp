@@ -250,10 +250,15 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
 /// endless, so it is not shown inside itself.
 std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) const {
   std::vector<Identity> way;
-  for (std::size_t end = 0;; end = prefix.find('/', end) + 1) {
+  std::string name = tree_.path("");
+  for (Fd at;;) {
+    at = Fd(::openat(at ? at.get() : AT_FDCWD, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
-    if (::stat(tree_.path(prefix.substr(0, end)).c_str(), &status) == 0) way.emplace_back(status.st_dev, status.st_ino);
-    if (end == prefix.size()) return way;
+    if (!at || ::fstat(at.get(), &status) != 0) return way;
+    way.emplace_back(status.st_dev, status.st_ino);
+    if (prefix.empty()) return way;
+    name = prefix.substr(0, prefix.find('/'));
+    prefix.remove_prefix(name.size() + 1);
   }
 }
 

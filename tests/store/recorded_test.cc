@@ -1,0 +1,83 @@
+// What the recording store counts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/buffer.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+namespace {
+
+std::vector<std::string> lines(const std::vector<Recorder::Request>& requests) {
+  std::vector<std::string> lines;
+  for (const auto& request : requests) {
+    lines.push_back(request.op + " " + request.key + " " + std::to_string(request.offset) + "+" +
+                    std::to_string(request.length));
+  }
+  return lines;
+}
+
+class RecordedStore : public testing::Test {
+ protected:
+  std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
+  std::shared_ptr<Store> store_ = recorded_store(memory_store(), recorder_);
+};
+
+TEST_F(RecordedStore, CountsEveryRequest) {
+  recorder_->start();
+  store_->set("a", "0123456789").value();
+  const auto source = store_->open("a").value();
+  std::string into(8, ' ');
+  const auto bytes = std::as_writable_bytes(std::span(into));
+  const RangeRead ranges[] = {{1, bytes.first(3)}, {6, bytes.first(4)}};
+  source->read(ranges).value();
+  source->read_suffix(bytes).value();
+  EXPECT_EQ(store_->open("none").value(), nullptr);
+  auto writer = store_->write("b").value();
+  writer->copy(*source, 2, 5, 0).value();
+  writer->write(5, as_bytes("xyz")).value();
+  writer->commit().value();
+  store_->list_dir("").value();
+  store_->erase("a").value();
+  store_->erase_prefix("p/").value();
+  EXPECT_THAT(lines(recorder_->stop()),
+              testing::ElementsAre("put a 0+10", "get a 1+3", "get a 6+4", "get a 2+8", "get none 0+0", "put b 0+8",
+                                   "list  0+0", "erase a 0+0", "erase p/ 0+0"));
+  const auto stats = recorder_->stats();
+  EXPECT_EQ(stats.requests, 9u);
+  EXPECT_EQ(stats.bytes_read, 15u);
+  EXPECT_EQ(stats.bytes_written, 18u);
+  EXPECT_EQ(store_->get("b").value(), "23456xyz");
+}
+
+TEST_F(RecordedStore, DoesNotCountWhatWasNotCommitted) {
+  store_->set("a", "1").value();
+  recorder_->start();
+  EXPECT_FALSE(store_->set("a", "22", Condition::absent()));
+  { const auto writer = store_->write("a").value(); }
+  EXPECT_THAT(recorder_->stop(), testing::IsEmpty());
+  EXPECT_EQ(recorder_->stats().bytes_written, 1u);
+}
+
+TEST_F(RecordedStore, KeepsRequestsBetweenStartAndStopOnly) {
+  const auto ask = [&](const char* key) { (void)store_->open(key).value(); };
+  ask("a");
+  recorder_->start();
+  ask("b");
+  recorder_->start();
+  ask("c");
+  EXPECT_THAT(lines(recorder_->stop()), testing::ElementsAre("get c 0+0"));
+  ask("d");
+  EXPECT_THAT(lines(recorder_->stop()), testing::ElementsAre("get b 0+0", "get c 0+0", "get d 0+0"));
+  ask("e");
+  EXPECT_THAT(recorder_->stop(), testing::IsEmpty());
+  EXPECT_EQ(recorder_->stats().requests, 5u);
+}
+
+TEST_F(RecordedStore, ShowsNoBytesBehindItsBack) {
+  store_->set("a", "1").value();
+  EXPECT_EQ(store_->open("a").value()->view(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sherd

@@ -1,0 +1,401 @@
+// What every store must do, run over every store.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <set>
+#include <thread>
+
+#include "base/buffer.hpp"
+#include "sherd/store.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Kind {
+  const char* name;
+  std::function<std::shared_ptr<Store>(const std::string& directory)> make;
+};
+
+std::shared_ptr<Store> files(const std::string& directory, bool follow_symlinks, bool durable) {
+  Config config;
+  config.follow_symlinks = follow_symlinks;
+  config.durable = durable;
+  return file_store(directory + "/made/when/written", config).value();
+}
+
+const Kind kKinds[] = {
+    {"Memory", [](const std::string&) { return memory_store(); }},
+    {"File", [](const std::string& directory) { return files(directory, true, true); }},
+    {"FileNotDurable", [](const std::string& directory) { return files(directory, true, false); }},
+    {"FileWithoutSymlinks", [](const std::string& directory) { return files(directory, false, true); }},
+    {"RecordedMemory",
+     [](const std::string&) { return recorded_store(memory_store(), std::make_shared<Recorder>()); }},
+    {"RecordedFile",
+     [](const std::string& directory) {
+       return recorded_store(files(directory, true, true), std::make_shared<Recorder>());
+     }},
+};
+
+class EveryStore : public testing::TestWithParam<Kind> {
+ protected:
+  std::optional<std::string> get(const std::string& key) { return store_->get(key).value(); }
+  void set(const std::string& key, std::string_view text) { store_->set(key, text).value(); }
+  std::vector<std::string> keys(const std::string& prefix = "") {
+    std::vector<std::string> keys;
+    store_->list(prefix, [&](const std::string& key, std::uint64_t) {
+      keys.push_back(key);
+      return true;
+    }).value();
+    return keys;
+  }
+  Generation generation(const std::string& key) { return store_->open(key).value()->generation().value(); }
+
+  TempDir directory_;
+  std::shared_ptr<Store> store_ = GetParam().make(directory_.path());
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kKinds), [](const auto& kind) { return kind.param.name; });
+
+TEST_P(EveryStore, HasNothingInTheBeginning) {
+  EXPECT_EQ(store_->open("a/b").value(), nullptr);
+  EXPECT_EQ(get("a"), std::nullopt);
+  EXPECT_FALSE(store_->erase("a/b").value());
+  EXPECT_THAT(keys(), IsEmpty());
+  const auto listing = store_->list_dir("a/").value();
+  EXPECT_TRUE(listing.objects.empty() && listing.prefixes.empty());
+  store_->erase_prefix("a/").value();
+  store_->erase_prefix("").value();
+  EXPECT_THAT(directory_.contents(), IsEmpty());
+}
+
+TEST_P(EveryStore, GivesBackWhatWasSet) {
+  set("zarr.json", "{}");
+  set("c/0/1", std::string(100'000, 'x'));
+  set("c/0/2", "");
+  EXPECT_EQ(get("zarr.json"), "{}");
+  EXPECT_EQ(get("c/0/1"), std::string(100'000, 'x'));
+  EXPECT_EQ(get("c/0/2"), "");
+  set("zarr.json", "[1]");
+  EXPECT_EQ(get("zarr.json"), "[1]");
+}
+
+TEST_P(EveryStore, RefusesAnObjectLargerThanTheBound) {
+  set("a", "12345");
+  EXPECT_EQ(store_->get("a", 5).value(), "12345");
+  const auto refused = store_->get("a", 4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(refused.error().key(), "a");
+}
+
+TEST_P(EveryStore, TakesWritesInAnyOrderAndFillsGapsWithZeros) {
+  auto writer = store_->write("a").value();
+  writer->write(8, as_bytes("world")).value();
+  writer->write(0, as_bytes("hello")).value();
+  writer->write(16, as_bytes("!")).value();
+  writer->write(3, as_bytes("")).value();
+  writer->commit().value();
+  EXPECT_EQ(get("a"), std::string("hello\0\0\0world\0\0\0!", 17));
+}
+
+TEST_P(EveryStore, TakesWritesFromManyThreads) {
+  constexpr std::size_t kThreads = 8, kBlock = 3000, kBlocks = 20;
+  auto writer = store_->write("a").value();
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const std::string block(kBlock, static_cast<char>('a' + t));
+      for (std::size_t b = 0; b < kBlocks; ++b) writer->write((b * kThreads + t) * kBlock, as_bytes(block)).value();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  writer->commit().value();
+  std::string expected;
+  for (std::size_t i = 0; i < kThreads * kBlocks; ++i) expected.append(kBlock, static_cast<char>('a' + i % kThreads));
+  EXPECT_EQ(get("a"), expected);
+}
+
+TEST_P(EveryStore, RefusesAWriteBeyondAllSizes) {
+  auto writer = store_->write("a").value();
+  const auto refused = writer->write(std::numeric_limits<std::uint64_t>::max(), as_bytes("ab"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+}
+
+TEST_P(EveryStore, ReadsABatchAndTellsOfEachRange) {
+  set("a", "0123456789");
+  const auto source = store_->open("a").value();
+  EXPECT_EQ(source->name(), "a");
+  EXPECT_EQ(source->size().value(), 10u);
+  std::string first(3, ' '), second(2, ' '), none;
+  const RangeRead ranges[] = {{7, std::as_writable_bytes(std::span(first))},
+                              {0, std::as_writable_bytes(std::span(second))},
+                              {10, std::as_writable_bytes(std::span(none))}};
+  std::vector<std::size_t> done;
+  source->read(ranges, [&](std::size_t i) { done.push_back(i); }).value();
+  EXPECT_EQ(first, "789");
+  EXPECT_EQ(second, "01");
+  EXPECT_THAT(done, testing::UnorderedElementsAre(0, 1, 2));
+}
+
+TEST_P(EveryStore, CallsARangeBeyondTheEndCorrupt) {
+  set("a", "0123456789");
+  const auto source = store_->open("a").value();
+  std::string into(4, ' ');
+  for (const std::uint64_t offset : {std::uint64_t{7}, std::uint64_t{11}, ~std::uint64_t{0}, ~std::uint64_t{0} - 2}) {
+    const RangeRead range{offset, std::as_writable_bytes(std::span(into))};
+    const auto read = source->read({&range, 1});
+    ASSERT_FALSE(read) << offset;
+    EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
+    EXPECT_EQ(read.error().key(), "a");
+  }
+}
+
+TEST_P(EveryStore, ReadsASuffixAndTellsTheSize) {
+  set("a", "0123456789");
+  const auto source = store_->open("a").value();
+  std::string into(4, ' ');
+  EXPECT_EQ(source->read_suffix(std::as_writable_bytes(std::span(into))).value(), 10u);
+  EXPECT_EQ(into, "6789");
+  into.resize(11);
+  const auto longer = source->read_suffix(std::as_writable_bytes(std::span(into)));
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code(), ErrorCode::corrupt);
+}
+
+TEST_P(EveryStore, ShowsOneVersionFromBeginningToEnd) {
+  set("a", "old old");
+  const auto source = store_->open("a").value();
+  const auto before = source->generation().value();
+  set("a", "new");
+  EXPECT_EQ(source->size().value(), 7u);
+  std::string into(7, ' ');
+  source->read_suffix(std::as_writable_bytes(std::span(into))).value();
+  EXPECT_EQ(into, "old old");
+  EXPECT_EQ(source->generation().value(), before);
+  EXPECT_NE(generation("a"), before);
+  store_->erase("a").value();
+  source->read_suffix(std::as_writable_bytes(std::span(into))).value();
+  EXPECT_EQ(into, "old old");
+}
+
+TEST_P(EveryStore, NamesEveryVersionDifferently) {
+  std::set<std::string> tokens;
+  for (int i = 0; i < 200; ++i) {
+    set("a", "same size");
+    tokens.insert(generation("a").token);
+    EXPECT_EQ(tokens.count(generation("a").token), 1u);
+  }
+  EXPECT_EQ(tokens.size(), 200u);
+}
+
+TEST_P(EveryStore, ReplacesOnlyWhereTheConditionHolds) {
+  store_->set("a", "1", Condition::absent()).value();
+  const auto first = generation("a");
+  const auto again = store_->set("a", "2", Condition::absent());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(again.error().key(), "a");
+  EXPECT_EQ(get("a"), "1");
+  store_->set("a", "3", Condition::matches(first)).value();
+  const auto stale = store_->set("a", "4", Condition::matches(first));
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(stale.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(get("a"), "3");
+  const auto missing = store_->set("b", "5", Condition::matches(first));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code(), ErrorCode::conflict);
+  EXPECT_THAT(keys(), ElementsAre("a"));
+}
+
+TEST_P(EveryStore, ShowsNothingBeforeTheCommitAndNothingWithoutIt) {
+  set("a", "old");
+  {
+    auto writer = store_->write("a").value();
+    writer->write(0, as_bytes("newer")).value();
+    auto other = store_->write("d/e/f").value();
+    other->write(0, as_bytes("x")).value();
+    EXPECT_EQ(get("a"), "old");
+    EXPECT_THAT(keys(), ElementsAre("a"));
+  }
+  EXPECT_EQ(get("a"), "old");
+  EXPECT_EQ(get("d/e/f"), std::nullopt);
+  EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
+}
+
+TEST_P(EveryStore, EndsAWriterWithItsCommit) {
+  auto writer = store_->write("a").value();
+  writer->write(0, as_bytes("x")).value();
+  writer->commit().value();
+  set("a", "y");  // the lock is free again
+  EXPECT_FALSE(writer->write(1, as_bytes("z")));
+  EXPECT_FALSE(writer->commit());
+  EXPECT_EQ(get("a"), "y");
+}
+
+TEST_P(EveryStore, EndsAWriterWithAFailedCommitToo) {
+  set("a", "old");
+  auto writer = store_->write("a").value();
+  writer->write(0, as_bytes("x")).value();
+  EXPECT_FALSE(writer->commit(Condition::absent()));
+  EXPECT_FALSE(writer->commit());
+  EXPECT_EQ(get("a"), "old");
+}
+
+TEST_P(EveryStore, CopiesFromAnOlderVersionAndFromOtherStores) {
+  std::string large(3'000'000, ' ');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 7 + i / 256);
+  set("a", large);
+  const auto elsewhere = memory_store();
+  elsewhere->set("b", large).value();
+  const auto uncopied = recorded_store(elsewhere, std::make_shared<Recorder>());
+
+  const auto old = store_->open("a").value();
+  auto writer = store_->write("a").value();
+  writer->copy(*old, 0, large.size(), 0).value();
+  writer->copy(*old, 11, 5000, large.size() + 1).value();
+  writer->copy(*elsewhere->open("b").value(), 2'000'001, 999'999, large.size() + 5001).value();
+  writer->copy(*uncopied->open("b").value(), 1, 2'500'000, large.size() + 1'005'000).value();
+  writer->copy(*old, large.size(), 0, 7).value();
+  writer->commit().value();
+  EXPECT_TRUE(get("a") == large + '\0' + large.substr(11, 5000) + large.substr(2'000'001) + large.substr(1, 2'500'000));
+}
+
+TEST_P(EveryStore, RefusesToCopyWhatIsNotThere) {
+  set("a", "0123456789");
+  const auto source = store_->open("a").value();
+  auto writer = store_->write("b").value();
+  for (const auto& [offset, length] : {std::pair<std::uint64_t, std::uint64_t>{8, 3}, {11, 0}, {~std::uint64_t{0}, 2}}) {
+    EXPECT_FALSE(writer->copy(*source, offset, length, 0)) << offset << ' ' << length;
+  }
+}
+
+TEST_P(EveryStore, ErasesObjectsAndPrefixes) {
+  for (const char* key : {"a/b", "a/c/d", "a/c/e/f", "a.b/c", "ab", "z"}) set(key, key);
+  EXPECT_TRUE(store_->erase("z").value());
+  EXPECT_FALSE(store_->erase("z").value());
+  store_->erase_prefix("a/c/").value();
+  EXPECT_THAT(keys(), ElementsAre("a.b/c", "a/b", "ab"));
+  store_->erase_prefix("a/").value();
+  EXPECT_THAT(keys(), ElementsAre("a.b/c", "ab"));
+  EXPECT_THAT(store_->list_dir("").value().prefixes, ElementsAre("a.b"));
+  set("a/b", "again");
+  EXPECT_EQ(get("a/b"), "again");
+  store_->erase_prefix("").value();
+  EXPECT_THAT(keys(), IsEmpty());
+  EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
+}
+
+TEST_P(EveryStore, ListsTheChildrenOfAPrefix) {
+  for (const char* key : {"g/b", "g/a", "g/c/0", "g/c/1", "g/c.d/0", "g/c0", "h"}) set(key, key);
+  const auto listing = store_->list_dir("g/").value();
+  std::vector<std::string> names;
+  for (const auto& object : listing.objects) {
+    names.push_back(object.name);
+    EXPECT_EQ(object.size, object.name.size() + 2);
+  }
+  EXPECT_THAT(names, ElementsAre("a", "b", "c0"));
+  EXPECT_THAT(listing.prefixes, ElementsAre("c", "c.d"));
+}
+
+TEST_P(EveryStore, ListsAllKeysInOrderAndStopsWhenTold) {
+  const std::vector<std::string> sorted = {"a.b/c", "a/b", "a/c/d", "a/c/e/f", "ab", "z"};
+  for (auto key = sorted.rbegin(); key != sorted.rend(); ++key) set(*key, "x");
+  EXPECT_EQ(keys(), sorted);
+  EXPECT_THAT(keys("a/c/"), ElementsAre("a/c/d", "a/c/e/f"));
+  int seen = 0;
+  EXPECT_FALSE(store_->list("", [&](const std::string&, std::uint64_t) { return ++seen < 3; }).value());
+  EXPECT_EQ(seen, 3);
+}
+
+TEST_P(EveryStore, RefusesKeysThatLeadElsewhere) {
+  const std::string deep = [] {
+    std::string key = "a";
+    for (int i = 0; i < 10'000; ++i) key += "/a";
+    return key;
+  }();
+  for (const std::string& key :
+       {std::string(), std::string("/"), std::string("/etc/passwd"), std::string("a//b"), std::string("a/"),
+        std::string("."), std::string(".."), std::string("../a"), std::string("a/../b"), std::string("a/./b"),
+        std::string("a/.."), std::string("a\0b", 3), std::string(256, 'n'), deep, std::string("a/.x.sherd-lock"),
+        std::string(".x.0123456789abcdef.sherd-tmp")}) {
+    SCOPED_TRACE(key.substr(0, 40));
+    std::vector<ErrorCode> codes;
+    const auto note = [&](const auto& result) { codes.push_back(result ? ErrorCode::io : result.error().code()); };
+    note(store_->open(key));
+    note(store_->write(key));
+    note(store_->lock(key));
+    note(store_->erase(key));
+    if (!key.empty()) note(store_->list_dir(key + "/"));
+    if (!key.empty()) note(store_->erase_prefix(key + "/"));
+    EXPECT_THAT(codes, testing::Each(ErrorCode::invalid_argument));
+  }
+  EXPECT_FALSE(store_->list_dir("a"));
+  EXPECT_FALSE(store_->erase_prefix("a"));
+  EXPECT_THAT(directory_.contents(), IsEmpty());
+}
+
+TEST_P(EveryStore, TakesEveryOtherKeyAsItStands) {
+  const std::vector<std::string> odd = {"%2e%2e%2f",   "%252e", "..\\..\\a", "...",  "..a",          ".zattrs", "A/case",
+                                        "a/case", "caf\xc3\xa9",   "\xff\xfe", " ",    "c:d?e#f*g|h", "-rf",     "x\ny",
+                                        ".sherd", "x.sherd-lock", std::string(255, 'n'), "~"};
+  for (const auto& key : odd) set(key, key);
+  for (const auto& key : odd) EXPECT_EQ(get(key), key);
+  auto sorted = odd;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(keys(), sorted);
+}
+
+TEST_P(EveryStore, LetsAThreadWriteAndEraseUnderItsLock) {
+  const auto lock = store_->lock("a").value();
+  set("a", "1");
+  set("a", "2");
+  const auto again = store_->lock("a").value();
+  EXPECT_TRUE(store_->erase("a").value());
+  set("b", "other keys are free");
+  EXPECT_EQ(get("a"), std::nullopt);
+}
+
+TEST_P(EveryStore, MakesOtherThreadsWaitForALock) {
+  set("a", "0");
+  auto lock = store_->lock("a").value();
+  std::atomic<bool> unlocked = false;
+  std::thread other([&] {
+    set("a", "2");
+    EXPECT_TRUE(unlocked);
+  });
+  EXPECT_EQ(get("a"), "0");
+  set("a", "1");
+  EXPECT_EQ(get("a"), "1");
+  unlocked = true;
+  lock.reset();
+  other.join();
+  EXPECT_EQ(get("a"), "2");
+}
+
+TEST_P(EveryStore, KeepsTheLockWhileAWriterMadeUnderItLives) {
+  auto lock = store_->lock("a").value();
+  auto writer = store_->write("a").value();
+  lock.reset();
+  std::atomic<bool> committed = false;
+  std::thread other([&] {
+    set("a", "2");
+    EXPECT_TRUE(committed);
+  });
+  writer->write(0, as_bytes("1")).value();
+  committed = true;
+  writer->commit().value();
+  other.join();
+  EXPECT_EQ(get("a"), "2");
+}
+
+}  // namespace
+}  // namespace sherd
