@@ -25,8 +25,8 @@ class CodecChain {
  public:
   /// Checks order and kinds, makes the codecs. `in` is the type of a chunk; for grids whose chunks differ, that of
   /// the first chunk: codecs depend on its rank and dtype only.
-  static Result<CodecChain> build(std::span<const CodecSpec> specs, CodecTable table,
-                                  const ChunkType& in, const Limits& limits);
+  static Result<CodecChain> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
+                                  const Limits& limits);
 
   /// The folded permutation: stored dimension i is array dimension permutation()[i]. Identity where none.
   [[nodiscard]] const std::vector<std::size_t>& permutation() const noexcept { return permutation_; }
@@ -68,9 +68,9 @@ class CodecChain {
   /// What the output of a bytes->bytes codec may be on decoding.
   struct Bound {
     enum class Kind : std::uint8_t {
-      exact,     ///< `size` it is
-      at_most,   ///< no writer's encoding is larger
-      limit,     ///< the user's limit ends here
+      exact,    ///< `size` it is
+      at_most,  ///< no writer's encoding is larger
+      limit,    ///< the user's limit ends here
     } kind = Kind::exact;
     std::uint64_t size = 0;
   };

@@ -164,12 +164,12 @@ Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::
   if (word_size_ == 0 || block.empty()) return false;
   SHERD_TRY(expected, byte_size({dtype_, stored}));
   std::size_t left = bytes_codecs_.size();
-  while (left > 1 && bytes_codecs_[left - 1]->frame()) {
+  while (left > 0 && bytes_codecs_[left - 1]->frame()) {
     --left;
     SHERD_TRY(inside, undo_one(left, encoded, {}, {}).in([&] { return bytes_names_[left]; }));
     encoded = inside;
   }
-  if (left != 1) return false;
+  if (left > 1) return false;
 
   std::uint64_t done = 0;
   bool ended = false;
@@ -182,9 +182,14 @@ Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::
     done += bytes.size();
     return !ended;
   };
-  SHERD_TRY(streamed, bytes_codecs_[0]->decode_blocks(encoded, block, expected, pass_on).in([&] {
-    return bytes_names_[0];
-  }));
+  if (left == 0) {
+    if (encoded.size() != expected) return wrong_size(encoded.size(), expected);
+    while (!encoded.empty() && pass_on(encoded.first(std::min(block.size(), encoded.size()))))
+      encoded = encoded.subspan(std::min(block.size(), encoded.size()));
+    return true;
+  }
+  SHERD_TRY(streamed,
+            bytes_codecs_[0]->decode_blocks(encoded, block, expected, pass_on).in([&] { return bytes_names_[0]; }));
   if (streamed && !ended && done != expected) return wrong_size(done, expected);
   return streamed;
 }

@@ -127,9 +127,11 @@ class Stream {
   }
 
   Result<void> next_member() {
-    ended_ = state_->avail_in == 0 && rest_.empty();
+    // ISA-L reads eight bytes ahead: what it took beyond the checksum is still in its bit buffer.
+    const std::size_t ahead = state_->read_in_length > 0 ? static_cast<std::size_t>(state_->read_in_length) / 8 : 0;
+    ended_ = state_->avail_in == 0 && rest_.empty() && ahead == 0;
     if (ended_) return {};
-    if (wrapper_ == Wrapper::zlib) return trailing(position());
+    if (wrapper_ == Wrapper::zlib) return trailing(position() - ahead);
     isal_inflate_reset(state_);
     return {};
   }
@@ -181,8 +183,8 @@ Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byt
   do {
     std::size_t in = 0;
     std::size_t made = 0;
-    const auto result = decode_one(context, from.data() + read, from.size() - read, out + written,
-                                   to.size() - written, &in, &made);
+    const auto result =
+        decode_one(context, from.data() + read, from.size() - read, out + written, to.size() - written, &in, &made);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return std::optional<std::size_t>{};
     if (result != LIBDEFLATE_SUCCESS)
       return corrupt("truncated or invalid stream, or wrong checksum or length, in the stream from byte " +

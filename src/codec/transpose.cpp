@@ -26,12 +26,18 @@ class Gather {
  private:
   std::byte* row(const std::byte* from, std::byte* to) const {
     switch (element_) {
-      case 1: return row_of<1>(from, to);
-      case 2: return row_of<2>(from, to);
-      case 4: return row_of<4>(from, to);
-      case 8: return row_of<8>(from, to);
-      case 16: return row_of<16>(from, to);
-      default: break;
+      case 1:
+        return row_of<1>(from, to);
+      case 2:
+        return row_of<2>(from, to);
+      case 4:
+        return row_of<4>(from, to);
+      case 8:
+        return row_of<8>(from, to);
+      case 16:
+        return row_of<16>(from, to);
+      default:
+        break;
     }
     for (std::uint64_t i = 0; i < shape_.back(); ++i, to += element_)
       std::memcpy(to, from + i * strides_.back(), element_);
@@ -95,8 +101,8 @@ class Transpose final : public ArrayCodec {
 };
 
 Error wrong_order(std::size_t rank) {
-  return configuration_error("order", "transpose: 'order' must list each of the dimensions 0 … " +
-                                          std::to_string(rank) + "-1 exactly once");
+  return configuration_error("order", "transpose: 'order' must list each of the " + std::to_string(rank) +
+                                          " dimensions, counted from 0, exactly once");
 }
 
 Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecContext& context) {

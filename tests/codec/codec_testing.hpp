@@ -23,7 +23,8 @@ inline CodecSpec spec(const CodecEntry& entry, std::string_view configuration = 
   return {std::string(entry.name), configuration.empty() ? Json() : json(configuration)};
 }
 
-inline Result<std::unique_ptr<BytesCodec>> make_bytes_codec(const CodecEntry& entry, std::string_view configuration = "") {
+inline Result<std::unique_ptr<BytesCodec>> make_bytes_codec(const CodecEntry& entry,
+                                                            std::string_view configuration = "") {
   const Limits limits;
   return entry.bytes_codec(spec(entry, configuration), {.in = {DType::uint8, {1}}, .limits = &limits});
 }
@@ -51,7 +52,8 @@ inline ByteVector encoded(const BytesCodec& codec, std::span<const std::byte> de
 }
 
 /// The decoded bytes, or nothing where there are more than `room`.
-inline Result<std::optional<ByteVector>> decoded(const BytesCodec& codec, std::span<const std::byte> from, std::size_t room) {
+inline Result<std::optional<ByteVector>> decoded(const BytesCodec& codec, std::span<const std::byte> from,
+                                                 std::size_t room) {
   ByteVector bytes(room);
   auto count = codec.decode(from, bytes);
   if (!count) return std::move(count).error();
