@@ -1,7 +1,8 @@
 // Knows numcodecs' lzma, which is Python's lzma module: the containers xz, alone (.lzma) and none (raw), an integrity
 // check, and either a preset or a list of filters.
 // With a preset, the dictionary is made no larger than the chunk: nothing is lost, and both sides need less memory.
-// Streams may follow one another; what follows the last stream and is none is an error here, though Python ignores it.
+// Streams in a container may follow one another; what follows the last and is none is an error here, though Python
+// ignores it.
 #include <lzma.h>
 
 #include <algorithm>
@@ -260,7 +261,8 @@ Result<std::optional<std::size_t>> LzmaCodec::decode(std::span<const std::byte> 
     if ((raw ? lzma_raw_decoder_memusage(filters_->list()) : lzma_memusage(&stream)) > kKeptMemory) held.release();
     if (!fits) return std::move(fits).error();
     if (!*fits) return std::optional<std::size_t>();
-  } while (in < from.size());
+  } while (in < from.size() && settings_.container != Container::raw);
+  if (in < from.size()) return corrupt("lzma: " + std::to_string(from.size() - in) + " bytes follow the raw stream");
   return std::optional(out);
 }
 
@@ -291,7 +293,8 @@ Result<void> check_settings(const Settings& settings, const FilterChain& filters
     return configuration_error("filters", "lzma: format 2 (alone) takes one filter, LZMA1");
   if (filters.empty()) return {};
   const std::uint64_t needed = lzma_raw_decoder_memusage(filters.list());
-  if (needed == std::numeric_limits<std::uint64_t>::max())
+  constexpr auto impossible = std::numeric_limits<std::uint64_t>::max();
+  if (needed == impossible || lzma_raw_encoder_memusage(filters.list()) == impossible)
     return configuration_error("filters", "lzma: these filters cannot be combined, or an option is out of bounds");
   if (needed > settings.memory_limit)
     return unsupported("lzma: the filters need " + std::to_string(needed) + " bytes of memory; raise the limit chunk_bytes")

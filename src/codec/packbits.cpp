@@ -169,7 +169,7 @@ class PackbitsCodec final : public ArrayBytesCodec {
     if (extra > 0) to.data()[padding_ == PaddingByte::first ? 0 : size] = std::byte{padding_bits(layout, elements.size())};
     if (is_plain(layout)) {
       if (size > 0) std::memcpy(packed, elements.data(), size);
-    } else if (layout.bits == 1 && layout.word_size == 1 && layout.first_bit == 0) {
+    } else if (in.dtype.kind() == DType::Kind::boolean) {
       pack_booleans(layout, elements, packed);
     } else {
       visit_word(layout.word_size, [&]<class Word>(Word) { pack<Word>(layout, elements, packed); });

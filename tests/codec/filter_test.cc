@@ -1,0 +1,102 @@
+// delta and fixedscaleoffset beyond what numcodecs_golden_test.cc compares with numcodecs.
+#include <limits>
+
+#include "tests/codec/codec_fixture.hpp"
+
+namespace sherd {
+extern const CodecEntry delta_codec, fixedscaleoffset_codec;
+
+namespace test {
+namespace {
+
+Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_view configuration, const DType& dtype) {
+  const Limits limits;
+  return entry.array_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
+}
+
+template <class T>
+std::vector<T> there_and_back(const ArrayCodec& codec, const std::vector<T>& values, const DType& dtype) {
+  const ChunkType type{dtype, {values.size()}};
+  Bytes stored(values.size() * codec.encoded_type(type).value().dtype.size());
+  std::vector<T> read(values.size());
+  EXPECT_TRUE(codec.encode(type, std::as_bytes(std::span(values)), stored).has_value());
+  EXPECT_TRUE(codec.decode(type, stored, std::as_writable_bytes(std::span(read))).has_value());
+  return read;
+}
+
+TEST(Delta, IntegersComeBackWhateverTheirDifferences) {
+  using Limits64 = std::numeric_limits<std::int64_t>;
+  const std::vector<std::int64_t> wide = {Limits64::min(), Limits64::max(), 0, -1, Limits64::min()};
+  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"<i8"})", DType::int64).value(), wide, DType::int64), wide);
+  const std::vector<std::uint8_t> narrow = {255, 0, 1, 254};
+  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(), narrow, DType::uint8), narrow);
+  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(), std::vector<std::uint8_t>(), DType::uint8).size(), 0u);
+}
+
+TEST(Delta, TheStoredTypeIsAstype) {
+  const auto codec = filter(delta_codec, R"({"dtype":"<i4","astype":"<i2"})", DType::int32).value();
+  const ChunkType out = codec->encoded_type({DType::int32, {3, 4}}).value();
+  EXPECT_EQ(out.dtype, DType::int16);
+  EXPECT_EQ(out.shape, (Shape{3, 4}));
+}
+
+TEST(Delta, CountsOfTimeAreTakenForIntegers) {
+  const DType days = DType::datetime64("D").value();
+  const auto codec = filter(delta_codec, R"({"dtype":"<i8"})", days).value();
+  EXPECT_EQ(codec->encoded_type({days, {1}}).value().dtype, days);
+  const std::vector<std::int64_t> values = {20000, 20001, 19990};
+  EXPECT_EQ(there_and_back(*codec, values, days), values);
+}
+
+TEST(Delta, TypesThatDoNotFitAreRefused) {
+  const auto codec = filter(delta_codec, R"({"dtype":"<i4"})", DType::int32).value();
+  EXPECT_FALSE(codec->encoded_type({DType::int16, {1}}).has_value());
+  EXPECT_FALSE(codec->encoded_type({DType::float32, {1}}).has_value());
+  for (const auto name : {">i4", "<f2", "<c8", "bool", "S4", "", "<"}) {
+    const auto made = filter(delta_codec, R"({"dtype":")" + std::string(name) + R"("})", DType::int32);
+    ASSERT_FALSE(made.has_value()) << name;
+    EXPECT_EQ(made.error().code(), ErrorCode::unsupported) << name;
+    EXPECT_EQ(made.error().member(), "configuration.dtype");
+  }
+  EXPECT_EQ(filter(delta_codec, "", DType::int32).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(filter(delta_codec, R"({"dtype":"i4","step":2})", DType::int32).error().member(), "configuration.step");
+}
+
+TEST(Delta, AShortFormNamesTheType) {
+  EXPECT_EQ(delta_codec.short_form("", DType::uint16).value(), Json::parse(R"({"dtype":"<u2"})").value());
+  EXPECT_EQ(delta_codec.short_form("", DType::int8).value(), Json::parse(R"({"dtype":"|i1"})").value());
+  EXPECT_FALSE(delta_codec.short_form("", DType::string).has_value());
+}
+
+TEST(FixedScaleOffset, TenthsComeBackThroughOneByte) {
+  const auto codec = filter(fixedscaleoffset_codec, R"({"offset":1000,"scale":10,"dtype":"<f8","astype":"|u1"})", DType::float64).value();
+  const std::vector<double> values = {1000.0, 1000.1, 1012.3, 1025.5};
+  EXPECT_EQ(codec->encoded_type({DType::float64, {4}}).value().dtype, DType::uint8);
+  EXPECT_EQ(there_and_back(*codec, values, DType::float64), values);
+}
+
+TEST(FixedScaleOffset, ValuesThatDoNotFitAreNoUndefinedBehaviour) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const auto astype : {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4"}) {
+    const auto codec = filter(fixedscaleoffset_codec, R"({"offset":0.5,"scale":3,"astype":")" + std::string(astype) + R"("})", DType::float64).value();
+    const auto read = there_and_back<double>(*codec, {infinity, -infinity, 1e300, -1e300, std::numeric_limits<double>::quiet_NaN(), 7.5}, DType::float64);
+    EXPECT_EQ(read.back(), 7.5) << astype;
+  }
+}
+
+TEST(FixedScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
+  const auto member = [](std::string_view text, const DType& dtype) {
+    const auto codec = filter(fixedscaleoffset_codec, text, dtype);
+    return codec.has_value() ? "" : codec.error().member();
+  };
+  EXPECT_EQ(member(R"({"offset":0,"scale":0})", DType::float32), "configuration.scale");
+  EXPECT_EQ(member(R"({"scale":1})", DType::float32), "configuration.offset");
+  EXPECT_EQ(member(R"({"offset":300,"scale":1})", DType::int8), "configuration.offset");
+  EXPECT_EQ(member(R"({"offset":300.0,"scale":1})", DType::int8), "");
+  EXPECT_EQ(member(R"({"offset":0,"scale":1})", DType::bool_), "configuration.dtype");
+  EXPECT_EQ(member(R"({"offset":0,"scale":1,"astype":"<c8"})", DType::float32), "configuration.astype");
+}
+
+}  // namespace
+}  // namespace test
+}  // namespace sherd
