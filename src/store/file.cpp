@@ -267,7 +267,7 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(prefix));
   Listing listing;
   if (!directory) return listing;
-  const auto way = way_to(prefix);
+  std::vector<Identity> way;
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
   SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) {
     if (is_side_file(entry.d_name)) return;
@@ -275,8 +275,10 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
     if (!status) return;
     if (!S_ISDIR(status->st_mode)) {
       listing.objects.push_back({entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
-    } else if (std::ranges::find(way, Identity(status->st_dev, status->st_ino)) == way.end()) {
-      listing.prefixes.emplace_back(entry.d_name);
+    } else {
+      if (way.empty()) way = way_to(prefix);
+      const Identity child(status->st_dev, status->st_ino);
+      if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
     }
   }).in_key(prefix));
   std::ranges::sort(listing.objects, {}, &Listing::Object::name);

@@ -336,7 +336,7 @@ TEST_F(FileStore, RefusesPathsThatNobodyCouldOpen) {
 
 TEST_F(FileStore, WritesReadsAndErasesVeryDeepKeys) {
   std::string key = "a";
-  while (key.size() < 1200) key += "/a";
+  while (key.size() < 600) key += "/a";
   Config config;
   config.durable = false;
   store_ = file_store(root_.path(), config).value();
