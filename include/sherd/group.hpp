@@ -22,9 +22,9 @@ using Node = std::variant<Array, Group>;
 struct OpenOptions {
   /// Below the store's root. A URL's own path names that root, so "data/a.zarr/b" and "data/a.zarr" with the path "b"
   /// are the same node; but what is made under the latter gets its parents up to a.zarr.
-  std::string path;
+  std::string path = {};
   bool writable = false;
-  std::string format;      ///< such as "zarr3"; empty: the first that knows the node
+  std::string format = {};  ///< such as "zarr3"; empty: the first that knows the node
   Config config = {};
 };
 

@@ -85,8 +85,7 @@ Json Group::metadata() const { return state_->present().document; }
 
 std::string Group::url() const {
   const std::string& root = store()->url();
-  if (path().empty()) return root;
-  return root.ends_with('/') || root.ends_with(':') ? root + path() : root + "/" + path();
+  return path().empty() ? root : root + (root.ends_with('/') ? "" : "/") + path();
 }
 
 Result<void> Group::set_attributes(const Json& attributes) {

@@ -1,0 +1,207 @@
+// What CreateOptions become: chosen chunk and shard shapes, codec lists, and the documents of new arrays.
+#include <gtest/gtest.h>
+
+#include "array/create.hpp"
+#include "registry.hpp"
+#include "sherd/sherd.hpp"
+
+namespace sherd {
+namespace {
+
+Json parsed(std::string_view text) { return Json::parse(text).value(); }
+
+Array created(const CreateOptions& options) { return create_array(memory_store(), "", options).value(); }
+
+std::string member(const CreateOptions& options, std::string_view name) {
+  return created(options).metadata().find(name)->dump();
+}
+
+void expect_refused(const CreateOptions& options, ErrorCode code, std::string_view place) {
+  auto store = memory_store();
+  const auto array = create_array(store, "a", options);
+  ASSERT_FALSE(array) << place;
+  EXPECT_EQ(array.error().code(), code) << array.error().text();
+  EXPECT_EQ(array.error().member(), place) << array.error().text();
+  EXPECT_TRUE(store->list_dir("").value().objects.empty()) << "a refused creation wrote something";
+  EXPECT_TRUE(store->list_dir("").value().prefixes.empty()) << "a refused creation wrote something";
+}
+
+TEST(Chunking, ChunksAreNearCubesOfPowersOfTwoWithinTheTarget) {
+  const auto chosen = [](const Shape& shape, const DType& dtype, bool sharded) {
+    return auto_chunks(shape, dtype, chunk_bytes_target(shape, dtype, sharded));
+  };
+  EXPECT_EQ(chosen({512, 512, 512}, DType::uint16, true), (Shape{64, 64, 128}));
+  EXPECT_EQ(chosen({301, 370, 316}, DType::uint8, false), (Shape{64, 128, 128}));
+  EXPECT_EQ(chosen({1000000}, DType::float64, false), (Shape{131072}));
+  EXPECT_EQ(chosen({2000, 3000, 3}, DType::uint8, false), (Shape{512, 512, 3}));
+  EXPECT_EQ(chosen({0, 480, 640}, DType::uint16, true), (Shape{1, 480, 640}));
+  EXPECT_EQ(chosen({}, DType::float64, false), Shape{});
+  EXPECT_EQ(chosen({7}, DType::string, false), Shape{7});
+  EXPECT_EQ(chosen({0}, DType::uint8, false), Shape{1 << 20});
+}
+
+TEST(Chunking, ElementsLargerThanTheTargetStandAlone) {
+  const DType huge = DType::raw(std::uint64_t{1} << 27).value();
+  EXPECT_EQ(auto_chunks({10, 10}, huge, 1 << 20), (Shape{1, 1}));
+}
+
+TEST(Chunking, UnshardedChunksGrowWithTheArrayUpTo64MiB) {
+  EXPECT_EQ(chunk_bytes_target({1024, 1024, 1024}, DType::uint8, false), std::uint64_t{1} << 20);
+  EXPECT_EQ(chunk_bytes_target({4096, 2048, 2048}, DType::uint8, false), std::uint64_t{4} << 20 << 1);
+  EXPECT_EQ(chunk_bytes_target({100000, 100000, 100000}, DType::uint8, false), std::uint64_t{64} << 20);
+  EXPECT_EQ(chunk_bytes_target({100000, 100000, 100000}, DType::uint8, true), std::uint64_t{1} << 20);
+}
+
+TEST(Chunking, ShardsAreMultiplesOfChunksAndStopAtTheArray) {
+  EXPECT_EQ(auto_shards({512, 512, 512}, DType::uint16, {64, 64, 128}), (Shape{256, 512, 512}));
+  EXPECT_EQ(auto_shards({301, 370, 316}, DType::uint8, {64, 128, 128}), (Shape{320, 384, 384}));
+  EXPECT_EQ(auto_shards({997, 13}, DType::uint8, {10, 10}), (Shape{1000, 20}));
+  const Shape appended = auto_shards({0, 480, 640}, DType::uint16, {3, 480, 640});
+  EXPECT_EQ(appended[0] % 3, 0U);
+  EXPECT_GT(appended[0], 3U);
+  EXPECT_EQ((Shape{appended[1], appended[2]}), (Shape{480, 640}));
+}
+
+TEST(Chunking, ChunksInGivenShardsDivideThem) {
+  EXPECT_EQ(dividing_chunks({64, 64}, {100, 256}), (Shape{50, 64}));
+  EXPECT_EQ(dividing_chunks({64}, {997}), Shape{997});
+  EXPECT_EQ(dividing_chunks({128}, {96}), Shape{96});
+  const Array array = created({.shape = {1000, 1000}, .dtype = DType::float64, .shards = {1000, 500}});
+  EXPECT_EQ(array.shards(), (Shape{1000, 500}));
+  EXPECT_EQ(1000 % array.chunks()[0], 0U);
+  EXPECT_EQ(500 % array.chunks()[1], 0U);
+}
+
+TEST(CreateArray, WritesTheCanonicalDocument) {
+  auto store = memory_store();
+  create_array(store, "", {.shape = {10, 20}, .dtype = DType::uint16, .chunks = {5, 10}, .fill_value = Json(7),
+                           .dimension_names = std::vector<std::optional<std::string>>{"y", std::nullopt},
+                           .attributes = parsed(R"({"b": 1.50, "a": "x"})")}).value();
+  EXPECT_EQ(*store->get("zarr.json").value(), R"({
+  "shape": [
+    10,
+    20
+  ],
+  "data_type": "uint16",
+  "chunk_grid": {
+    "name": "regular",
+    "configuration": {
+      "chunk_shape": [
+        5,
+        10
+      ]
+    }
+  },
+  "chunk_key_encoding": {
+    "name": "default",
+    "configuration": {
+      "separator": "/"
+    }
+  },
+  "fill_value": 7,
+  "codecs": [
+    {
+      "name": "bytes",
+      "configuration": {
+        "endian": "little"
+      }
+    },
+    {
+      "name": "zstd",
+      "configuration": {
+        "level": 3,
+        "checksum": false
+      }
+    }
+  ],
+  "attributes": {
+    "b": 1.50,
+    "a": "x"
+  },
+  "dimension_names": [
+    "y",
+    null
+  ],
+  "zarr_format": 3,
+  "node_type": "array"
+})");
+}
+
+TEST(CreateArray, PutsShardedChainsTogether) {
+  EXPECT_EQ(member({.shape = {64, 64}, .dtype = DType::uint8, .chunks = {8, 8}, .shards = {32, 32},
+                    .codecs = std::vector<Json>{"gzip:5"}, .index_location = IndexLocation::start}, "codecs"),
+            parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
+              "codecs": [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 5}}],
+              "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+              "index_location": "start"}}])").dump());
+  EXPECT_EQ(member({.shape = {64, 64}, .dtype = DType::uint8, .chunks = {8, 8}, .shards = {32, 32},
+                    .codecs = std::vector<Json>{}, .index_codecs = std::vector<Json>{"bytes:big"}}, "codecs"),
+            parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
+              "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
+              "index_location": "end"}}])").dump());
+}
+
+TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
+  const auto codecs = [](const DType& dtype, std::vector<Json> list) {
+    return member({.shape = {4, 4}, .dtype = dtype, .codecs = std::move(list)}, "codecs");
+  };
+  const Json transpose = parsed(R"({"name": "transpose", "configuration": {"order": [1, 0]}})");
+  EXPECT_EQ(codecs(DType::int32, {transpose, "crc32c"}),
+            parsed(R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
+                       {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])").dump());
+  EXPECT_EQ(codecs(DType::int32, {parsed(R"({"name": "endian", "configuration": {"endian": "big"}})")}),
+            R"([{"name":"bytes","configuration":{"endian":"big"}}])");
+  EXPECT_EQ(codecs(DType::uint8, {parsed(R"({"name": "numcodecs.crc32c"})")}),
+            R"([{"name":"bytes"},{"name":"numcodecs.crc32c"}])");
+  EXPECT_EQ(codecs(DType::string, {}), R"([{"name":"vlen-utf8","configuration":{}}])");
+  EXPECT_EQ(codecs(DType::bytes, {}), R"([{"name":"vlen-bytes","configuration":{}}])");
+}
+
+TEST(CreateArray, TakesAWholeChainVerbatim) {
+  const Json chain = parsed(R"([{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 9}}])");
+  EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"), chain.dump());
+}
+
+TEST(CreateArray, TakesGridsAndKeyEncodingsAsMetadataSaysThem) {
+  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [[2, 2], 4]]}})");
+  const CreateOptions options{.shape = {5, 8}, .dtype = DType::uint8, .chunk_grid = grid, .chunk_key_encoding = Json("v2")};
+  EXPECT_EQ(member(options, "chunk_grid"), grid.dump());
+  EXPECT_EQ(member(options, "chunk_key_encoding"), R"({"name":"v2","configuration":{"separator":"."}})");
+}
+
+TEST(CreateArray, KeepsFillValuesBitForBit) {
+  const auto fill = [](const DType& dtype, std::string_view text) {
+    return member({.shape = {1}, .dtype = dtype, .fill_value = parsed(text)}, "fill_value");
+  };
+  EXPECT_EQ(fill(DType::uint64, "18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(fill(DType::float32, R"("0x7fc00001")"), R"("0x7fc00001")");
+  EXPECT_EQ(fill(DType::float64, R"("NaN")"), R"("NaN")");
+  EXPECT_EQ(fill(DType::float64, "-0.0"), "-0.0");
+  EXPECT_EQ(member({.shape = {1}, .dtype = DType::bool_}, "fill_value"), "false");
+}
+
+TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
+  const auto invalid = ErrorCode::invalid_argument;
+  const Shape shape{64, 64};
+  expect_refused({.shape = shape, .chunks = {8}}, invalid, "chunks");
+  expect_refused({.shape = shape, .chunks = {8, 0}}, invalid, "chunks[1]");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32}}, invalid, "shards");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32, 0}}, invalid, "shards[1]");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32, 30}}, invalid, "shards[1]");
+  expect_refused({.shape = shape, .shards = {32, 32}, .auto_shards = true}, invalid, "shards");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{"zstd:x"}}, invalid, "codecs[0]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "no_such"}}, ErrorCode::unsupported, "codecs[1]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{}, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
+  expect_refused({.shape = shape, .auto_shards = true, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .chunk_grid = parsed(R"({"name": "regular"})")}, invalid, "chunk_grid");
+  expect_refused({.shape = shape, .fill_value = Json(256)}, invalid, "fill_value");
+  expect_refused({.shape = shape, .fill_value = Json()}, invalid, "fill_value");
+  expect_refused({.shape = shape, .dimension_names = std::vector<std::optional<std::string>>{"y"}}, invalid, "dimension_names");
+  expect_refused({.shape = shape, .attributes = Json(1)}, invalid, "attributes");
+  expect_refused({.shape = Shape(33, 1)}, ErrorCode::unsupported, "shape");
+  expect_refused({.shape = {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}, ErrorCode::unsupported, "shape");
+}
+
+}  // namespace
+}  // namespace sherd
