@@ -36,17 +36,17 @@ Result<void> sync_directory(const std::string& file) {
   const auto parent = std::filesystem::path(file).parent_path();
   const std::string name = parent.empty() ? "." : parent.string();
   const int descriptor = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return system_error("cannot open the directory", name, errno);
+  if (descriptor < 0) return file_error("cannot open the directory", name, errno);
   const int failed = ::fsync(descriptor);
   const int number = errno;
   ::close(descriptor);
-  if (failed != 0) return system_error("cannot flush the directory", name, number);
+  if (failed != 0) return file_error("cannot flush the directory", name, number);
   return {};
 }
 
 }  // namespace
 
-Error system_error(std::string_view what, const std::string& path, int number) {
+Error file_error(std::string_view what, const std::string& path, int number) {
   const std::string reason = std::generic_category().message(number);
   const auto code = number == ENOENT || number == ENOTDIR ? ErrorCode::not_found
                     : number == EEXIST                    ? ErrorCode::conflict
@@ -57,7 +57,7 @@ Error system_error(std::string_view what, const std::string& path, int number) {
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
   // A pipe without a writer would block; a regular file does not care.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return system_error("cannot open", path, errno);
+  if (descriptor < 0) return file_error("cannot open", path, errno);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
@@ -73,7 +73,7 @@ Result<std::size_t> InputFile::read_some(std::uint64_t offset, std::span<std::by
     const ssize_t got = ::pread(descriptor_, into.data(), std::min(into.size(), kLargestCall),
                                 static_cast<off_t>(offset));
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return system_error("cannot read", path_, errno);
+    if (errno != EINTR) return file_error("cannot read", path_, errno);
   }
 }
 
@@ -98,13 +98,13 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);
   if (exists && !S_ISREG(status.st_mode)) {
     const int descriptor = ::open(real.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return system_error("cannot open for writing", path, errno);
+    if (descriptor < 0) return file_error("cannot open for writing", path, errno);
     return std::unique_ptr<OutputFile>(new OutputFile(std::move(real), {}, descriptor, mode));
   }
   if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
   std::string temporary = temporary_name(real);
   const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) return system_error("cannot create", path, errno);
+  if (descriptor < 0) return file_error("cannot create", path, errno);
   return std::unique_ptr<OutputFile>(new OutputFile(std::move(real), std::move(temporary), descriptor, mode));
 }
 
@@ -121,7 +121,7 @@ Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byt
     const ssize_t put = temporary_.empty() ? ::write(descriptor_, bytes.data(), size)
                                            : ::pwrite(descriptor_, bytes.data(), size, static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return system_error("cannot write", path_, errno);
+    if (put < 0) return file_error("cannot write", path_, errno);
     offset += static_cast<std::uint64_t>(put);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
@@ -130,11 +130,11 @@ Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byt
 
 Result<void> OutputFile::commit() {
   if (temporary_.empty()) return {};
-  if (mode_.durable && ::fsync(descriptor_) != 0) return system_error("cannot flush", path_, errno);
+  if (mode_.durable && ::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
   // A link, unlike a rename, fails where something has come to stand there in the meantime.
   const int failed = mode_.overwrite ? ::rename(temporary_.c_str(), path_.c_str())
                                      : ::link(temporary_.c_str(), path_.c_str());
-  if (failed != 0) return system_error("cannot put in place", path_, errno);
+  if (failed != 0) return file_error("cannot put in place", path_, errno);
   if (!mode_.overwrite) ::unlink(temporary_.c_str());
   temporary_.clear();
   if (mode_.durable) SHERD_TRY(sync_directory(path_));

@@ -141,7 +141,7 @@ class OutputFile {
 };
 
 /// "what 'path': why the system refused".
-[[nodiscard]] Error system_error(std::string_view what, const std::string& path, int number);
+[[nodiscard]] Error file_error(std::string_view what, const std::string& path, int number);
 
 // ---- elements that stand densely in a file ----
 

@@ -219,7 +219,7 @@ Result<std::vector<std::string>> plane_files(const std::string& destination, std
         .in_key(destination);
   }
   std::filesystem::create_directory(path, failure);
-  if (failure) return system_error("cannot make the directory", destination, failure.value());
+  if (failure) return file_error("cannot make the directory", destination, failure.value());
   const Numbered names{{}, std::string(suffix), std::to_string(count - 1).size()};
   for (std::uint64_t i = 0; i < count; ++i) files.push_back((path / names.name(i)).string());
   return files;
@@ -263,7 +263,7 @@ Result<std::optional<std::vector<std::string>>> list_images(const std::string& s
                                    : ::fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0;
     if (wanted) names.push_back(name);
   }
-  if (failure) return system_error("cannot list the directory", folder.string(), failure.value());
+  if (failure) return file_error("cannot list the directory", folder.string(), failure.value());
   if (names.empty()) return not_found("no such images stand there").in_key(source);
   std::sort(names.begin(), names.end(), natural_less);
   for (std::string& name : names) name = (directory || path.has_parent_path() ? folder / name : fs::path(name)).string();

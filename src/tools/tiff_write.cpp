@@ -40,7 +40,7 @@ Result<void> TiffSession::open(int descriptor, const char* mode, std::uint64_t l
   if (own >= 0) tiff_ = TIFFFdOpenExt(own, path_.c_str(), mode, options);
   const int number = errno;
   TIFFOpenOptionsFree(options);
-  if (own < 0) return system_error("cannot open", path_, number);
+  if (own < 0) return file_error("cannot open", path_, number);
   if (tiff_ != nullptr) return {};
   ::close(own);
   return failure("no TIFF file");
