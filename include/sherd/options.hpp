@@ -52,8 +52,8 @@ struct Config {
   std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes in flight: encoded, decoded scratch, queues
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
-  std::optional<std::uint64_t> coalesce_gap;                ///< the store's own where absent
-  std::optional<std::uint64_t> tail_read_bytes;             ///< likewise
+  std::optional<std::uint64_t> coalesce_gap = {};                ///< the store's own where absent
+  std::optional<std::uint64_t> tail_read_bytes = {};             ///< likewise
   bool write_empty_chunks = false;                          ///< store chunks that equal the fill value
   bool durable = true;                                      ///< fsync files and directories
   bool missing_is_error = false;                            ///< a missing chunk is not_found, not fill
@@ -61,10 +61,10 @@ struct Config {
   Order order = Order::c;                                   ///< of arrays that Sherd allocates (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
   double max_unused = 0.5;                                  ///< share of dead bytes that makes an update rewrite a shard densely
-  Limits limits;
-  std::function<bool()> interrupted;                        ///< polled on the calling thread; true ends the call with `unavailable`
-  std::function<void(const Progress&)> progress;            ///< called on the calling thread
-  std::shared_ptr<Recorder> recorder;                       ///< counts requests and chunks; may be null
+  Limits limits = {};
+  std::function<bool()> interrupted = {};                        ///< polled on the calling thread; true ends the call with `unavailable`
+  std::function<void(const Progress&)> progress = {};            ///< called on the calling thread
+  std::shared_ptr<Recorder> recorder = {};                       ///< counts requests and chunks; may be null
 };
 
 }  // namespace sherd
