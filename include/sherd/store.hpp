@@ -112,9 +112,9 @@ class SHERD_API Store {
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
   /// this process, and commit conditions do the rest. A lock belongs to the thread that took it: its write(), erase()
-  /// and further lock() of the key go on under it, those of all others wait. A writer holds the lock until it has
-  /// committed or is destroyed, with or without lock(); a thread that has writers of several keys at once makes them
-  /// in sorted order.
+  /// and further lock() of the key go on under it, those of all others wait. A writer holds the lock from write() on,
+  /// with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too. A thread has
+  /// one writer of a key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
   /// Whether there was anything to erase.
   virtual Result<bool> erase(const std::string& key) = 0;

@@ -3,26 +3,25 @@
 // Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version from
 // beginning to end; a version is device, inode, time of the last change (nanoseconds) and size.
 //
-// Writers never change a file that has a name. In this order:
-//   1. Take the key's lock in this process (key_locks.hpp), then its lock file `.NAME.sherd-lock` beside the object:
-//      open or create it, wait for its exclusive open-file-description lock, and look whether the name still stands
-//      for the file that was locked. If not, its holder has removed it on leaving, and this step begins again.
-//   2. The lock file names temporary files: whoever wrote those names was killed. Remove them.
-//   3. Write the name of a new temporary file, `.NAME.TOKEN.sherd-tmp`, into the lock file, then create that file
-//      (O_EXCL) and write the new version into it.
-//   4. To commit, compare the object that stands there with the condition, give the temporary file the mode of that
-//      object and a time later than its own, fsync, close, rename it over the object, fsync the directory. An object
-//      that is a symbolic link is replaced, not the file it points to.
-//   5. Remove the lock file, unlock it, close it.
+// Writers never change an object. Each key has a side file, `.NAME.sherd-lock` beside the object NAME, which is first
+// the lock and then the next version. In this order:
+//   1. Take the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the one that
+//      is there, and wait for its exclusive open-file-description lock. If its name no longer stands for the file that
+//      was locked, its holder has left: begin again. If it was there before, its holder was killed: remove it and
+//      begin again. So whoever writes into a side file has made it.
+//   2. Write the next version into the side file.
+//   3. To commit, compare the object that stands there with the condition, give the side file the mode of that object
+//      and a time later than its own, fsync it, rename it over the object, fsync the directory. An object that is a
+//      symbolic link is replaced, not the file it points to.
+//   4. If nothing was committed, remove the side file. Unlock it, close it.
 // Missing directories are made before step 1, each followed by an fsync of the one above, and are removed again where
 // nothing was committed. Without `durable` there is no fsync.
 //
-// A writer killed anywhere leaves the old version or the new one, and at most a lock file, a temporary file and empty
-// directories. Listings do not show the former, the next writer of the key removes them at step 2, and erase_prefix
-// removes all of them, leaving alone only files whose lock is held. After a power failure a temporary file can be
-// there that no lock file names, since neither was synced; only erase_prefix removes that.
+// A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
+// Listings do not show side files. The next writer of the key removes one that was left, and so does erase_prefix,
+// which leaves alone those whose lock is held.
 //
-// Setting the time at step 4 is what makes generations differ: an inode may be used again at once, and the time that
+// Setting the time at step 3 is what makes generations differ: an inode may be used again at once, and the time that
 // the file system would set by itself stands still for milliseconds.
 #include <dirent.h>
 #include <fcntl.h>
@@ -104,15 +103,6 @@ Result<Entries> entries_of(int directory, const std::string& path) {
   return entries;
 }
 
-/// Removes a side file unless its writer is still at work.
-Result<void> erase_side_file(int directory, const std::string& name) {
-  MadeDirectory place;
-  place.fd = Fd(::fcntl(directory, F_DUPFD_CLOEXEC, 0));
-  SHERD_TRY(lock, FileLock::take(std::move(place), std::string(stem_of_side_file(name)), FileLock::Wait::no));
-  if (lock && name.ends_with(kTempSuffix)) ::unlinkat(directory, name.c_str(), 0);
-  return {};
-}
-
 /// Files first: an array whose metadata is gone is gone, while one whose chunks are gone reads as fill values.
 /// Symbolic links are removed, never entered.
 Result<void> erase_children(int directory, const std::string& path, int depth) {
@@ -133,7 +123,7 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
       return system_error("erase", below, errno);
     }
   }
-  for (const auto& name : entries.side_files) SHERD_TRY(erase_side_file(directory, name));
+  for (const auto& name : entries.side_files) FileLock::remove_abandoned(directory, name);
   return {};
 }
 
@@ -179,7 +169,8 @@ Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
 Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, std::uint64_t /*size_hint*/) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
-  return FileWriter::begin(key, std::move(held), tree_.options());
+  SHERD_TRY(held->begin_writer());
+  return std::make_unique<FileWriter>(key, std::move(held), tree_.options());
 }
 
 Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
@@ -193,7 +184,7 @@ Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
   auto held = locks_->take(key);
   for (int attempt = 0; !held->beneath && attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree_.make_directory(prefix));
-    SHERD_TRY(file_lock, FileLock::take(std::move(directory), side_stem(name), FileLock::Wait::yes));
+    SHERD_TRY(file_lock, FileLock::take(std::move(directory), name));
     held->beneath = std::move(file_lock);
   }
   if (!held->beneath) return system_error("lock", tree_.path(key), ENOENT);

@@ -1,9 +1,8 @@
-// The lock of one object of a file store, against other processes.
+// The side file of one object of a file store: lock against other processes, and place of the next version.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,35 +12,27 @@
 
 namespace sherd {
 
-/// What the side files of an object have in their names instead of it: the name, or its hash where it is long.
-[[nodiscard]] std::string side_stem(std::string_view name);
-/// The stem of a side file's name.
-[[nodiscard]] std::string_view stem_of_side_file(std::string_view side_file) noexcept;
-
 class FileLock final : public StoreLock {
  public:
-  enum class Wait : std::uint8_t { yes, no };
-  /// nullptr where the directory has been removed meanwhile, or, without waiting, where another holds the lock.
-  /// Temporary files that a killed holder has left behind are gone afterwards.
-  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string stem, Wait wait);
+  /// Waits until no other process holds the lock of the object `name`. The side file is new and empty then, and what a
+  /// killed holder has left is gone. nullptr where the directory has been removed meanwhile.
+  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name);
+  /// Removes a side file unless somebody holds its lock.
+  static void remove_abandoned(int directory, const std::string& side_file) noexcept;
   ~FileLock() override;
 
-  /// A name that nobody uses, written into the lock file so that the next holder finds it after a kill.
-  [[nodiscard]] Result<std::string> new_temp_name();
-  /// Whether this process took the lock; a child of fork() only inherits it.
-  [[nodiscard]] bool is_ours() const noexcept;
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] int directory() const noexcept { return directory_.fd.get(); }
-  /// The directories made for this lock stay.
-  void keep_directories() noexcept { directory_.keep(); }
+  /// Gives the side file the object's name, which ends the lock. Gives an errno or 0; ENOENT where the side file or
+  /// its directory has been removed.
+  [[nodiscard]] int publish(const std::string& name) noexcept;
 
  private:
-  FileLock(MadeDirectory directory, std::string stem, Fd file);
-  [[nodiscard]] Result<void> remove_leftovers();
+  FileLock(MadeDirectory directory, std::string side_file, Fd file);
 
-  MadeDirectory directory_;  // released last: the lock file lies in it
-  std::string stem_;
+  MadeDirectory directory_;  // released last: the side file lies in it
+  std::string side_file_;    // empty when it has become the object
   Fd file_;
-  off_t end_ = 0;
   pid_t process_;
 };
 

@@ -1,5 +1,5 @@
-// Writing files: a temporary file beside the object, which becomes the object by rename. The protocol, of which this
-// is the part between taking the lock and giving it back, stands at the top of file.cpp.
+// Writing files: the side file beside the object, which becomes the object by rename. The protocol, of which this is
+// the part between taking the lock and giving it back, stands at the top of file.cpp.
 #include "store/file_writer.hpp"
 
 #include <fcntl.h>
@@ -40,20 +40,16 @@ std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::u
 }  // namespace
 
 FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options)
-    : key_(std::move(key)), hold_(std::move(hold)), options_(options), name_(split_key(key_).name) {}
+    : key_(std::move(key)), name_(split_key(key_).name), options_(options), hold_(std::move(hold)) {}
 
-Result<std::unique_ptr<ObjectWriter>> FileWriter::begin(std::string key, std::shared_ptr<KeyHold> hold,
-                                                        FileTree::Options options) {
-  std::unique_ptr<FileWriter> writer(new FileWriter(std::move(key), std::move(hold), options));
-  SHERD_TRY(temp, writer->lock().new_temp_name().in_key(writer->key_));
-  writer->file_ = Fd(::openat(writer->lock().directory(), temp.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!writer->file_) return writer->failed("make", errno);
-  writer->temp_name_ = std::move(temp);
-  return std::unique_ptr<ObjectWriter>(std::move(writer));
-}
+FileWriter::~FileWriter() { end(); }
 
-FileWriter::~FileWriter() {
-  if (!temp_name_.empty() && lock().is_ours()) ::unlinkat(lock().directory(), temp_name_.c_str(), 0);
+/// The side file has become the object or holds an unfinished one: either way it is of no further use.
+void FileWriter::end() noexcept {
+  if (!hold_) return;
+  hold_->beneath.reset();
+  hold_->end_writer();
+  hold_.reset();
 }
 
 Error FileWriter::failed(std::string_view action, int code) {
@@ -62,7 +58,7 @@ Error FileWriter::failed(std::string_view action, int code) {
 }
 
 Result<void> FileWriter::usable() {
-  if (ended_) return invalid_argument("a writer ends with its commit").in_key(key_);
+  if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
   if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
   return {};
 }
@@ -72,7 +68,7 @@ Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> 
   const auto end = checked_add(offset, bytes.size());
   if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t count = ::pwrite(side_file().fd(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return failed("write", count < 0 ? errno : ENOSPC);
     offset += static_cast<std::uint64_t>(count);
@@ -90,7 +86,7 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
       return corrupt("a copy ends beyond the object's " + std::to_string(file->bytes()) + " bytes").in_key(from.name());
     }
     if (to_offset > kMaxFileBytes - length) return invalid_argument("a copy ends beyond 2^63 bytes").in_key(key_);
-    done = copy_in_kernel(file->fd(), from_offset, file_.get(), to_offset, length);
+    done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
   // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
   if (done == length) return {};
@@ -99,7 +95,12 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
 
 Result<void> FileWriter::commit(const Condition& condition) {
   SHERD_TRY(usable());
-  ended_ = true;
+  auto replaced = replace(condition);
+  end();
+  return replaced;
+}
+
+Result<void> FileWriter::replace(const Condition& condition) {
   SHERD_TRY(old, present());
   if (condition.kind == Condition::Kind::absent && old) return conflict("the object exists already").in_key(key_);
   if (condition.kind == Condition::Kind::matches && (!old || generation_of(*old) != condition.generation)) {
@@ -112,7 +113,7 @@ Result<void> FileWriter::commit(const Condition& condition) {
 Result<std::optional<struct stat>> FileWriter::present() const {
   struct stat status {};
   const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
-  if (::fstatat(lock().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
+  if (::fstatat(side_file().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
   if (errno == ENOENT) return std::optional<struct stat>();
   return system_error("look at", key_, errno).in_key(key_);
 }
@@ -127,30 +128,32 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
       now = present->st_mtim;
       if (++now.tv_nsec == 1'000'000'000) now = {now.tv_sec + 1, 0};
     }
-    if (::fchmod(file_.get(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
+    if (::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
   }
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, now};
-  if (::futimens(file_.get(), times) != 0) return failed("set the time of", errno);
-  if (options_.durable && ::fsync(file_.get()) != 0) return failed("sync", errno);
-  if (const int code = file_.close()) return failed("write", code);
+  if (::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
+  if (options_.durable) {
+    if (::fsync(side_file().fd()) != 0) return failed("sync", errno);
+  } else {
+    // Network file systems tell on close that a write has failed; a second descriptor asks without ending the lock.
+    Fd second(::fcntl(side_file().fd(), F_DUPFD_CLOEXEC, 0));
+    if (!second) return failed("write", errno);
+    if (const int code = second.close()) return failed("write", code);
+  }
   return {};
 }
 
 Result<void> FileWriter::publish() {
-  const int directory = lock().directory();
-  if (::renameat(directory, temp_name_.c_str(), directory, name_.c_str()) != 0) {
-    if (errno == ENOENT) return conflict("its directory was erased while the object was written").in_key(key_);
-    if (errno == EISDIR) return conflict("there are objects below this key").in_key(key_);
-    return failed("rename", errno);
+  if (const int code = side_file().publish(name_)) {
+    if (code == ENOENT) return conflict("the next version was erased while it was written").in_key(key_);
+    if (code == EISDIR) return conflict("there are objects below this key").in_key(key_);
+    return failed("rename", code);
   }
-  temp_name_.clear();
-  lock().keep_directories();
-  if (options_.durable && ::fsync(directory) != 0) {
+  if (options_.durable && ::fsync(side_file().directory()) != 0) {
     return system_error("sync the directory of", key_, errno)
         .in("the new version is in place but may not outlive a power failure")
         .in_key(key_);
   }
-  hold_.reset();
   return {};
 }
 

@@ -17,9 +17,8 @@ namespace sherd {
 
 class FileWriter final : public ObjectWriter {
  public:
-  /// `hold` is the key's, with a FileLock beneath.
-  static Result<std::unique_ptr<ObjectWriter>> begin(std::string key, std::shared_ptr<KeyHold> hold,
-                                                     FileTree::Options options);
+  /// `hold` is the key's, with a FileLock beneath and this as its only writer.
+  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options);
   ~FileWriter() override;
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
@@ -27,21 +26,19 @@ class FileWriter final : public ObjectWriter {
   Result<void> commit(const Condition& condition) override;
 
  private:
-  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options);
-  [[nodiscard]] FileLock& lock() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
+  [[nodiscard]] FileLock& side_file() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
   [[nodiscard]] Error failed(std::string_view action, int code);
+  void end() noexcept;
   Result<void> usable();
+  Result<void> replace(const Condition& condition);
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
   Result<void> publish();
 
   std::string key_;
-  std::shared_ptr<KeyHold> hold_;
-  FileTree::Options options_;
   std::string name_;
-  std::string temp_name_;  ///< empty when it has become the object
-  Fd file_;
-  bool ended_ = false;
+  FileTree::Options options_;
+  std::shared_ptr<KeyHold> hold_;    ///< null after the commit
   std::atomic<bool> failed_{false};  ///< bytes are missing, so there is nothing to commit
 };
 

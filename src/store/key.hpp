@@ -18,9 +18,8 @@ inline constexpr std::size_t kMaxSegmentBytes = 255;
 /// A prefix is empty, or a key and a `/`.
 [[nodiscard]] Result<void> check_prefix(std::string_view prefix);
 
-/// The names of files that a writer keeps beside an object while it works; no object is called so.
+/// `.NAME.sherd-lock` is the file that a writer keeps beside an object while it works; no object is called so.
 inline constexpr std::string_view kLockSuffix = ".sherd-lock";
-inline constexpr std::string_view kTempSuffix = ".sherd-tmp";
 [[nodiscard]] bool is_side_file(std::string_view name) noexcept;
 
 /// The key's last segment, and all before it with its `/`.

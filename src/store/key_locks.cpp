@@ -42,6 +42,11 @@ KeyHold::~KeyHold() {
   if (process_ == ::getpid()) locks_->release(key_);
 }
 
+Result<void> KeyHold::begin_writer() {
+  if (!has_writer_.exchange(true)) return {};
+  return invalid_argument("this thread has a writer of the object already; commit or destroy it first").in_key(key_);
+}
+
 KeyLocks::KeyLocks() : table_(std::make_unique<Table>()) {}
 KeyLocks::~KeyLocks() = default;
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,10 @@ class KeyHold {
   KeyHold& operator=(const KeyHold&) = delete;
   ~KeyHold();
 
+  /// For a writer to begin with: refused where another one lives, which would be of this same thread.
+  [[nodiscard]] Result<void> begin_writer();
+  void end_writer() noexcept { has_writer_ = false; }
+
   /// What the store holds besides, against other processes; released first. Set by the holding thread only.
   std::unique_ptr<StoreLock> beneath;
 
@@ -27,6 +32,7 @@ class KeyHold {
   std::shared_ptr<KeyLocks> locks_;
   std::string key_;
   pid_t process_;
+  std::atomic<bool> has_writer_{false};
 };
 
 class KeyLocks : public std::enable_shared_from_this<KeyLocks> {

@@ -66,6 +66,9 @@ class MemoryWriter final : public ObjectWriter {
  public:
   MemoryWriter(std::shared_ptr<Objects> objects, std::string key, std::shared_ptr<KeyHold> hold)
       : objects_(std::move(objects)), key_(std::move(key)), hold_(std::move(hold)) {}
+  ~MemoryWriter() override {
+    if (hold_) hold_->end_writer();
+  }
 
   Result<void> reserve(std::uint64_t size) {
     SHERD_TRY(bytes_.resize(static_cast<std::size_t>(size)));
@@ -86,6 +89,7 @@ class MemoryWriter final : public ObjectWriter {
   Result<void> commit(const Condition& condition) override {
     if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
     const auto hold = std::move(hold_);
+    hold->end_writer();
     auto object = std::make_shared<Object>();
     SHERD_TRY(fit(object->bytes));
     const std::unique_lock guard(objects_->mutex);
@@ -148,7 +152,9 @@ class MemoryStore final : public Store {
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(check_key(key));
-    auto writer = std::make_unique<MemoryWriter>(objects_, key, locks_->take(key));
+    auto hold = locks_->take(key);
+    SHERD_TRY(hold->begin_writer());
+    auto writer = std::make_unique<MemoryWriter>(objects_, key, std::move(hold));
     SHERD_TRY(writer->reserve(size_hint));
     return std::unique_ptr<ObjectWriter>(std::move(writer));
   }

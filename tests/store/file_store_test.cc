@@ -61,9 +61,8 @@ class FileStore : public testing::Test {
     ASSERT_EQ(in_child([&] {
                 const auto store = open();
                 const auto lock = store->lock(key).value();
-                const auto first = store->write(key).value();
-                const auto second = store->write(key).value();
-                second->write(0, as_bytes("half")).value();
+                const auto writer = store->write(key).value();
+                writer->write(0, as_bytes("half")).value();
                 ::_exit(0);
               }),
               0);
@@ -309,7 +308,7 @@ TEST_F(FileStore, ListsADirectoryAboveTheRootWithoutComingBack) {
 // Long and deep names
 
 TEST_F(FileStore, KeepsWritersApartFromNamesOfAnyLength) {
-  for (const std::size_t length : {199, 200, 201, 255}) {
+  for (const std::size_t length : {242, 243, 244, 255}) {
     const std::string key = "a/" + std::string(length, 'n');
     kill_a_writer_of(key);
     EXPECT_THAT(keys(), IsEmpty());
@@ -352,7 +351,7 @@ TEST_F(FileStore, WritesReadsAndErasesVeryDeepKeys) {
 TEST_F(FileStore, AKilledWriterLeavesTheOldValueAndTheNextOneTidiesUp) {
   store_->set("c/0", "old").value();
   kill_a_writer_of("c/0");
-  EXPECT_THAT(root_.contents(), SizeIs(5)) << "a lock file and two temporary files beside the object";
+  EXPECT_THAT(root_.contents(), ElementsAre("c", "c/.0.sherd-lock", "c/0"));
   EXPECT_EQ(store_->get("c/0").value(), "old");
   EXPECT_THAT(keys(), ElementsAre("c/0"));
   store_->set("c/0", "new").value();
@@ -372,7 +371,7 @@ TEST_F(FileStore, TidiesUpAfterAKilledWriterWhereverItTakesTheLock) {
 
 TEST_F(FileStore, ErasesWhatKilledWritersLeftWithThePrefix) {
   kill_a_writer_of("a/k");
-  write_file(root_ / "a/.k.0123456789abcdef.sherd-tmp", "of which no lock file knows");
+  kill_a_writer_of("a/b/c");
   store_->erase_prefix("a/").value();
   EXPECT_THAT(root_.contents(), IsEmpty());
 }
@@ -388,12 +387,12 @@ TEST_F(FileStore, DoesNotEraseTheFilesOfAWriterAtWork) {
   EXPECT_THAT(root_.contents(), ElementsAre("a", "a/k"));
 }
 
-TEST_F(FileStore, RemovesNothingOnTheWordOfAForgedLockFile) {
-  fs::create_directories(root_ / "a");
-  write_file(root_ / "victim", "x");
-  write_file(root_ / "a/.k.sherd-lock", "/../../victim\0\0\0\n../../../../victi\nshort" + std::string(100'000, '/'));
-  store_->set("a/k", "new").value();
-  EXPECT_THAT(root_.contents(), ElementsAre("a", "a/k", "victim"));
+TEST_F(FileStore, NeverWritesIntoASideFileThatItDidNotMake) {
+  write_file(root_ / "other", "precious");
+  fs::create_hard_link(root_ / "other", root_ / ".k.sherd-lock");
+  store_->set("k", "new").value();
+  EXPECT_EQ(store_->get("other").value(), "precious");
+  EXPECT_THAT(root_.contents(), ElementsAre("k", "other"));
 }
 
 TEST_F(FileStore, DoesNotFollowALockFileThatIsALink) {
@@ -488,7 +487,7 @@ TEST_F(FileStore, AFullDiskLeavesTheOldValueAndNothingElse) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
-TEST_F(FileStore, ADiskWithoutRoomForALockFileRefusesToWrite) {
+TEST_F(FileStore, ADiskWithoutAnyRoomRefusesToWrite) {
   store_->set("c/0", "old").value();
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
