@@ -47,7 +47,8 @@ Result<Header> read_header(std::span<const std::byte> from) {
   const auto byte_at = [&](std::size_t i) { return std::to_integer<unsigned>(from[i]); };
   const auto word_at = [&](std::size_t i) { return std::uint64_t{load_little<std::uint32_t>(from.data() + i)}; };
   if (byte_at(0) != BLOSC_VERSION_FORMAT)
-    return unsupported("blosc: chunks of format version " + std::to_string(byte_at(0)) + " cannot be read, only 2 (c-blosc 1)");
+    return unsupported("blosc: chunks of format version " + std::to_string(byte_at(0)) +
+                       " cannot be read, only 2 (c-blosc 1)");
   const Header header{byte_at(2), byte_at(3), word_at(4), word_at(8)};
   if (word_at(12) != from.size())
     return corrupt("blosc: the header states " + std::to_string(word_at(12)) + " encoded bytes, there are " +
@@ -59,11 +60,13 @@ Result<Header> read_header(std::span<const std::byte> from) {
     return wrong("the header states a blocksize of", header.block_size);
   if ((header.flags & kReservedFlag) != 0) return wrong("the header has a reserved flag in", header.flags);
   if (header.is_copy()) {
-    if (from.size() != kHeaderBytes + header.size) return wrong("a stored chunk should have an encoded size of", kHeaderBytes + header.size);
+    if (from.size() != kHeaderBytes + header.size)
+      return wrong("a stored chunk should have an encoded size of", kHeaderBytes + header.size);
     return header;
   }
   if (byte_at(1) != 1 || header.compressor() > kLastCompressor)
-    return unsupported("blosc: unknown compressor " + std::to_string(header.compressor()) + ", version " + std::to_string(byte_at(1)));
+    return unsupported("blosc: unknown compressor " + std::to_string(header.compressor()) + ", version " +
+                       std::to_string(byte_at(1)));
   if (header.blocks() > (from.size() - kHeaderBytes) / kWordBytes)
     return wrong("the bytes end within the starts of blocks, of which there should be", header.blocks());
   return header;
@@ -94,10 +97,12 @@ Result<void> check_block(const Header& header, std::span<const std::byte> from, 
   std::uint64_t at = load_little<std::uint32_t>(from.data() + kHeaderBytes + index * kWordBytes);
   if (at < table_end) return wrong("a block starts inside the header, at byte", at);
   for (std::uint64_t i = 0; i < splits; ++i) {
-    if (at > from.size() || from.size() - at < kWordBytes) return wrong("a block's stream starts behind the end, at byte", at);
+    if (at > from.size() || from.size() - at < kWordBytes)
+      return wrong("a block's stream starts behind the end, at byte", at);
     const std::uint64_t length = load_little<std::uint32_t>(from.data() + at);
     at += kWordBytes;
-    if (length == 0 || length > from.size() - at) return wrong("a block's stream has a length beyond the end at byte", at);
+    if (length == 0 || length > from.size() - at)
+      return wrong("a block's stream has a length beyond the end at byte", at);
     if (header.compressor() == kBlosclz && length != size / splits && overflows_blosclz(from.subspan(at, length)))
       return wrong("a match without end at byte", at);
     at += length;
@@ -123,8 +128,9 @@ class BloscCodec final : public BytesCodec {
       return unsupported("blosc: a chunk of " + std::to_string(from.size()) + " bytes is larger than the format's " +
                          std::to_string(BLOSC_MAX_BUFFERSIZE) + "; choose smaller chunks");
     const std::size_t capacity = std::min<std::size_t>(to.size(), from.size() + BLOSC_MAX_OVERHEAD);
-    const int size = blosc_compress_ctx(settings_.level, settings_.shuffle, settings_.type_size, from.size(), from.data(),
-                                        to.data(), capacity, settings_.compressor.c_str(), settings_.block_size, 1);
+    const int size =
+        blosc_compress_ctx(settings_.level, settings_.shuffle, settings_.type_size, from.size(), from.data(), to.data(),
+                           capacity, settings_.compressor.c_str(), settings_.block_size, 1);
     if (size <= 0) return unavailable("blosc: the library could not encode (code " + std::to_string(size) + ")");
     return static_cast<std::size_t>(size);
   }
@@ -145,7 +151,8 @@ class BloscCodec final : public BytesCodec {
     const int decoded = blosc_decompress_ctx(from.data(), to.data(), size, 1);
     if (decoded < 0) return corrupt("blosc: malformed stream");
     if (static_cast<std::size_t>(decoded) != size)
-      return corrupt("blosc: the header states " + std::to_string(size) + " bytes, the blocks hold " + std::to_string(decoded));
+      return corrupt("blosc: the header states " + std::to_string(size) + " bytes, the blocks hold " +
+                     std::to_string(decoded));
     return std::optional(size);
   }
 
@@ -160,7 +167,8 @@ Result<int> shuffle_member(const Json& value, std::size_t element_size) {
   const auto number = value.as_int();
   if (number == -1) return element_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
   for (std::size_t i = 0; i < kShuffles.size(); ++i) {
-    if (number == static_cast<std::int64_t>(i) || (value.is_string() && value.text() == kShuffles[i])) return static_cast<int>(i);
+    if (number == static_cast<std::int64_t>(i) || (value.is_string() && value.text() == kShuffles[i]))
+      return static_cast<int>(i);
   }
   return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
 }
@@ -179,9 +187,11 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(compressor, configuration.text("cname", defaults.compressor));
   constexpr std::string_view known[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   if (std::find(std::begin(known), std::end(known), compressor) == std::end(known))
-    return configuration_error("cname", "blosc: 'cname' must be one of blosclz, lz4, lz4hc, snappy, zlib and zstd, not '" + compressor + "'");
+    return configuration_error(
+        "cname", "blosc: 'cname' must be one of blosclz, lz4, lz4hc, snappy, zlib and zstd, not '" + compressor + "'");
   if (blosc_compname_to_compcode(compressor.c_str()) < 0)
-    return unsupported("blosc: the linked c-blosc was built without '" + compressor + "'").in_member("configuration.cname");
+    return unsupported("blosc: the linked c-blosc was built without '" + compressor + "'")
+        .in_member("configuration.cname");
   SHERD_TRY(level, configuration.integer("clevel", {0, 9}, defaults.level));
   const std::size_t element_size = context.in.dtype.size();
   if (const Json* shuffle = configuration.find("shuffle"); shuffle != nullptr) {

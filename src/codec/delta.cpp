@@ -17,14 +17,14 @@ using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_un
 
 /// The type in which numpy adds an A to a T.
 template <class T, class A>
-using Sum = std::conditional_t<
-    std::is_integral_v<T> && std::is_integral_v<A>,
-    std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
-                           (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
-                       double, T>,
-    std::conditional_t<std::is_same_v<T, A> || (std::is_same_v<T, float> && sizeof(A) <= 2) ||
-                           (std::is_same_v<A, float> && sizeof(T) <= 2),
-                       float, double>>;
+using Sum =
+    std::conditional_t<std::is_integral_v<T> && std::is_integral_v<A>,
+                       std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
+                                              (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
+                                          double, T>,
+                       std::conditional_t<std::is_same_v<T, A> || (std::is_same_v<T, float> && sizeof(A) <= 2) ||
+                                              (std::is_same_v<A, float> && sizeof(T) <= 2),
+                                          float, double>>;
 
 template <class T>
 T difference(T next, T previous) noexcept {
@@ -59,22 +59,20 @@ class DeltaCodec final : public ArrayCodec {
 
   Result<ChunkType> encoded_type(const ChunkType& in) const override {
     if (!viewed_as(in.dtype, dtype_))
-      return configuration_error("dtype", "delta: elements of type " + in.dtype.name() + " are not numbers of type " +
-                                              numpy_name(dtype_));
+      return configuration_error(
+          "dtype", "delta: elements of type " + in.dtype.name() + " are not numbers of type " + numpy_name(dtype_));
     return ChunkType{astype_ ? *astype_ : in.dtype, in.shape};
   }
 
   Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_, [&]<class T>(T) {
-      visit_number(stored(), [&]<class A>(A) { encode_delta<T, A>(from, to.data()); });
-    });
+    visit_number(dtype_,
+                 [&]<class T>(T) { visit_number(stored(), [&]<class A>(A) { encode_delta<T, A>(from, to.data()); }); });
     return {};
   }
 
   Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_, [&]<class T>(T) {
-      visit_number(stored(), [&]<class A>(A) { decode_delta<T, A>(from, to.data()); });
-    });
+    visit_number(dtype_,
+                 [&]<class T>(T) { visit_number(stored(), [&]<class A>(A) { decode_delta<T, A>(from, to.data()); }); });
     return {};
   }
 

@@ -40,19 +40,25 @@ using Operand = std::conditional_t<std::is_floating_point_v<T> || IntegerConstan
 
 template <class T, bool IntegerConstant>
 Operand<T, IntegerConstant> as_operand(const Constant& constant) noexcept {
-  if constexpr (std::is_integral_v<T> && IntegerConstant) return static_cast<T>(*constant.integer);
-  else return static_cast<Operand<T, IntegerConstant>>(constant.value);
+  if constexpr (std::is_integral_v<T> && IntegerConstant)
+    return static_cast<T>(*constant.integer);
+  else
+    return static_cast<Operand<T, IntegerConstant>>(constant.value);
 }
 
 template <class T>
 T wrapping_difference(T a, T b) noexcept {
-  if constexpr (std::is_floating_point_v<T>) return a - b;
-  else return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a - b;
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 template <class T>
 T wrapping_product(T a, T b) noexcept {
-  if constexpr (std::is_floating_point_v<T>) return a * b;
-  else return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a * b;
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 template <class T, class A, bool IntegerOffset, bool IntegerScale>
@@ -64,8 +70,10 @@ void encode_elements(const Steps& steps, std::span<const std::byte> from, std::b
   for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
     const Shifted shifted = wrapping_difference(static_cast<Shifted>(load_number<T>(from.data(), i)), offset);
     const Scaled scaled = wrapping_product(static_cast<Scaled>(shifted), scale);
-    if constexpr (std::is_floating_point_v<Scaled>) store_number<A>(to, i, convert_number<A>(round_half_even(scaled)));
-    else store_number<A>(to, i, convert_number<A>(scaled));
+    if constexpr (std::is_floating_point_v<Scaled>)
+      store_number<A>(to, i, convert_number<A>(round_half_even(scaled)));
+    else
+      store_number<A>(to, i, convert_number<A>(scaled));
   }
 }
 
@@ -138,8 +146,10 @@ Result<Constant> constant_member(Configuration& configuration, std::string_view 
 /// numpy refuses an integer constant that the elements' type cannot hold.
 Result<void> check_fits(const Constant& constant, const DType& dtype, std::string_view key) {
   const bool fits = visit_number(dtype, [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T>) return !constant.integer || std::in_range<T>(*constant.integer);
-    else return true;
+    if constexpr (std::is_integral_v<T>)
+      return !constant.integer || std::in_range<T>(*constant.integer);
+    else
+      return true;
   });
   if (fits) return {};
   return configuration_error(key, "fixedscaleoffset: '" + std::string(key) + "' does not fit into " +

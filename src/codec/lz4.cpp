@@ -33,8 +33,9 @@ class Lz4Codec final : public BytesCodec {
     store_little(to.data(), static_cast<std::uint32_t>(from.size()));
     const auto block = to.subspan(kHeaderBytes);
     const int capacity = static_cast<int>(std::min<std::size_t>(block.size(), std::numeric_limits<int>::max()));
-    const int size = LZ4_compress_fast(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(block.data()),
-                                       static_cast<int>(from.size()), capacity, acceleration_);
+    const int size =
+        LZ4_compress_fast(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(block.data()),
+                          static_cast<int>(from.size()), capacity, acceleration_);
     if (size <= 0) return unavailable("lz4: the library could not encode " + std::to_string(from.size()) + " bytes");
     return kHeaderBytes + static_cast<std::size_t>(size);
   }
@@ -43,14 +44,19 @@ class Lz4Codec final : public BytesCodec {
     if (from.size() <= kHeaderBytes || from.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
       return corrupt("lz4: " + std::to_string(from.size()) + " bytes are no size header and block");
     const std::size_t size = load_little<std::uint32_t>(from.data());
-    if (size > LZ4_MAX_INPUT_SIZE) return corrupt("lz4: the header states a size of " + std::to_string(size) + " bytes");
+    if (size > LZ4_MAX_INPUT_SIZE)
+      return corrupt("lz4: the header states a size of " + std::to_string(size) + " bytes");
     if (size > to.size()) return std::optional<std::size_t>();
     const auto block = from.subspan(kHeaderBytes);
-    const int decoded = LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(to.data()),
-                                            static_cast<int>(block.size()), static_cast<int>(size));
-    if (decoded < 0) return corrupt("lz4: malformed block near byte " + std::to_string(kHeaderBytes + static_cast<std::size_t>(-(decoded + 1))));
+    const int decoded =
+        LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(to.data()),
+                            static_cast<int>(block.size()), static_cast<int>(size));
+    if (decoded < 0)
+      return corrupt("lz4: malformed block near byte " +
+                     std::to_string(kHeaderBytes + static_cast<std::size_t>(-(decoded + 1))));
     if (static_cast<std::size_t>(decoded) != size)
-      return corrupt("lz4: the header states " + std::to_string(size) + " bytes, the block holds " + std::to_string(decoded));
+      return corrupt("lz4: the header states " + std::to_string(size) + " bytes, the block holds " +
+                     std::to_string(decoded));
     return std::optional(size);
   }
 

@@ -174,32 +174,44 @@ class LzmaCodec final : public BytesCodec {
 
 lzma_ret LzmaCodec::begin_encoder(lzma_stream& stream, const lzma_filter* filters) const {
   switch (settings_.container) {
-    case Container::alone: return lzma_alone_encoder(&stream, static_cast<const lzma_options_lzma*>(filters->options));
-    case Container::raw: return lzma_raw_encoder(&stream, filters);
-    default: return lzma_stream_encoder(&stream, filters, settings_.check);
+    case Container::alone:
+      return lzma_alone_encoder(&stream, static_cast<const lzma_options_lzma*>(filters->options));
+    case Container::raw:
+      return lzma_raw_encoder(&stream, filters);
+    default:
+      return lzma_stream_encoder(&stream, filters, settings_.check);
   }
 }
 
 lzma_ret LzmaCodec::begin_decoder(lzma_stream& stream) const {
   switch (settings_.container) {
-    case Container::alone: return lzma_alone_decoder(&stream, settings_.memory_limit);
-    case Container::raw: return lzma_raw_decoder(&stream, filters_->list());
-    case Container::automatic: return lzma_auto_decoder(&stream, settings_.memory_limit, 0);
-    default: return lzma_stream_decoder(&stream, settings_.memory_limit, 0);
+    case Container::alone:
+      return lzma_alone_decoder(&stream, settings_.memory_limit);
+    case Container::raw:
+      return lzma_raw_decoder(&stream, filters_->list());
+    case Container::automatic:
+      return lzma_auto_decoder(&stream, settings_.memory_limit, 0);
+    default:
+      return lzma_stream_decoder(&stream, settings_.memory_limit, 0);
   }
 }
 
 Error LzmaCodec::failure(lzma_ret status, std::size_t at, const lzma_stream& stream) const {
   const std::string place = " at byte " + std::to_string(at);
   switch (status) {
-    case LZMA_MEM_ERROR: return unavailable("lzma: no memory for a decoder");
+    case LZMA_MEM_ERROR:
+      return unavailable("lzma: no memory for a decoder");
     case LZMA_MEMLIMIT_ERROR:
       return unsupported("lzma: the stream asks for " + std::to_string(lzma_memusage(&stream)) +
                          " bytes of memory, more than the limit chunk_bytes allows");
-    case LZMA_OPTIONS_ERROR: return unsupported("lzma: a filter or option that liblzma does not know" + place);
-    case LZMA_BUF_ERROR: return corrupt("lzma: truncated stream" + place);
-    case LZMA_FORMAT_ERROR: return corrupt("lzma: no stream of the configured format" + place);
-    default: return corrupt("lzma: malformed stream" + place);
+    case LZMA_OPTIONS_ERROR:
+      return unsupported("lzma: a filter or option that liblzma does not know" + place);
+    case LZMA_BUF_ERROR:
+      return corrupt("lzma: truncated stream" + place);
+    case LZMA_FORMAT_ERROR:
+      return corrupt("lzma: no stream of the configured format" + place);
+    default:
+      return corrupt("lzma: malformed stream" + place);
   }
 }
 
@@ -214,7 +226,8 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
   const lzma_ret begun = begin_encoder(stream, filters_->empty() ? preset.list() : filters_->list());
   if (begun == LZMA_MEM_ERROR) return unavailable("lzma: no memory for an encoder");
   if (begun != LZMA_OK)
-    return unsupported("lzma: liblzma refuses to encode with these filters and check (code " + std::to_string(begun) + ")");
+    return unsupported("lzma: liblzma refuses to encode with these filters and check (code " + std::to_string(begun) +
+                       ")");
   stream.next_in = reinterpret_cast<const std::uint8_t*>(from.data());
   stream.avail_in = from.size();
   stream.next_out = reinterpret_cast<std::uint8_t*>(to.data());
@@ -297,7 +310,8 @@ Result<void> check_settings(const Settings& settings, const FilterChain& filters
   if (needed == impossible || lzma_raw_encoder_memusage(filters.list()) == impossible)
     return configuration_error("filters", "lzma: these filters cannot be combined, or an option is out of bounds");
   if (needed > settings.memory_limit)
-    return unsupported("lzma: the filters need " + std::to_string(needed) + " bytes of memory; raise the limit chunk_bytes")
+    return unsupported("lzma: the filters need " + std::to_string(needed) +
+                       " bytes of memory; raise the limit chunk_bytes")
         .in_member("configuration.filters");
   return {};
 }
@@ -315,7 +329,8 @@ Result<std::unique_ptr<BytesCodec>> make_lzma(const CodecSpec& spec, const Codec
   settings.check = check < 0 ? LZMA_CHECK_CRC64 : static_cast<lzma_check>(check);
   settings.memory_limit = (context.limits != nullptr ? *context.limits : Limits{}).chunk_bytes + kOverhead;
   if (check >= 0 && !lzma_check_is_supported(settings.check))
-    return unsupported("lzma: the library has no integrity check " + std::to_string(check)).in_member("configuration.check");
+    return unsupported("lzma: the library has no integrity check " + std::to_string(check))
+        .in_member("configuration.check");
   lzma_options_lzma unused;
   if (lzma_lzma_preset(&unused, settings.preset))
     return configuration_error("preset", "lzma: there is no preset " + std::to_string(preset));

@@ -64,7 +64,8 @@ Result<DType> number_member(Configuration& configuration, std::string_view key, 
           .in_member("configuration." + std::string(key));
     return *row.dtype;
   }
-  return unsupported("'" + std::string(key) + "' must name an integer type or a float of 32 or 64 bits, not '" + name + "'")
+  return unsupported("'" + std::string(key) + "' must name an integer type or a float of 32 or 64 bits, not '" + name +
+                     "'")
       .in_member("configuration." + std::string(key));
 }
 

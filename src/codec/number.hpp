@@ -47,16 +47,26 @@ template <class To, class From>
 template <class Visitor>
 decltype(auto) visit_number(const DType& dtype, Visitor&& visitor) {
   switch (dtype.kind()) {
-    case DType::Kind::int8: return visitor(std::int8_t{});
-    case DType::Kind::int16: return visitor(std::int16_t{});
-    case DType::Kind::int32: return visitor(std::int32_t{});
-    case DType::Kind::int64: return visitor(std::int64_t{});
-    case DType::Kind::uint16: return visitor(std::uint16_t{});
-    case DType::Kind::uint32: return visitor(std::uint32_t{});
-    case DType::Kind::uint64: return visitor(std::uint64_t{});
-    case DType::Kind::float32: return visitor(float{});
-    case DType::Kind::float64: return visitor(double{});
-    default: return visitor(std::uint8_t{});
+    case DType::Kind::int8:
+      return visitor(std::int8_t{});
+    case DType::Kind::int16:
+      return visitor(std::int16_t{});
+    case DType::Kind::int32:
+      return visitor(std::int32_t{});
+    case DType::Kind::int64:
+      return visitor(std::int64_t{});
+    case DType::Kind::uint16:
+      return visitor(std::uint16_t{});
+    case DType::Kind::uint32:
+      return visitor(std::uint32_t{});
+    case DType::Kind::uint64:
+      return visitor(std::uint64_t{});
+    case DType::Kind::float32:
+      return visitor(float{});
+    case DType::Kind::float64:
+      return visitor(double{});
+    default:
+      return visitor(std::uint8_t{});
   }
 }
 

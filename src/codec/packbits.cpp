@@ -17,7 +17,7 @@ enum class PaddingByte : std::uint8_t { none, first, last };
 
 /// Which bits of which numbers are kept: complex elements count as two numbers.
 struct Layout {
-  std::size_t word_size = 1;   ///< bytes of a number in memory
+  std::size_t word_size = 1;  ///< bytes of a number in memory
   unsigned first_bit = 0;
   unsigned bits = 1;
   bool extends_sign = false;
@@ -93,10 +93,14 @@ void unpack_booleans(const Layout& layout, std::span<const std::byte> from, std:
 template <class Visitor>
 void visit_word(std::size_t size, Visitor&& visitor) {
   switch (size) {
-    case 1: return visitor(std::uint8_t{});
-    case 2: return visitor(std::uint16_t{});
-    case 4: return visitor(std::uint32_t{});
-    default: return visitor(std::uint64_t{});
+    case 1:
+      return visitor(std::uint8_t{});
+    case 2:
+      return visitor(std::uint16_t{});
+    case 4:
+      return visitor(std::uint32_t{});
+    default:
+      return visitor(std::uint64_t{});
   }
 }
 
@@ -107,8 +111,10 @@ bool is_packable(const DType& dtype) noexcept {
     case Kind::string:
     case Kind::bytes:
     case Kind::utf32:
-    case Kind::structure: return false;
-    default: return true;
+    case Kind::structure:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -120,8 +126,10 @@ bool is_signed(const DType& dtype) noexcept {
     case Kind::int32:
     case Kind::int64:
     case Kind::datetime64:
-    case Kind::timedelta64: return true;
-    default: return false;
+    case Kind::timedelta64:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -140,11 +148,11 @@ class PackbitsCodec final : public ArrayBytesCodec {
     const unsigned bits = number_bits(in.dtype);
     const unsigned last = last_bit_.value_or(bits - 1);
     if (last >= bits)
-      return configuration_error("last_bit", "packbits: 'last_bit' must be below the " + std::to_string(bits) +
-                                                 " bits of " + in.dtype.name());
+      return configuration_error(
+          "last_bit", "packbits: 'last_bit' must be below the " + std::to_string(bits) + " bits of " + in.dtype.name());
     if (last < first_bit_)
-      return configuration_error("first_bit", "packbits: 'first_bit' must not be above 'last_bit', " +
-                                                  std::to_string(last));
+      return configuration_error("first_bit",
+                                 "packbits: 'first_bit' must not be above 'last_bit', " + std::to_string(last));
     return {};
   }
 
@@ -166,7 +174,8 @@ class PackbitsCodec final : public ArrayBytesCodec {
     const std::size_t extra = padding_ == PaddingByte::none ? 0 : 1;
     SHERD_TRY(to.resize(size + extra));
     std::byte* packed = to.data() + (padding_ == PaddingByte::first ? 1 : 0);
-    if (extra > 0) to.data()[padding_ == PaddingByte::first ? 0 : size] = std::byte{padding_bits(layout, elements.size())};
+    if (extra > 0)
+      to.data()[padding_ == PaddingByte::first ? 0 : size] = std::byte{padding_bits(layout, elements.size())};
     if (is_plain(layout)) {
       if (size > 0) std::memcpy(packed, elements.data(), size);
     } else if (in.dtype.kind() == DType::Kind::boolean) {
@@ -246,11 +255,14 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_packbits(const CodecSpec& spec, co
   SHERD_TRY(last_bit, bit_member(configuration, "last_bit"));
   SHERD_TRY(configuration.done());
   PaddingByte where = PaddingByte::none;
-  if (padding == "first_byte") where = PaddingByte::first;
-  else if (padding == "last_byte") where = PaddingByte::last;
+  if (padding == "first_byte")
+    where = PaddingByte::first;
+  else if (padding == "last_byte")
+    where = PaddingByte::last;
   else if (padding != "none")
-    return configuration_error("padding_encoding",
-                               "packbits: 'padding_encoding' must be none, first_byte or last_byte, not '" + padding + "'");
+    return configuration_error(
+        "padding_encoding",
+        "packbits: 'padding_encoding' must be none, first_byte or last_byte, not '" + padding + "'");
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<PackbitsCodec>(where, first_bit, last_bit));
 }
 

@@ -33,7 +33,8 @@ struct Strides {
   std::size_t plane;
 };
 
-void move_elements(const std::byte* from, Strides a, std::byte* to, Strides b, std::size_t first, Strides end) noexcept {
+void move_elements(const std::byte* from, Strides a, std::byte* to, Strides b, std::size_t first,
+                   Strides end) noexcept {
   for (std::size_t i = first; i < end.element; ++i) {
     for (std::size_t k = 0; k < end.plane; ++k) to[i * b.element + k * b.plane] = from[i * a.element + k * a.plane];
   }
@@ -68,11 +69,20 @@ void shuffle_bytes(std::span<const std::byte> from, std::span<std::byte> to, std
   const std::size_t count = from.size() / element_size;
   std::size_t done = 0;
   switch (element_size) {
-    case 2: done = shuffle_lanes<2>(from.data(), to.data(), count); break;
-    case 4: done = shuffle_lanes<4>(from.data(), to.data(), count); break;
-    case 8: done = shuffle_lanes<8>(from.data(), to.data(), count); break;
-    case 16: done = shuffle_lanes<16>(from.data(), to.data(), count); break;
-    default: break;
+    case 2:
+      done = shuffle_lanes<2>(from.data(), to.data(), count);
+      break;
+    case 4:
+      done = shuffle_lanes<4>(from.data(), to.data(), count);
+      break;
+    case 8:
+      done = shuffle_lanes<8>(from.data(), to.data(), count);
+      break;
+    case 16:
+      done = shuffle_lanes<16>(from.data(), to.data(), count);
+      break;
+    default:
+      break;
   }
   move_elements(from.data(), {element_size, 1}, to.data(), {1, count}, done, {count, element_size});
 }
@@ -82,11 +92,20 @@ void unshuffle_bytes(std::span<const std::byte> from, std::span<std::byte> to, s
   const std::size_t count = from.size() / element_size;
   std::size_t done = 0;
   switch (element_size) {
-    case 2: done = unshuffle_lanes<2>(from.data(), to.data(), count); break;
-    case 4: done = unshuffle_lanes<4>(from.data(), to.data(), count); break;
-    case 8: done = unshuffle_lanes<8>(from.data(), to.data(), count); break;
-    case 16: done = unshuffle_lanes<16>(from.data(), to.data(), count); break;
-    default: break;
+    case 2:
+      done = unshuffle_lanes<2>(from.data(), to.data(), count);
+      break;
+    case 4:
+      done = unshuffle_lanes<4>(from.data(), to.data(), count);
+      break;
+    case 8:
+      done = unshuffle_lanes<8>(from.data(), to.data(), count);
+      break;
+    case 16:
+      done = unshuffle_lanes<16>(from.data(), to.data(), count);
+      break;
+    default:
+      break;
   }
   move_elements(from.data(), {1, count}, to.data(), {element_size, 1}, done, {count, element_size});
 }

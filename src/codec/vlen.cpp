@@ -141,7 +141,8 @@ class VlenCodec final : public ArrayBytesCodec {
         return corrupt(message(item(i) + " is not valid UTF-8"));
       at += size;
     }
-    if (at != encoded.size()) return corrupt(message(std::to_string(encoded.size() - at) + " bytes follow the last item"));
+    if (at != encoded.size())
+      return corrupt(message(std::to_string(encoded.size() - at) + " bytes follow the last item"));
     return {};
   }
 

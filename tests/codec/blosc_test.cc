@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kCompressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
 constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
 
-std::string configuration(std::string_view compressor, std::string_view shuffle, int type_size = 4, int block_size = 0) {
+std::string configuration(std::string_view compressor, std::string_view shuffle, int type_size = 4,
+                          int block_size = 0) {
   return R"({"cname": ")" + std::string(compressor) + R"(", "clevel": 5, "shuffle": ")" + std::string(shuffle) +
          R"(", "typesize": )" + std::to_string(type_size) + R"(, "blocksize": )" + std::to_string(block_size) + "}";
 }
@@ -94,8 +95,9 @@ TEST(Blosc, ATypesizeThatTheStreamsContradictIsRefused) {
 TEST(Blosc, AStartOrLengthOutsideTheChunkIsRefused) {
   const Bytes good = split_chunk();
   const std::size_t first_stream = word(good, 16);
-  for (const std::uint32_t value : {0u, 15u, 0x7ffffffcu, 0x80000000u, 0xffffffffu, static_cast<std::uint32_t>(good.size()),
-                                    static_cast<std::uint32_t>(good.size() - 3)}) {
+  for (const std::uint32_t value :
+       {0u, 15u, 0x7ffffffcu, 0x80000000u, 0xffffffffu, static_cast<std::uint32_t>(good.size()),
+        static_cast<std::uint32_t>(good.size() - 3)}) {
     Bytes stored = good;
     put_word(stored, 16, value);
     EXPECT_EQ(refusal(stored), ErrorCode::corrupt) << "start " << value;
@@ -163,13 +165,16 @@ TEST(Blosc, AConfigurationSaysWhatIsWrongWithIt) {
     const auto codec = try_bytes_codec(blosc_codec, text, DType::int32);
     return codec.has_value() ? "" : std::string(to_string(codec.error().code())) + " " + codec.error().member();
   };
-  EXPECT_EQ(member(R"({"cname":"lz4","clevel":5,"shuffle":"shuffle","blocksize":0})"), "invalid_argument configuration.typesize");
+  EXPECT_EQ(member(R"({"cname":"lz4","clevel":5,"shuffle":"shuffle","blocksize":0})"),
+            "invalid_argument configuration.typesize");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":5,"shuffle":"noshuffle","blocksize":0})"), "");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":10,"shuffle":"noshuffle"})"), "invalid_argument configuration.clevel");
   EXPECT_EQ(member(R"({"cname":"lz5","clevel":1,"shuffle":"noshuffle"})"), "invalid_argument configuration.cname");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"both"})"), "invalid_argument configuration.shuffle");
-  EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"shuffle","typesize":0})"), "invalid_argument configuration.typesize");
-  EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"noshuffle","threads":4})"), "unsupported configuration.threads");
+  EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"shuffle","typesize":0})"),
+            "invalid_argument configuration.typesize");
+  EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"noshuffle","threads":4})"),
+            "unsupported configuration.threads");
   EXPECT_EQ(member(R"({"clevel":1,"shuffle":"noshuffle"})"), "invalid_argument configuration.cname");
 }
 
@@ -178,8 +183,10 @@ TEST(Blosc, NumcodecsMayLeaveEverythingOutAndCountsItsShuffles) {
   const Bytes plain = encoded(*bytes_codec(numcodecs_blosc_codec, "", DType::int32), bytes);
   EXPECT_EQ(plain, encoded(*bytes_codec(blosc_codec, configuration("lz4", "shuffle")), bytes));
   for (int shuffle = 0; shuffle < 3; ++shuffle) {
-    const auto codec = bytes_codec(numcodecs_blosc_codec, R"({"cname":"zstd","shuffle":)" + std::to_string(shuffle) + "}", DType::int32);
-    EXPECT_EQ(encoded(*codec, bytes), encoded(*bytes_codec(blosc_codec, configuration("zstd", kShuffles[shuffle])), bytes));
+    const auto codec = bytes_codec(numcodecs_blosc_codec,
+                                   R"({"cname":"zstd","shuffle":)" + std::to_string(shuffle) + "}", DType::int32);
+    EXPECT_EQ(encoded(*codec, bytes),
+              encoded(*bytes_codec(blosc_codec, configuration("zstd", kShuffles[shuffle])), bytes));
   }
   const auto chosen = bytes_codec(numcodecs_blosc_codec, R"({"shuffle":-1})", DType::uint8);
   EXPECT_EQ(encoded(*chosen, bytes), encoded(*bytes_codec(blosc_codec, configuration("lz4", "bitshuffle", 1)), bytes));

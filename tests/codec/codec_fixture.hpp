@@ -64,7 +64,8 @@ inline Bytes encoded(const BytesCodec& codec, std::span<const std::byte> decoded
 }
 
 /// The decoded bytes; `capacity` bytes at most. nullopt as the codec gives it.
-inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<const std::byte> from, std::size_t capacity) {
+inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<const std::byte> from,
+                                            std::size_t capacity) {
   Bytes to(capacity);
   auto size = codec.decode(from, to);
   if (!size) return std::move(size).error();

@@ -9,7 +9,8 @@ extern const CodecEntry delta_codec, fixedscaleoffset_codec;
 namespace test {
 namespace {
 
-Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_view configuration, const DType& dtype) {
+Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_view configuration,
+                                           const DType& dtype) {
   const Limits limits;
   return entry.array_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
 }
@@ -29,8 +30,12 @@ TEST(Delta, IntegersComeBackWhateverTheirDifferences) {
   const std::vector<std::int64_t> wide = {Limits64::min(), Limits64::max(), 0, -1, Limits64::min()};
   EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"<i8"})", DType::int64).value(), wide, DType::int64), wide);
   const std::vector<std::uint8_t> narrow = {255, 0, 1, 254};
-  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(), narrow, DType::uint8), narrow);
-  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(), std::vector<std::uint8_t>(), DType::uint8).size(), 0u);
+  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(), narrow, DType::uint8),
+            narrow);
+  EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"|u1"})", DType::uint8).value(),
+                           std::vector<std::uint8_t>(), DType::uint8)
+                .size(),
+            0u);
 }
 
 TEST(Delta, TheStoredTypeIsAstype) {
@@ -69,7 +74,9 @@ TEST(Delta, AShortFormNamesTheType) {
 }
 
 TEST(FixedScaleOffset, TenthsComeBackThroughOneByte) {
-  const auto codec = filter(fixedscaleoffset_codec, R"({"offset":1000,"scale":10,"dtype":"<f8","astype":"|u1"})", DType::float64).value();
+  const auto codec =
+      filter(fixedscaleoffset_codec, R"({"offset":1000,"scale":10,"dtype":"<f8","astype":"|u1"})", DType::float64)
+          .value();
   const std::vector<double> values = {1000.0, 1000.1, 1012.3, 1025.5};
   EXPECT_EQ(codec->encoded_type({DType::float64, {4}}).value().dtype, DType::uint8);
   EXPECT_EQ(there_and_back(*codec, values, DType::float64), values);
@@ -78,8 +85,11 @@ TEST(FixedScaleOffset, TenthsComeBackThroughOneByte) {
 TEST(FixedScaleOffset, ValuesThatDoNotFitAreNoUndefinedBehaviour) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const auto astype : {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4"}) {
-    const auto codec = filter(fixedscaleoffset_codec, R"({"offset":0.5,"scale":3,"astype":")" + std::string(astype) + R"("})", DType::float64).value();
-    const auto read = there_and_back<double>(*codec, {infinity, -infinity, 1e300, -1e300, std::numeric_limits<double>::quiet_NaN(), 7.5}, DType::float64);
+    const auto codec = filter(fixedscaleoffset_codec,
+                              R"({"offset":0.5,"scale":3,"astype":")" + std::string(astype) + R"("})", DType::float64)
+                           .value();
+    const auto read = there_and_back<double>(
+        *codec, {infinity, -infinity, 1e300, -1e300, std::numeric_limits<double>::quiet_NaN(), 7.5}, DType::float64);
     EXPECT_EQ(read.back(), 7.5) << astype;
   }
 }

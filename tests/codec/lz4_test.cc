@@ -9,7 +9,8 @@ namespace test {
 namespace {
 
 TEST(Lz4, ComesBackAtEverySize) {
-  for (const auto configuration : {"", R"({"acceleration": 1})", R"({"acceleration": 50})", R"({"acceleration": -3})"}) {
+  for (const auto configuration :
+       {"", R"({"acceleration": 1})", R"({"acceleration": 50})", R"({"acceleration": -3})"}) {
     const auto codec = bytes_codec(lz4_codec, configuration);
     for (const std::size_t size : {0, 1, 2, 12, 13, 17, 255, 1000, 1 << 20}) {
       expect_round_trip(*codec, runs(size));

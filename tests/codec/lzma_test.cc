@@ -67,8 +67,9 @@ TEST(Lzma, ADictionaryBeyondTheLimitIsNotAllocated) {
   const auto result = decoded(*small, stored, 1000);
   EXPECT_EQ(result.error().code(), ErrorCode::unsupported);
   EXPECT_EQ(decoded(*bytes_codec(lzma_codec, R"({"format": 2})"), stored, 1000).value(), runs(1000));
-  const auto raw = lzma_codec.bytes_codec(
-      spec_of(lzma_codec, R"({"format": 3, "filters": [{"id": 33, "dict_size": 268435456}]})"), {{DType::uint8, {1}}, &limits});
+  const auto raw =
+      lzma_codec.bytes_codec(spec_of(lzma_codec, R"({"format": 3, "filters": [{"id": 33, "dict_size": 268435456}]})"),
+                             {{DType::uint8, {1}}, &limits});
   EXPECT_EQ(raw.error().code(), ErrorCode::unsupported);
 }
 
@@ -92,10 +93,12 @@ TEST(Lzma, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"format": 3})"), "invalid_argument configuration.filters");
   EXPECT_EQ(member(R"({"preset": 12})"), "invalid_argument configuration.preset");
   EXPECT_EQ(member(R"({"filters": [{"id": 77}]})"), "unsupported configuration.filters[0].id");
-  EXPECT_EQ(member(R"({"filters": [{"id": 3, "dist": 257}]})"), "invalid_argument configuration.filters[0].configuration.dist");
+  EXPECT_EQ(member(R"({"filters": [{"id": 3, "dist": 257}]})"),
+            "invalid_argument configuration.filters[0].configuration.dist");
   EXPECT_EQ(member(R"({"filters": [{"id": 33}, {"id": 33}]})"), "invalid_argument configuration.filters");
   EXPECT_EQ(member(R"({"filters": [{"id": 33, "lc": 9}]})"), "invalid_argument configuration.filters");
-  EXPECT_EQ(member(R"({"filters": [{"id": 3},{"id": 3},{"id": 3},{"id": 3},{"id": 33}]})"), "invalid_argument configuration.filters[4]");
+  EXPECT_EQ(member(R"({"filters": [{"id": 3},{"id": 3},{"id": 3},{"id": 3},{"id": 33}]})"),
+            "invalid_argument configuration.filters[4]");
   EXPECT_EQ(member(R"({"format": 2, "filters": [{"id": 33}]})"), "invalid_argument configuration.filters");
   EXPECT_EQ(member(R"({"speed": 1})"), "unsupported configuration.speed");
 }

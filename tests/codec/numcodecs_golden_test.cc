@@ -6,14 +6,14 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry blosc_codec, numcodecs_blosc_codec, lz4_codec, bz2_codec, lzma_codec, shuffle_codec, delta_codec,
-    fixedscaleoffset_codec;
+extern const CodecEntry blosc_codec, numcodecs_blosc_codec, lz4_codec, bz2_codec, lzma_codec, shuffle_codec,
+    delta_codec, fixedscaleoffset_codec;
 
 namespace test {
 namespace {
 
-constexpr const CodecEntry* kTable[] = {&blosc_codec,   &numcodecs_blosc_codec, &lz4_codec,   &bz2_codec,
-                                        &lzma_codec,    &shuffle_codec,         &delta_codec, &fixedscaleoffset_codec};
+constexpr const CodecEntry* kTable[] = {&blosc_codec, &numcodecs_blosc_codec, &lz4_codec,   &bz2_codec,
+                                        &lzma_codec,  &shuffle_codec,         &delta_codec, &fixedscaleoffset_codec};
 
 struct Case {
   CodecSpec spec;
@@ -81,8 +81,10 @@ TEST(Numcodecs, TheirBytesAreReadAndWrittenAlike) {
                  std::to_string(c.type.shape[0]));
     const CodecEntry* entry = find_codec(kTable, c.spec.name);
     ASSERT_NE(entry, nullptr);
-    if (entry->bytes_codec != nullptr) check_bytes_codec(*entry, c);
-    else check_array_codec(*entry, c);
+    if (entry->bytes_codec != nullptr)
+      check_bytes_codec(*entry, c);
+    else
+      check_array_codec(*entry, c);
     if (HasFailure()) return;
   }
 }

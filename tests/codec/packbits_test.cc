@@ -11,7 +11,8 @@ namespace {
 
 std::unique_ptr<ArrayBytesCodec> packbits(std::string_view configuration) {
   const Limits limits;
-  return packbits_codec.array_bytes_codec(spec_of(packbits_codec, configuration), {{DType::uint8, {1}}, &limits}).value();
+  return packbits_codec.array_bytes_codec(spec_of(packbits_codec, configuration), {{DType::uint8, {1}}, &limits})
+      .value();
 }
 
 Bytes packed(const ArrayBytesCodec& codec, const ChunkType& type, const Bytes& elements) {
@@ -28,7 +29,9 @@ Result<Bytes> unpacked(const ArrayBytesCodec& codec, const ChunkType& type, cons
   return elements;
 }
 
-bool bit_at(const Bytes& bytes, std::size_t bit) { return (std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1u) != 0; }
+bool bit_at(const Bytes& bytes, std::size_t bit) {
+  return (std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1u) != 0;
+}
 
 /// The specification's words, one bit at a time, for little-endian words.
 Bytes by_the_book(const Bytes& words, std::size_t word_bits, std::size_t first, std::size_t last) {
@@ -57,14 +60,16 @@ TEST(Packbits, BooleansTakeOneBit) {
 }
 
 TEST(Packbits, KeepsTheBitsBetweenFirstAndLastOfEveryType) {
-  const DType types[] = {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32, DType::uint64,
-                         DType::int64, DType::float32, DType::float64, DType::bfloat16, DType::complex64};
+  const DType types[] = {DType::uint8,   DType::int8,    DType::uint16,   DType::int16,
+                         DType::uint32,  DType::int32,   DType::uint64,   DType::int64,
+                         DType::float32, DType::float64, DType::bfloat16, DType::complex64};
   for (const DType& dtype : types) {
     const std::size_t bits = 8 * dtype.word_size();
     for (std::size_t first = 0; first < bits; first += 3) {
       for (std::size_t last = first; last < bits; last += 5) {
         SCOPED_TRACE(dtype.name() + " " + std::to_string(first) + " " + std::to_string(last));
-        const auto codec = packbits(R"({"first_bit":)" + std::to_string(first) + R"(,"last_bit":)" + std::to_string(last) + "}");
+        const auto codec =
+            packbits(R"({"first_bit":)" + std::to_string(first) + R"(,"last_bit":)" + std::to_string(last) + "}");
         const ChunkType type{dtype, {13}};
         const Bytes words = noise(13 * dtype.size());
         const Bytes stored = packed(*codec, type, words);
@@ -85,7 +90,8 @@ TEST(Packbits, SignsAreCarriedToTheTop) {
   EXPECT_EQ(unpacked(*codec, type, packed(*codec, type, elements), elements.size()).value(), elements);
   const std::uint16_t kept[] = {8, 7, 15, 0};
   const auto unsigned_span = std::as_bytes(std::span(kept));
-  EXPECT_EQ(unpacked(*codec, {DType::uint16, {4}}, packed(*codec, type, elements), 8).value(), Bytes(unsigned_span.begin(), unsigned_span.end()));
+  EXPECT_EQ(unpacked(*codec, {DType::uint16, {4}}, packed(*codec, type, elements), 8).value(),
+            Bytes(unsigned_span.begin(), unsigned_span.end()));
 }
 
 TEST(Packbits, ThePaddingIsCountedWhereItShallBe) {
@@ -99,7 +105,8 @@ TEST(Packbits, ThePaddingIsCountedWhereItShallBe) {
   const Bytes last = {std::byte{0x0d}, std::byte{4}};
   EXPECT_EQ(packed(*packbits(R"({"padding_encoding":"last_byte"})"), four, more), last);
   EXPECT_EQ(unpacked(*packbits(R"({"padding_encoding":"last_byte"})"), four, last, 4).value(), more);
-  EXPECT_EQ(unpacked(*packbits(R"({"padding_encoding":"first_byte"})"), four, last, 4).error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(unpacked(*packbits(R"({"padding_encoding":"first_byte"})"), four, last, 4).error().code(),
+            ErrorCode::corrupt);
 }
 
 TEST(Packbits, WrongSizesAreRefused) {
@@ -127,11 +134,15 @@ TEST(Packbits, ZarrsLeavesThePaddingByteOutWhereAllBitsAreKept) {
 TEST(Packbits, BitsAndTypesHaveBounds) {
   EXPECT_EQ(packbits(R"({"last_bit":8})")->check({DType::uint8, {1}}).error().member(), "configuration.last_bit");
   EXPECT_EQ(packbits(R"({"first_bit":1})")->check({DType::bool_, {1}}).error().member(), "configuration.first_bit");
-  EXPECT_EQ(packbits(R"({"first_bit":3,"last_bit":2})")->check({DType::uint8, {1}}).error().member(), "configuration.first_bit");
+  EXPECT_EQ(packbits(R"({"first_bit":3,"last_bit":2})")->check({DType::uint8, {1}}).error().member(),
+            "configuration.first_bit");
   EXPECT_EQ(packbits("")->check({DType::string, {1}}).error().code(), ErrorCode::unsupported);
-  EXPECT_TRUE(packbits(R"({"padding_encoding":"none","first_bit":null,"last_bit":null})")->check({DType::int64, {1}}).has_value());
+  EXPECT_TRUE(packbits(R"({"padding_encoding":"none","first_bit":null,"last_bit":null})")
+                  ->check({DType::int64, {1}})
+                  .has_value());
   const Limits limits;
-  const auto made = packbits_codec.array_bytes_codec(spec_of(packbits_codec, R"({"padding_encoding":"start_byte"})"), {{DType::bool_, {1}}, &limits});
+  const auto made = packbits_codec.array_bytes_codec(spec_of(packbits_codec, R"({"padding_encoding":"start_byte"})"),
+                                                     {{DType::bool_, {1}}, &limits});
   EXPECT_EQ(made.error().member(), "configuration.padding_encoding");
 }
 

@@ -35,7 +35,8 @@ TEST(Shuffle, PartsOfElementsAreRefusedBothWays) {
 
 TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
   const Bytes bytes = noise(64);
-  EXPECT_EQ(encoded(*bytes_codec(shuffle_codec, "", DType::float64), bytes), encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes));
+  EXPECT_EQ(encoded(*bytes_codec(shuffle_codec, "", DType::float64), bytes),
+            encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes));
   EXPECT_EQ(shuffle_codec.short_form("", DType::int16).value(), Json::parse(size_of(2)).value());
   EXPECT_EQ(try_bytes_codec(shuffle_codec, size_of(0)).error().member(), "configuration.elementsize");
 }

@@ -63,8 +63,9 @@ TEST(Vlen, WhatNumcodecsWroteIsReadAndWrittenAlike) {
 
 TEST(Vlen, NoElementsAndLargeElementsComeBack) {
   for (const CodecEntry* entry : {&vlen_utf8_codec, &vlen_bytes_codec}) {
-    for (const std::vector<std::string>& items : {std::vector<std::string>(), std::vector<std::string>(1), std::vector<std::string>(5000, "abc"),
-                                                 std::vector<std::string>{std::string(1 << 20, 'x'), "", "y"}})
+    for (const std::vector<std::string>& items :
+         {std::vector<std::string>(), std::vector<std::string>(1), std::vector<std::string>(5000, "abc"),
+          std::vector<std::string>{std::string(1 << 20, 'x'), "", "y"}})
       EXPECT_EQ(read(*entry, write(*entry, items).value(), items.size()).value(), items);
   }
 }
@@ -73,7 +74,8 @@ TEST(Vlen, EveryTruncationAndEveryTailIsRefused) {
   const std::vector<std::string> items = {"", "abc", "grüße", "x"};
   Bytes stored = write(vlen_utf8_codec, items).value();
   for (std::size_t size = 0; size < stored.size(); ++size) {
-    const auto result = read(vlen_utf8_codec, Bytes(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(size)), 4);
+    const auto result =
+        read(vlen_utf8_codec, Bytes(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(size)), 4);
     ASSERT_FALSE(result.has_value()) << size;
     EXPECT_EQ(result.error().code(), ErrorCode::corrupt);
   }
@@ -97,10 +99,27 @@ TEST(Vlen, CountsAndLengthsThatLieAreRefused) {
 }
 
 TEST(Vlen, TextsAreValidUtf8OnBothWays) {
-  const std::vector<std::string> wrong = {"\x80", "\xc0\xaf", "\xc1\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
-                                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "a\xc3", "12345678\xe2\x82", "abcdefgh\xc3("};
-  const std::vector<std::string> right = {"\x7f", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf0\x90\x80\x80",
-                                          "\xf4\x8f\xbf\xbf", "12345678\xe2\x82\xac 12345678", std::string(1, '\0')};
+  const std::vector<std::string> wrong = {"\x80",
+                                          "\xc0\xaf",
+                                          "\xc1\x80",
+                                          "\xe0\x80\x80",
+                                          "\xed\xa0\x80",
+                                          "\xf0\x80\x80\x80",
+                                          "\xf4\x90\x80\x80",
+                                          "\xf5\x80\x80\x80",
+                                          "\xff",
+                                          "a\xc3",
+                                          "12345678\xe2\x82",
+                                          "abcdefgh\xc3("};
+  const std::vector<std::string> right = {"\x7f",
+                                          "\xc2\x80",
+                                          "\xe0\xa0\x80",
+                                          "\xed\x9f\xbf",
+                                          "\xee\x80\x80",
+                                          "\xf0\x90\x80\x80",
+                                          "\xf4\x8f\xbf\xbf",
+                                          "12345678\xe2\x82\xac 12345678",
+                                          std::string(1, '\0')};
   for (const std::string& text : wrong) {
     EXPECT_EQ(write(vlen_utf8_codec, {text}).error().code(), ErrorCode::invalid_argument);
     const Bytes stored = write(vlen_bytes_codec, {text}).value();
