@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "array/create.hpp"
-#include "registry.hpp"
 #include "sherd/sherd.hpp"
 
 namespace sherd {

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "registry.hpp"
 #include "sherd/sherd.hpp"
 
 namespace sherd {

@@ -1,0 +1,308 @@
+// The hierarchy: what stands where, who finds it, and that no edit of anybody is lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+Json parsed(std::string_view text) { return Json::parse(text).value(); }
+CreateOptions bytes_array(bool overwrite = false) {
+  return {.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = overwrite};
+}
+Group writable(const std::shared_ptr<Store>& store, const std::string& path = "") {
+  return open_group(store, {.path = path, .writable = true}).value();
+}
+std::string text_at(Store& store, const std::string& key) { return store.get(key).value().value_or("(nothing)"); }
+ErrorCode code_of(const auto& result) { return result.error().code(); }
+
+class EveryStore : public testing::TestWithParam<bool> {
+  TempDir directory_;
+
+ protected:
+  std::shared_ptr<Store> store_ = GetParam() ? file_store(directory_.path()).value() : memory_store();
+};
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Bool(),
+                         [](const auto& param) { return param.param ? "file" : "memory"; });
+
+TEST_P(EveryStore, NewNodesGetTheParentsTheyLack) {
+  create_array(store_, "a/b/c", bytes_array()).value();
+  EXPECT_THAT(writable(store_).members().value(), ElementsAre(Pair("a", NodeType::group)));
+  EXPECT_THAT(writable(store_, "a/b").members().value(), ElementsAre(Pair("c", NodeType::array)));
+  EXPECT_EQ(text_at(*store_, "a/zarr.json"), "{\n  \"attributes\": {},\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}");
+}
+
+TEST_P(EveryStore, ParentsThatExistStayAsTheyAre) {
+  create_group(store_, "a", parsed(R"({"keep": 1})")).value();
+  create_group(store_, "a/b").value();
+  EXPECT_EQ(open_group(store_, {.path = "a"}).value().attributes(), parsed(R"({"keep": 1})"));
+}
+
+TEST_P(EveryStore, WhatStandsIsAConflictUnlessOverwritten) {
+  Array old = create_array(store_, "a", bytes_array()).value();
+  const std::vector<std::uint8_t> ones(4, 1);
+  old.write(Box{{0}, {4}}, std::span(ones)).value();
+  EXPECT_EQ(code_of(create_array(store_, "a", bytes_array())), ErrorCode::conflict);
+  EXPECT_EQ(code_of(create_group(store_, "a")), ErrorCode::conflict);
+
+  const Array fresh = create_array(store_, "a", bytes_array(true)).value();
+  std::vector<std::uint8_t> values(4, 9);
+  fresh.read(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_THAT(values, testing::Each(0)) << "chunks of the overwritten array are still there";
+
+  create_group(store_, "a", {}, true).value();
+  EXPECT_TRUE(store_->list_dir("a/").value().prefixes.empty());
+}
+
+TEST_P(EveryStore, OverwritingAGroupErasesItsMembers) {
+  create_array(store_, "g/x", bytes_array()).value();
+  create_group(store_, "g", {}, true).value();
+  EXPECT_TRUE(writable(store_, "g").members().value().empty());
+  EXPECT_EQ(text_at(*store_, "g/x/zarr.json"), "(nothing)");
+}
+
+TEST_P(EveryStore, ACorruptDocumentCanBeOverwritten) {
+  store_->set("a/zarr.json", "{").value();
+  EXPECT_EQ(code_of(create_array(store_, "a", bytes_array())), ErrorCode::conflict);
+  EXPECT_TRUE(create_array(store_, "a", bytes_array(true)));
+}
+
+TEST_P(EveryStore, NothingIsMadeInsideAnArray) {
+  create_array(store_, "a", bytes_array()).value();
+  const auto inside = create_array(store_, "a/b/c", bytes_array());
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(inside.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(inside.error().key(), "a/zarr.json");
+  EXPECT_EQ(code_of(create_group(store_, "a/b", {}, true)), ErrorCode::conflict);
+  EXPECT_EQ(text_at(*store_, "a/b/zarr.json"), "(nothing)");
+}
+
+TEST_P(EveryStore, ForeignObjectsAreNeverTakenForChunksNorErased) {
+  store_->set("a/c/0", "old").value();
+  EXPECT_EQ(code_of(create_array(store_, "a", bytes_array())), ErrorCode::conflict);
+  EXPECT_EQ(code_of(create_array(store_, "a", bytes_array(true))), ErrorCode::conflict);
+  EXPECT_EQ(text_at(*store_, "a/c/0"), "old");
+  EXPECT_TRUE(create_group(store_, "a")) << "a group may take in what stands below it";
+}
+
+TEST_P(EveryStore, MembersAreWhatHasADocumentAndALawfulName) {
+  create_group(store_, "").value();
+  create_group(store_, "b").value();
+  create_array(store_, "a", bytes_array()).value();
+  create_group(store_, "ü x").value();
+  store_->set("implicit/inner/zarr.json", "{}").value();
+  store_->set("__hidden/zarr.json", text_at(*store_, "b/zarr.json")).value();
+  store_->set("readme.txt", "x").value();
+  EXPECT_THAT(writable(store_).members().value(),
+              ElementsAre(Pair("a", NodeType::array), Pair("b", NodeType::group), Pair("ü x", NodeType::group)));
+}
+
+TEST_P(EveryStore, AMemberWithABrokenDocumentIsNamed) {
+  create_group(store_, "g").value();
+  store_->set("g/x/zarr.json", R"({"zarr_format": 3})").value();
+  const auto members = writable(store_, "g").members();
+  ASSERT_FALSE(members);
+  EXPECT_EQ(members.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(members.error().key(), "g/x/zarr.json");
+  EXPECT_EQ(members.error().member(), "node_type");
+}
+
+TEST_P(EveryStore, UnlawfulNamesAreRefused) {
+  for (const std::string name : {"...", "__x", "zarr.json", "a/zarr.json", "..", ".", "a/../b"}) {
+    const auto group = create_group(store_, name);
+    ASSERT_FALSE(group) << name;
+    EXPECT_EQ(group.error().code(), ErrorCode::invalid_argument) << name;
+  }
+  EXPECT_EQ(code_of(create_group(store_, std::string("a\0b", 3))), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(create_group(store_, "a\xff")), ErrorCode::invalid_argument);
+  EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
+  EXPECT_EQ(create_group(store_, "/a//b/").value().path(), "a/b");
+}
+
+TEST_P(EveryStore, ErasingTakesAllBelowAndNothingBeside) {
+  Group root = create_group(store_, "").value();
+  root.create_array("a/x", bytes_array()).value();
+  root.create_array("ab", bytes_array()).value();
+  root.erase("a").value();
+  EXPECT_FALSE(root.contains("a").value());
+  EXPECT_FALSE(root.contains("a/x").value());
+  EXPECT_TRUE(root.contains("ab").value());
+  EXPECT_TRUE(store_->list_dir("a/").value().prefixes.empty());
+  EXPECT_EQ(code_of(root.erase("a")), ErrorCode::not_found);
+  EXPECT_EQ(code_of(root.erase("")), ErrorCode::invalid_argument);
+}
+
+TEST_P(EveryStore, AttributesAreReplacedMergedAndKeptInOrder) {
+  store_->set("zarr.json", R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
+                           R"("attributes":{"z":1.10,"a":2}})").value();
+  Group group = writable(store_);
+  group.update_attributes(parsed(R"({"a": null, "b": {"c": [1.0]}})")).value();
+  const std::string expected = R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
+                               R"("attributes":{"z":1.10,"b":{"c":[1.0]}}})";
+  EXPECT_EQ(group.metadata().dump(), expected);
+  EXPECT_EQ(parsed(text_at(*store_, "zarr.json")).dump(), expected);
+  group.set_attributes(parsed("{}")).value();
+  EXPECT_EQ(open_group(store_).value().attributes().dump(), "{}");
+  EXPECT_EQ(code_of(group.set_attributes(Json(1))), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(group.update_attributes(Json())), ErrorCode::invalid_argument);
+}
+
+TEST_P(EveryStore, ConcurrentAttributeEditsLoseNothing) {
+  constexpr int threads = 8, edits = 25;
+  create_array(store_, "a", bytes_array()).value();
+  std::vector<std::thread> writers;
+  for (int t = 0; t < threads; ++t) {
+    writers.emplace_back([this, t] {
+      Array array = open_array(store_, {.path = "a", .writable = true}).value();
+      for (int i = 0; i < edits; ++i) {
+        Json change;
+        change.set(std::to_string(t) + "." + std::to_string(i), i);
+        EXPECT_TRUE(array.update_attributes(change));
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(open_array(store_, {.path = "a"}).value().attributes().size(), std::size_t{threads * edits});
+}
+
+TEST_P(EveryStore, OfConcurrentCreatorsExactlyOneWins) {
+  std::atomic<int> made{0}, refused{0};
+  std::vector<std::thread> creators;
+  for (int t = 0; t < 8; ++t) {
+    creators.emplace_back([&] {
+      const auto array = create_array(store_, "g/a", bytes_array());
+      if (array) ++made;
+      else if (array.error().code() == ErrorCode::conflict) ++refused;
+    });
+  }
+  for (std::thread& creator : creators) creator.join();
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(refused, 7);
+}
+
+TEST_P(EveryStore, AnEditMeetsWhatHasTakenTheNodesPlace) {
+  create_array(store_, "a", bytes_array()).value();
+  Array array = open_array(store_, {.path = "a", .writable = true}).value();
+  create_group(store_, "a", {}, true).value();
+  EXPECT_EQ(code_of(array.set_attributes(parsed(R"({"x": 1})"))), ErrorCode::not_found);
+  EXPECT_EQ(open_group(store_, {.path = "a"}).value().attributes().dump(), "{}");
+}
+
+TEST_P(EveryStore, ReadOnlyHandlesChangeNothing) {
+  create_group(store_, "a").value();
+  Group group = open_group(store_).value();
+  EXPECT_TRUE(group.read_only());
+  EXPECT_EQ(code_of(group.set_attributes(parsed("{}"))), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(group.create_group("b")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(group.create_array("b", bytes_array())), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(group.erase("a")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(group.consolidate()), ErrorCode::invalid_argument);
+  EXPECT_TRUE(group.contains("a").value());
+}
+
+TEST_P(EveryStore, ConsolidatedMetadataAnswersWithoutFurtherRequests) {
+  Group root = create_group(store_, "").value();
+  root.create_array("g/x", bytes_array()).value().set_attributes(parsed(R"({"n": 1.0})")).value();
+  root.create_group("g/h").value();
+  root.consolidate().value();
+  EXPECT_TRUE(root.metadata().find("consolidated_metadata")->find("must_understand")->as_bool() == false);
+
+  auto recorder = std::make_shared<Recorder>();
+  const Group group = open_group(store_, {.config = {.recorder = recorder}}).value();
+  const std::uint64_t after_open = recorder->stats().requests;
+  EXPECT_THAT(group.members().value(), ElementsAre(Pair("g", NodeType::group)));
+  const Group inner = std::get<Group>(group.open("g").value());
+  EXPECT_EQ(inner.path(), "g");
+  EXPECT_THAT(inner.members().value(), ElementsAre(Pair("h", NodeType::group), Pair("x", NodeType::array)));
+  EXPECT_EQ(std::get<Array>(inner.open("x").value()).attributes().dump(), R"({"n":1.0})");
+  EXPECT_TRUE(group.contains("g/h").value());
+  EXPECT_EQ(recorder->stats().requests, after_open);
+}
+
+TEST_P(EveryStore, ConsolidatedMetadataIsNeverTrustedByWriters) {
+  Group root = create_group(store_, "").value();
+  root.create_array("x", bytes_array()).value();
+  root.consolidate().value();
+  root.erase("x").value();
+  root.create_group("y").value();
+  EXPECT_THAT(writable(store_).members().value(), ElementsAre(Pair("y", NodeType::group)));
+  EXPECT_THAT(open_group(store_).value().members().value(), ElementsAre(Pair("x", NodeType::array)));
+  EXPECT_TRUE(open_group(store_).value().open("y")) << "what the snapshot does not name is looked for";
+  root.consolidate().value();
+  EXPECT_THAT(open_group(store_).value().members().value(), ElementsAre(Pair("y", NodeType::group)));
+}
+
+TEST(ConsolidatedMetadata, OfOtherKindsOrOfUnlawfulPathsIsIgnored) {
+  auto store = memory_store();
+  create_group(store, "real").value();
+  const auto members_with = [&](std::string_view consolidated) {
+    store->set("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":)" + std::string(consolidated) + "}").value();
+    return open_group(store).value().members().value();
+  };
+  EXPECT_THAT(members_with(R"({"kind":"by reference","metadata":{"x":{}}})"), ElementsAre(Pair("real", NodeType::group)));
+  EXPECT_THAT(members_with(R"({"kind":"inline","metadata":[]})"), ElementsAre(Pair("real", NodeType::group)));
+  EXPECT_THAT(members_with(R"({"kind":"inline","metadata":{"..":{},"/x":{},"a//b":{},"__c":{},"ok":{"zarr_format":3,"node_type":"group"}}})"),
+              ElementsAre(Pair("ok", NodeType::group)));
+}
+
+TEST(ConsolidatedMetadata, WithABrokenDocumentNamesNodeAndMember) {
+  auto store = memory_store();
+  store->set("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline","metadata":{"x":{"zarr_format":3,"node_type":"array"}}}})").value();
+  const auto node = open_group(store).value().open("x");
+  ASSERT_FALSE(node);
+  EXPECT_EQ(node.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(node.error().key(), "x/zarr.json");
+  EXPECT_EQ(node.error().member(), "shape");
+  EXPECT_THAT(node.error().message(), HasSubstr("consolidated metadata"));
+}
+
+TEST(Open, SaysWhereItLookedWhenNothingIsThere) {
+  const auto node = open(memory_store(), {.path = "a/b"});
+  ASSERT_FALSE(node);
+  EXPECT_EQ(node.error().code(), ErrorCode::not_found);
+  EXPECT_EQ(node.error().key(), "a/b/zarr.json");
+  EXPECT_THAT(node.error().message(), HasSubstr("a/b/zarr.json"));
+}
+
+TEST(Open, TakesAFormatByName) {
+  auto store = memory_store();
+  create_group(store, "").value();
+  EXPECT_TRUE(open(store, {.format = "zarr3"}));
+  const auto node = open(store, {.format = "zarr9"});
+  ASSERT_FALSE(node);
+  EXPECT_EQ(node.error().code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(node.error().message(), HasSubstr("zarr3"));
+}
+
+TEST(Open, TellsArraysFromGroups) {
+  auto store = memory_store();
+  create_array(store, "a", bytes_array()).value();
+  EXPECT_EQ(code_of(open_group(store, {.path = "a"})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(open_array(store)), ErrorCode::invalid_argument);
+  EXPECT_TRUE(open_array(store, {.path = "a"}));
+}
+
+TEST(Open, AUrlsPathNamesTheRootAndTheOptionGoesOnFromThere) {
+  const TempDir directory;
+  const std::string root = directory.path() + "/data set.zarr";
+  create_array(root + "/a/b", bytes_array()).value();
+  EXPECT_EQ(code_of(open(root)), ErrorCode::not_found) << "no parents beyond the URL's own root";
+  EXPECT_EQ(open_array(root, {.path = "a/b"}).value().path(), "a/b");
+  EXPECT_EQ(open_array(root + "/a/b/").value().path(), "");
+  std::string url = "file://" + root;
+  url.replace(url.find(' '), 1, "%20");
+  EXPECT_TRUE(open_array(url, {.path = "a/b"}));
+  EXPECT_EQ(code_of(open("nowhere://x")), ErrorCode::unsupported);
+}
+
+}  // namespace
+}  // namespace sherd
