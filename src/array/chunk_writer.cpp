@@ -124,10 +124,9 @@ Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optiona
   return to_object(stored, &source, writer);
 }
 
-Result<std::vector<ChunkWriter::SlotPlan>> ChunkWriter::plan_slots(const WritePiece& stored) const {
+std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& stored, const Cells& cells) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
-  const Cells cells(stored.part, regular_axes(shard.inner_shape));
   std::vector<SlotPlan> slots(cells.size());
   Shape cell;
   for (std::uint64_t i = 0; i < cells.size(); ++i) {
@@ -143,40 +142,34 @@ Result<std::vector<ChunkWriter::SlotPlan>> ChunkWriter::plan_slots(const WritePi
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
-  const unsigned threads = thread_count(config_.threads);
-  ShardWriter writer(shard, grid, config_.limits, std::size_t{4} * threads);
+  const Cells cells(stored.part, regular_axes(shard.inner_shape));
+  const auto slots = plan_slots(stored, cells);
+  ShardWriter writer(shard, grid, config_.limits, std::size_t{4} * thread_count(config_.threads));
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
-    return write_slots(stored, nullptr, writer);
+    return write_slots(stored, slots, nullptr, writer);
   }
   SHERD_TRY(size, old->size());
   Cache none(0);
   SHERD_TRY(index, read_index({*old, {0, size}, shard, grid}, config_.limits, none));
   const OldShard before{std::move(index), old};
   std::vector<std::uint64_t> changed;
-  Shape cell;
-  Region part;
-  const Cells cells(stored.part, regular_axes(shard.inner_shape));
-  for (std::uint64_t i = 0; i < cells.size(); ++i) {
-    cells.get(i, cell, part);
-    changed.push_back(ravel(cell, grid));
-  }
+  for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
-  SHERD_TRY(present, write_slots(stored, &before, writer));
+  SHERD_TRY(present, write_slots(stored, slots, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;
 }
 
-Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const OldShard* old, ShardWriter& writer) const {
-  SHERD_TRY(slots, plan_slots(stored));
+Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
+                                      ShardWriter& writer) const {
   const ShardLayout& shard = *stored.layout.shard;
   const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
   const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
-  const std::span<const SlotPlan> all(slots);
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
     writer.begin(i);
-    auto encoded = encode_batch(stored, all.subspan(i * batch, std::min(batch, all.size() - i * batch)), old);
+    auto encoded = encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
     auto put = encoded ? writer.put(i, std::move(*encoded)) : Result<void>(std::move(encoded).error());
     if (!put) writer.abandon();
     return put;

@@ -39,8 +39,10 @@ class ChunkWriter {
 
  private:
   struct SlotPlan;
-  Result<std::vector<SlotPlan>> plan_slots(const WritePiece& stored) const;
-  Result<bool> write_slots(const WritePiece& stored, const OldShard* old, ShardWriter& writer) const;
+  /// The parts of the plan point into `cells`.
+  std::vector<SlotPlan> plan_slots(const WritePiece& stored, const Cells& cells) const;
+  Result<bool> write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
+                           ShardWriter& writer) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old) const;
   Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
   Result<bool> opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;

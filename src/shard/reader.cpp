@@ -18,14 +18,23 @@ Result<Extent> place_index(const ShardLayout& layout, const Shape& grid, Extent 
   return Extent{at_start ? where.offset : where.end() - size, size};
 }
 
+// With its length: a nested shard may begin where the one around it begins.
+std::string cached_name(const ShardPlace& shard) {
+  return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length);
+}
+
 }  // namespace
+
+bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache) {
+  return cache.get<ShardIndex>(cached_name(shard), generation) != nullptr;
+}
 
 Result<Extent> index_extent(const ShardPlace& shard, const Limits& limits) {
   return place_index(shard.layout, shard.grid, shard.where, limits);
 }
 
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {
-  const std::string name = shard.source.name() + "@" + std::to_string(shard.where.offset);
+  const std::string name = cached_name(shard);
   SHERD_TRY(generation, shard.source.generation());
   if (auto kept = cache.get<ShardIndex>(name, generation)) return kept;
   SHERD_TRY(extent, index_extent(shard, limits));

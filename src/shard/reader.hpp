@@ -27,6 +27,9 @@ Result<Extent> index_extent(const ShardPlace& shard, const Limits& limits);
 /// The shard's index: from the cache if it has that generation's, otherwise read once and kept there.
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache);
 
+/// Whether read_index would cost no request.
+[[nodiscard]] bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache);
+
 /// The index of a shard that stands in memory.
 Result<ShardIndex> index_in(std::span<const std::byte> shard, const ShardLayout& layout, const Shape& grid,
                             const Limits& limits);
