@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@
 
 namespace sherd {
 
-/// What copy() changes on the way; what is absent stays as the source has it.
+/// What copy() changes on the way; what is absent stays as the source has it. In a hierarchy, chunks and shards go to
+/// the arrays of their rank.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
   std::optional<Shape> shards = {};     ///< empty: unsharded
@@ -21,39 +23,48 @@ struct CopyOptions {
   std::optional<IndexLocation> index_location = {};
   bool resume = false;               ///< go on where an earlier copy with the same options was cut off
   bool overwrite = false;
+  std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   Config config = {};                ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
-  std::uint64_t arrays = 0, groups = 0, shards = 0, shards_skipped = 0;
+  std::uint64_t arrays = 0, groups = 0;
+  std::uint64_t shards = 0, shards_skipped = 0;   ///< stored objects: written, and found there already
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
-/// parallel, resumable: a finished target object is never written twice.
+/// parallel, resumable: a finished target object is never written twice (docs/copy.md).
+/// An existing destination is `conflict` unless overwritten or resumed.
 SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options = {});
+/// The same between stores, at options.source_path and options.destination_path.
+SHERD_API Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
+                                  const CopyOptions& options = {});
 
 /// One thing that is wrong with a store.
 struct Fault {
   enum class Severity : std::uint8_t { warning, error } severity = Severity::error;
-  std::string code;                       ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode"
+  std::string code;                       ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode" (docs/check.md)
   std::string key;
-  std::optional<std::uint64_t> slot;
+  std::optional<std::uint64_t> slot;      ///< of the innermost shard, which the message names where shards are nested
   std::optional<std::uint64_t> offset;    ///< byte offset inside the object
   std::string message;
 };
 struct CheckOptions {
-  std::string path;
+  std::string path = {};
   bool data = false;                      ///< also decode every chunk
   Config config = {};
 };
 struct CheckReport {
   std::uint64_t documents = 0, shards = 0, chunks = 0;
+  /// Of stored chunks: what is referenced, what is kept for growth, and what nothing refers to.
   std::uint64_t live_bytes = 0, slack_bytes = 0, dead_bytes = 0;
   std::vector<Fault> faults;
-  [[nodiscard]] bool ok() const noexcept;  ///< no fault of severity error
+  [[nodiscard]] SHERD_API bool ok() const noexcept;  ///< no fault of severity error
   [[nodiscard]] SHERD_API Json to_json() const;
 };
 /// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk.
+/// Looks at what is stored only. not_found where there is no node; what is wrong with one is a fault, not an error.
 SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
+SHERD_API Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options = {});
 
 /// How a file becomes an array. Formats: nifti, npy, raw, png, pgm, tiff.
 /// Images may be a directory or a pattern of files (`slice_*.png`, `slice_%04d.png`) of one size, in natural order.

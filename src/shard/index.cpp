@@ -94,19 +94,32 @@ std::uint64_t ShardIndex::count() const noexcept {
   return count;
 }
 
+ShardIndex::Entry ShardIndex::entry(std::uint64_t slot) const noexcept {
+  const std::uint64_t offset = words_[2 * slot];
+  const std::uint64_t length = words_[2 * slot + 1];
+  if (offset == kEmpty && length == kEmpty) return Entry::empty;
+  if (offset == kEmpty || length == kEmpty) return Entry::half_empty;
+  const auto end = checked_add(offset, length);
+  if (!end) return Entry::overflow;
+  return *end > object_size_ ? Entry::out_of_bounds : Entry::stored;
+}
+
 Result<std::optional<Extent>> ShardIndex::extent(std::uint64_t slot) const {
   const std::uint64_t offset = words_[2 * slot];
   const std::uint64_t length = words_[2 * slot + 1];
-  if (offset == kEmpty && length == kEmpty) return std::optional<Extent>();
-  if (offset == kEmpty || length == kEmpty)
-    return std::move(corrupt("half-empty index entry: offset " + std::to_string(offset) + ", nbytes " + std::to_string(length)))
-        .in_slot(slot);
-  const auto end = checked_add(offset, length);
-  if (!end || *end > object_size_)
-    return std::move(corrupt("index entry (offset " + std::to_string(offset) + ", nbytes " + std::to_string(length) +
-                             ") reaches beyond the shard's " + std::to_string(object_size_) + " bytes"))
-        .in_slot(slot);
-  return std::optional<Extent>(Extent{offset, length});
+  switch (entry(slot)) {
+    case Entry::empty: return std::optional<Extent>();
+    case Entry::stored: return std::optional<Extent>(Extent{offset, length});
+    case Entry::half_empty:
+      return std::move(corrupt("half-empty index entry: offset " + std::to_string(offset) + ", nbytes " +
+                               std::to_string(length)))
+          .in_slot(slot);
+    case Entry::overflow:
+    case Entry::out_of_bounds: break;
+  }
+  return std::move(corrupt("index entry (offset " + std::to_string(offset) + ", nbytes " + std::to_string(length) +
+                           ") reaches beyond the shard's " + std::to_string(object_size_) + " bytes"))
+      .in_slot(slot);
 }
 
 }  // namespace sherd

@@ -39,6 +39,15 @@ class ShardIndex {
   [[nodiscard]] bool empty(std::uint64_t slot) const noexcept {
     return words_[2 * slot] == kEmpty && words_[2 * slot + 1] == kEmpty;
   }
+  /// What a slot's entry is.
+  enum class Entry : std::uint8_t {
+    empty,
+    stored,
+    half_empty,     ///< one of its two words is the sentinel
+    overflow,       ///< its end lies beyond 2^64
+    out_of_bounds,  ///< its end lies beyond the shard
+  };
+  [[nodiscard]] Entry entry(std::uint64_t slot) const noexcept;
   /// Slots that are not empty.
   [[nodiscard]] std::uint64_t count() const noexcept;
   /// The slot's bytes, nullopt where it is empty; `corrupt` where the entry is half empty, overflows or reaches

@@ -1,0 +1,289 @@
+// Walks a hierarchy and lists what is stored: every document is read and lowered, every key must belong to a node,
+// every object is handed to ObjectCheck. Nothing that is absent is ever looked for, and a fault ends nothing but the
+// part that it spoils: below a group whose document is damaged the members are still checked.
+#include "tools/check.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kToldFaults = 1000;   // of one key
+constexpr std::size_t kBatch = 256;         // objects under way
+
+std::string described(const Error& error) {
+  return error.member().empty() ? error.message() : "'" + error.member() + "': " + error.message();
+}
+
+std::string_view document_code(const Error& error) {
+  return error.code() == ErrorCode::unsupported ? "document_unsupported" : "document_corrupt";
+}
+
+class TreeCheck {
+ public:
+  TreeCheck(const NodePlace& root, const CheckOptions& options)
+      : root_(root), options_(options), store_(*root.store), format_(*root.format), budget_(root.config.memory_budget) {}
+
+  Result<CheckReport> run() {
+    std::vector<std::string> paths{root_.path};
+    while (!paths.empty()) {
+      const std::string path = std::move(paths.back());
+      paths.pop_back();
+      if (interrupted()) return unavailable("interrupted");
+      SHERD_TRY(node(path, paths));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  struct Stored {
+    Shape cell;
+    std::string key;
+    std::uint64_t size;
+  };
+  /// What a document tells even where it is damaged.
+  enum class Kind : std::uint8_t { array, group, unknown, none };
+
+  [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
+  [[nodiscard]] static bool is_ours(std::string_view name) { return name.starts_with(".sherd-"); }
+
+  Result<void> node(const std::string& path, std::vector<std::string>& paths) {
+    const std::string key = format_.document_key(path);
+    Findings findings(key);
+    auto document = format_.open(store_, path, root_.config.limits);
+    Kind kind = Kind::unknown;
+    std::optional<Array> array;
+    if (!document) {
+      SHERD_TRY(findings.failed(document.error(), document_code(document.error()), {}));
+      ++report_.documents;
+    } else if (!*document) {
+      kind = Kind::none;
+      SHERD_TRY(nodeless(path));
+    } else {
+      ++report_.documents;
+      kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
+      SHERD_TRY(kind == Kind::group ? consolidated(path, (*document)->document, findings)
+                                    : open_array(path, *std::move(*document), array, findings));
+    }
+    merge(findings);
+    if (kind == Kind::array) return array ? chunks(*array) : Result<void>{};
+    return members(path, kind, paths);
+  }
+
+  Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array, Findings& findings) {
+    NodePlace place = root_;
+    place.path = path;
+    auto made = make_array(std::move(place), std::move(document));
+    if (made) {
+      array = *std::move(made);
+      return {};
+    }
+    const Error error = stored_error(std::move(made).error());
+    return findings.failed(error, document_code(error), {});
+  }
+
+  // A place without a document, in which something stands nevertheless.
+  Result<void> nodeless(const std::string& path) {
+    bool stands = false;
+    SHERD_TRY(store_.list(path + "/", [&](const std::string&, std::uint64_t) {
+      stands = true;
+      return false;
+    }));
+    if (!stands) return {};
+    Findings findings(path + "/");
+    findings.warning("stray_object", {}, "objects stand here that belong to no node: there is no " + format_.document_key(path));
+    merge(findings);
+    return {};
+  }
+
+  Result<void> members(const std::string& path, Kind kind, std::vector<std::string>& paths) {
+    const std::string prefix = path.empty() ? path : path + "/";
+    auto listing = store_.list_dir(prefix);
+    Findings unreadable(prefix);
+    if (!listing) {
+      SHERD_TRY(unreadable.failed(std::move(listing).error(), "unreadable", {}));
+      merge(unreadable);
+      return {};
+    }
+    for (auto name = listing->prefixes.rbegin(); name != listing->prefixes.rend(); ++name) {
+      if (format_.check_name(*name)) paths.push_back(prefix + *name);
+      else if (kind == Kind::group) SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
+    }
+    if (kind != Kind::group) return {};
+    for (const auto& object : listing->objects)
+      if (prefix + object.name != format_.document_key(path) && !is_ours(object.name))
+        SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
+    return {};
+  }
+
+  Result<void> stray(const std::string& key, const std::string& message) {
+    Findings findings(key);
+    findings.warning("stray_object", {}, message);
+    merge(findings);
+    return {};
+  }
+
+  // Consolidated metadata is a snapshot, which readers believe.
+  Result<void> consolidated(const std::string& path, const Json& document, Findings& findings) {
+    const auto documents = format_.consolidated(document);
+    if (!documents) return {};
+    for (const auto& [below, json] : *documents) {
+      if (auto lowered = format_.lower(json, root_.config.limits); !lowered) {
+        const Error error = stored_error(std::move(lowered).error());
+        SHERD_TRY(findings.failed(error, document_code(error), {{}, {}, "consolidated metadata of '" + below + "': "}));
+        continue;
+      }
+      auto present = format_.open(store_, join_path(path, below), root_.config.limits);
+      if (!present) continue;  // a fault of its own
+      if (!*present) findings.warning("consolidated_stale", {}, "consolidated metadata names '" + below + "', which does not exist");
+      else if (!same_node((*present)->document, json))
+        findings.warning("consolidated_stale", {}, "consolidated metadata of '" + below + "' differs from its document; consolidate anew");
+    }
+    return {};
+  }
+
+  // A group's own consolidated metadata is in no snapshot.
+  static bool same_node(Json present, Json snapshot) {
+    present.erase("consolidated_metadata");
+    snapshot.erase("consolidated_metadata");
+    return present == snapshot;
+  }
+
+  Result<void> chunks(const Array& array) {
+    const Array::State& state = array.state();
+    const Shape count = state.grid.count(state.shape());
+    const std::string document = format_.document_key(state.place.path);
+    Findings strays(state.prefix);
+    std::vector<Stored> batch;
+    Result<void> outcome;
+    const auto listed = store_.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
+      const std::string_view name = std::string_view(key).substr(state.prefix.size());
+      if (key == document || is_ours(name)) return true;
+      auto cell = state.grid.parse_key(name);
+      if (!cell) outcome = stray(key, "neither a document nor a chunk of this array");
+      else if (outside(*cell, count)) outcome = outside_chunk(key, state.shape());
+      else batch.push_back({*std::move(cell), key, size});
+      if (outcome && batch.size() == kBatch) outcome = objects(state, batch);
+      return outcome.has_value();
+    });
+    if (outcome) outcome = objects(state, batch);
+    if (!outcome) return outcome;
+    if (listed) return {};
+    SHERD_TRY(strays.failed(listed.error(), "unreadable", {}));
+    merge(strays);
+    return {};
+  }
+
+  static bool outside(const Shape& cell, const Shape& count) {
+    for (std::size_t d = 0; d < cell.size(); ++d)
+      if (cell[d] >= count[d]) return true;
+    return false;
+  }
+
+  Result<void> outside_chunk(const std::string& key, const Shape& shape) {
+    Findings findings(key);
+    findings.warning("chunk_outside", {}, "a chunk outside the array's shape " + to_string(shape) + ", which nobody reads");
+    merge(findings);
+    return {};
+  }
+
+  Result<void> objects(const Array::State& state, std::vector<Stored>& batch) {
+    for (const auto& each : batch) listed_bytes_ += each.size;
+    const Config config = with_progress(root_.config, checked_bytes_, listed_bytes_);
+    const ObjectCheck check(state, options_.data, config, budget_);
+    std::vector<std::unique_ptr<Findings>> findings;
+    for (const auto& each : batch) findings.push_back(std::make_unique<Findings>(each.key));
+    SHERD_TRY(parallel_for(batch.size(), config, [&](std::size_t i) -> Result<void> {
+      SHERD_TRY(check.check(batch[i].cell, batch[i].key, *findings[i]).in_key(batch[i].key));
+      checked_bytes_.fetch_add(batch[i].size, std::memory_order_relaxed);
+      return {};
+    }));
+    for (const auto& each : findings) merge(*each);
+    batch.clear();
+    return {};
+  }
+
+  void merge(Findings& findings) {
+    report_.shards += findings.counts.shards;
+    report_.chunks += findings.counts.chunks;
+    report_.live_bytes += findings.counts.live_bytes;
+    report_.dead_bytes += findings.counts.dead_bytes;
+    for (Fault& fault : findings.take_faults()) report_.faults.push_back(std::move(fault));
+  }
+
+  const NodePlace& root_;
+  const CheckOptions& options_;
+  Store& store_;
+  const Format& format_;
+  Budget budget_;
+  CheckReport report_;
+  std::atomic<std::uint64_t> checked_bytes_{0};
+  std::uint64_t listed_bytes_ = 0;
+};
+
+Json number_or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(); }
+
+}  // namespace
+
+void Findings::add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message) {
+  const std::lock_guard hold(mutex_);
+  if (faults_.size() == kToldFaults) {
+    ++left_out_;
+    return;
+  }
+  faults_.push_back({severity, std::string(code), key_, at.slot, at.offset, at.within + message});
+}
+
+void Findings::error(std::string_view code, const FaultPlace& at, const std::string& message) {
+  add(Fault::Severity::error, code, at, message);
+}
+
+void Findings::warning(std::string_view code, const FaultPlace& at, const std::string& message) {
+  add(Fault::Severity::warning, code, at, message);
+}
+
+Result<void> Findings::failed(Error error, std::string_view code, const FaultPlace& at) {
+  if (error.code() == ErrorCode::unavailable) return error;
+  this->error(error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
+  return {};
+}
+
+std::vector<Fault> Findings::take_faults() {
+  std::stable_sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) {
+    return std::pair(a.offset.value_or(0), a.slot.value_or(0)) < std::pair(b.offset.value_or(0), b.slot.value_or(0));
+  });
+  if (left_out_ > 0)
+    faults_.push_back({Fault::Severity::error, "more_faults", key_, {}, {}, std::to_string(left_out_) + " more faults here"});
+  return std::move(faults_);
+}
+
+Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options) {
+  return TreeCheck(place, options).run();
+}
+
+bool CheckReport::ok() const noexcept {
+  return std::none_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.severity == Fault::Severity::error; });
+}
+
+Json CheckReport::to_json() const {
+  Json::Array list;
+  for (const Fault& fault : faults)
+    list.push_back(Json::Object{{"severity", fault.severity == Fault::Severity::error ? "error" : "warning"},
+                                {"code", fault.code},
+                                {"key", fault.key},
+                                {"slot", number_or_null(fault.slot)},
+                                {"offset", number_or_null(fault.offset)},
+                                {"message", fault.message}});
+  return Json::Object{{"ok", ok()},
+                      {"checked", Json::Object{{"documents", documents}, {"shards", shards}, {"chunks", chunks}}},
+                      {"space", Json::Object{{"live", live_bytes}, {"slack", slack_bytes}, {"dead", dead_bytes}}},
+                      {"faults", std::move(list)},
+                      {"repaired", Json::Array{}}};
+}
+
+}  // namespace sherd

@@ -1,0 +1,78 @@
+// The parts of check(): the walk over a hierarchy, the inspection of one stored chunk or shard, and what they find.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "array/core.hpp"
+#include "base/pool.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd {
+
+/// Checks the node at `place`, whose format knows it, and all below it.
+Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options);
+
+/// Where in an object a fault is.
+struct FaultPlace {
+  std::optional<std::uint64_t> slot = {};
+  std::optional<std::uint64_t> offset = {};
+  std::string within = {};  ///< "slot 3: " for what stands inside slot 3 of an outer shard
+};
+
+/// What is found out about one key. A damaged index can make a fault of every slot, so only the first thousand are
+/// told one by one. Thread-safe.
+class Findings {
+ public:
+  explicit Findings(std::string key) : key_(std::move(key)) {}
+
+  void error(std::string_view code, const FaultPlace& at, const std::string& message);
+  void warning(std::string_view code, const FaultPlace& at, const std::string& message);
+  /// An error that came from looking at stored bytes is a fault; one that says that the check itself cannot go on
+  /// (out of memory, interrupted) is given back.
+  Result<void> failed(Error error, std::string_view code, const FaultPlace& at);
+
+  /// Counters; not guarded.
+  CheckReport counts;
+  /// The faults by offset, with a last one that says how many were left out. Ends the findings.
+  std::vector<Fault> take_faults();
+
+ private:
+  void add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message);
+
+  std::string key_;
+  std::mutex mutex_;
+  std::vector<Fault> faults_;
+  std::uint64_t left_out_ = 0;
+};
+
+/// Looks at the stored chunks of one array.
+class ObjectCheck {
+ public:
+  /// References must outlive it.
+  ObjectCheck(const Array::State& state, bool data, const Config& config, Budget& budget)
+      : state_(state), data_(data), config_(config), budget_(budget) {}
+
+  /// An error only where the check cannot go on.
+  Result<void> check(const Shape& cell, const std::string& key, Findings& to) const;
+
+ private:
+  struct Spot;
+  struct Found;
+  Result<void> chunk(const Spot& spot, Findings& to) const;
+  Result<void> opaque(const Spot& spot, Findings& to) const;
+  Result<void> shard(const Spot& spot, Findings& to) const;
+  Result<void> slots(const Spot& spot, std::vector<Found>& found, Findings& to) const;
+  Result<void> leaves(const Spot& spot, std::vector<Found>& found, Findings& to) const;
+  Result<void> run(const Spot& spot, std::span<const Found> found, Findings& to) const;
+  Result<void> decode(const ChunkLayout& layout, const Shape& shape, std::span<const std::byte> encoded) const;
+
+  const Array::State& state_;
+  bool data_;
+  const Config& config_;
+  Budget& budget_;
+};
+
+}  // namespace sherd

@@ -1,0 +1,247 @@
+// What can be wrong with one stored chunk or shard. A shard's index is judged entry by entry; what it refers to is
+// looked at once, however many slots share it, and shards inside are entered only where they overlap nothing, so the
+// work is bounded by the object's size. Decoding follows the bytes: neighbouring chunks are read together.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "store/span.hpp"
+#include "tools/check.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kStreamBytes = std::uint64_t{4} << 20;  // larger chunks are decoded in blocks where they can be
+constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxRunBytes = std::uint64_t{4} << 20;
+
+std::string range_text(Extent extent) {
+  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
+}
+
+bool overlap(Extent a, Extent b) { return a.length > 0 && b.length > 0 && a.offset < b.end() && b.offset < a.end(); }
+
+}  // namespace
+
+// A chunk, a shard or a shard inside one.
+struct ObjectCheck::Spot {
+  ByteSource& source;
+  Extent where;               // inside the source
+  const ChunkLayout& layout;
+  Shape shape;                // array order of the layout
+  std::optional<std::uint64_t> slot = {};
+  std::string within = {};
+  bool in_object = true;      // false: the source is decoded bytes, whose offsets mean nothing to the user
+
+  [[nodiscard]] FaultPlace at(std::optional<std::uint64_t> offset = {}) const {
+    return {slot, in_object ? offset.value_or(where.offset) : std::optional<std::uint64_t>(), within};
+  }
+  [[nodiscard]] std::string inside() const {
+    return slot ? within + "slot " + std::to_string(*slot) + ": " : within;
+  }
+};
+
+// A slot's bytes, relative to the source.
+struct ObjectCheck::Found {
+  Extent extent;
+  std::uint64_t slot;
+};
+
+Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
+  auto source = state_.place.store->open(key);
+  if (!source) return to.failed(std::move(source).error(), "unreadable", {});
+  if (*source == nullptr) return {};  // erased since it was listed
+  auto size = (*source)->size();
+  if (!size) return to.failed(std::move(size).error(), "unreadable", {});
+  if (state_.layout.shard) ++to.counts.shards;
+  return chunk({**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)}, to);
+}
+
+Result<void> ObjectCheck::chunk(const Spot& spot, Findings& to) const {
+  const ChunkLayout& layout = spot.layout;
+  if (layout.shard && layout.chain.has_bytes_codecs()) return opaque(spot, to);
+  if (layout.shard) return shard(spot, to);
+  ++to.counts.chunks;
+  to.counts.live_bytes += spot.where.length;
+  std::vector<Found> one{{spot.where, 0}};
+  return leaves(spot, one, to);
+}
+
+// The whole must be decoded before anything inside can be found.
+Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
+  if (!data_) {
+    to.counts.live_bytes += spot.where.length;
+    return {};
+  }
+  const std::uint64_t limit = config_.limits.chunk_bytes + config_.limits.index_bytes;
+  if (spot.where.length > limit) {
+    to.error("chunk_size", spot.at(), "a compressed shard of " + std::to_string(spot.where.length) +
+                                          " bytes exceeds the limit chunk_bytes and is not checked");
+    return {};
+  }
+  Buffer encoded;
+  SHERD_TRY(encoded.resize(spot.where.length));
+  const RangeRead range{spot.where.offset, encoded.span()};
+  if (auto read = spot.source.read({&range, 1}); !read) return to.failed(std::move(read).error(), "unreadable", spot.at());
+  Buffer decoded;
+  auto done = spot.layout.chain.decode_bytes(encoded.span(), limit, decoded);
+  encoded.reset();
+  if (!done) return to.failed(std::move(done).error(), "shard_decode", spot.at());
+  SpanSource inside(spot.source.name(), decoded.span());
+  const std::uint64_t live = to.counts.live_bytes, dead = to.counts.dead_bytes;
+  SHERD_TRY(shard({inside, {0, decoded.size()}, spot.layout, spot.shape, spot.slot, spot.within, false}, to));
+  to.counts.live_bytes = live + spot.where.length;  // stored bytes count, not decoded ones
+  to.counts.dead_bytes = dead;
+  return {};
+}
+
+Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
+  const ShardLayout& layout = *spot.layout.shard;
+  SHERD_TRY(type, spot.layout.chain.inner_type(spot.layout.chain.stored_shape(spot.shape)));
+  const ShardPlace place{spot.source, spot.where, layout, layout.grid(type.shape)};
+  auto index_at = index_extent(place, config_.limits);
+  if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
+  Cache none(0);
+  auto index = read_index(place, config_.limits, none);
+  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_at->offset));
+
+  std::vector<Found> found;
+  for (std::uint64_t slot = 0; slot < (*index)->slots(); ++slot) {
+    const ShardIndex::Entry entry = (*index)->entry(slot);
+    if (entry == ShardIndex::Entry::empty) continue;
+    if (!layout.inner->shard) ++to.counts.chunks;
+    auto extent = (*index)->extent(slot);
+    FaultPlace at{slot, {}, spot.inside()};
+    if (!extent) {
+      const char* code = entry == ShardIndex::Entry::half_empty ? "entry_half_empty"
+                         : entry == ShardIndex::Entry::overflow ? "extent_overflow"
+                                                                : "extent_out_of_bounds";
+      to.error(code, at, extent.error().message());
+      continue;
+    }
+    const Extent where{spot.where.offset + (*extent)->offset, (*extent)->length};
+    if (overlap(where, *index_at)) {
+      if (spot.in_object) at.offset = where.offset;
+      to.error("extent_in_index", at, range_text(where) + " reach into the shard's index at " + range_text(*index_at));
+      continue;
+    }
+    found.push_back({where, slot});
+  }
+  to.counts.live_bytes += index_at->length;
+  to.counts.dead_bytes += spot.where.length - index_at->length;
+  return slots(spot, found, to);
+}
+
+// Finds overlaps, counts the bytes that are referred to, and goes on with each distinct range.
+Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Findings& to) const {
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    if (a.extent.offset != b.extent.offset) return a.extent.offset < b.extent.offset;
+    return a.extent.length != b.extent.length ? a.extent.length < b.extent.length : a.slot < b.slot;
+  });
+  const bool nested = spot.layout.shard->inner->shard.has_value();
+  std::vector<Found> distinct;
+  std::uint64_t end = spot.where.offset;
+  std::uint64_t used = 0;
+  std::uint64_t reaching = 0;  // the slot that ends at `end`
+  for (const Found& each : found) {
+    if (!distinct.empty() && distinct.back().extent == each.extent) continue;  // writers may store equal chunks once
+    const bool overlaps = each.extent.length > 0 && each.extent.offset < end;
+    if (overlaps)
+      to.warning("extent_overlap", {each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(), spot.inside()},
+                 range_text(each.extent) + " overlap those of slot " + std::to_string(reaching) +
+                     (nested ? "; the shard inside is not looked at" : ""));
+    if (each.extent.end() > end) {
+      used += each.extent.end() - std::max(end, each.extent.offset);
+      end = each.extent.end();
+      reaching = each.slot;
+    }
+    if (!nested || !overlaps) distinct.push_back(each);
+  }
+  to.counts.dead_bytes -= used;
+  if (!nested) {
+    to.counts.live_bytes += used;
+    return leaves(spot, distinct, to);
+  }
+  const ShardLayout& layout = *spot.layout.shard;
+  for (const Found& each : distinct)
+    SHERD_TRY(chunk({spot.source, each.extent, *layout.inner, layout.inner_shape, each.slot, spot.inside(), spot.in_object}, to));
+  return {};
+}
+
+// Chunks that are compressed, or raw: of a shard, or the object itself.
+Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Findings& to) const {
+  const bool inner = spot.layout.shard.has_value();
+  const ChunkLayout& leaf = inner ? *spot.layout.shard->inner : spot.layout;
+  const Shape& shape = inner ? spot.layout.shard->inner_shape : spot.shape;
+  const auto expected = leaf.chain.encoded_size(leaf.chain.stored_shape(shape));
+  const std::uint64_t limit = config_.limits.chunk_bytes + config_.limits.index_bytes;
+  const auto wrong_size = [&](const Found& each) {
+    if (expected ? each.extent.length == *expected : each.extent.length <= limit) return false;
+    const std::string holds = "holds " + std::to_string(each.extent.length) + " bytes, ";
+    FaultPlace at = inner ? FaultPlace{each.slot, each.extent.offset, spot.inside()} : spot.at();
+    if (!spot.in_object) at.offset.reset();
+    to.error("chunk_size", at, holds + (expected ? "a chunk takes " + std::to_string(*expected)
+                                                 : "more than the limit chunk_bytes, and is not decoded"));
+    return true;
+  };
+  std::erase_if(found, wrong_size);
+  if (!data_) return {};
+  std::vector<Wanted> wanted(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = {found[i].extent, i};
+  const auto runs = coalesce(wanted, state_.place.store->traits().coalesce_gap, kMaxRunBytes);
+  // `found` is in the order of offsets already, which is what coalesce() sorts by.
+  return parallel_for(runs.size(), config_, [&](std::size_t i) {
+    return run(spot, std::span(found).subspan(runs[i].first, runs[i].last - runs[i].first), to);
+  });
+}
+
+// Reads neighbouring chunks at once and decodes each; where that cannot be read, one by one.
+Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Findings& to) const {
+  const bool inner = spot.layout.shard.has_value();
+  const ChunkLayout& leaf = inner ? *spot.layout.shard->inner : spot.layout;
+  const Shape& shape = inner ? spot.layout.shard->inner_shape : spot.shape;
+  Extent all = found.front().extent;
+  for (const Found& each : found) all.length = std::max(all.end(), each.extent.end()) - all.offset;
+  const auto place = [&](const Found& each) {
+    if (!inner) return spot.at();
+    return FaultPlace{each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(), spot.inside()};
+  };
+  Budget::Share share;
+  Scratch buffer;
+  std::span<const std::byte> bytes;
+  if (const auto view = spot.source.view()) {
+    bytes = view->subspan(all.offset, all.length);
+  } else {
+    share = budget_.take(all.length + std::min(chunk_bytes(leaf, shape), kStreamBytes));
+    SHERD_TRY(buffer->resize(all.length));
+    const RangeRead range{all.offset, buffer->span()};
+    if (auto read = spot.source.read({&range, 1}); !read) {
+      if (found.size() == 1) return to.failed(std::move(read).error(), "unreadable", place(found.front()));
+      share.release();
+      for (std::size_t i = 0; i < found.size(); ++i) SHERD_TRY(run(spot, found.subspan(i, 1), to));
+      return {};
+    }
+    bytes = buffer->span();
+  }
+  for (const Found& each : found) {
+    auto decoded = decode(leaf, shape, bytes.subspan(each.extent.offset - all.offset, each.extent.length));
+    if (!decoded) SHERD_TRY(to.failed(std::move(decoded).error(), "chunk_decode", place(each)));
+  }
+  return {};
+}
+
+Result<void> ObjectCheck::decode(const ChunkLayout& layout, const Shape& shape, std::span<const std::byte> encoded) const {
+  const Shape stored = layout.chain.stored_shape(shape);
+  const std::uint64_t bytes = chunk_bytes(layout, stored);
+  if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);
+  Scratch elements;
+  if (bytes > kStreamBytes) {
+    SHERD_TRY(elements->resize(kBlockBytes));
+    SHERD_TRY(streamed, layout.chain.decode_blocks(stored, encoded, elements->span(), [](auto, auto) { return true; }));
+    if (streamed) return {};
+  }
+  SHERD_TRY(elements->resize(bytes));
+  VarBytesArena arena;
+  return layout.chain.decode(stored, encoded, elements->span(), &arena);
+}
+
+}  // namespace sherd
