@@ -40,9 +40,7 @@ class RegionWriter {
     if (is_plain_shard()) {
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
-      if (present) return object->commit();
-      object.reset();
-      return erase(at.key);
+      return present ? object->commit() : erase(at.key);
     }
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
@@ -62,9 +60,7 @@ class RegionWriter {
     if (is_plain_shard()) {
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), old.get(), *object));
-      if (present) return object->commit(condition);
-      object.reset();
-      return erase(at.key);
+      return present ? object->commit(condition) : erase(at.key);  // still under the lock
     }
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;

@@ -141,9 +141,11 @@ Result<void> finish(Loop& loop) {
   return {};
 }
 
-// Polled on the calling thread only: nowhere else is it safe to call.
-bool interrupted(const Config& config, std::chrono::steady_clock::time_point& last) {
+// Polled on the calling thread only: nowhere else is it safe to call. The time is kept between loops, so that many
+// short ones do not poll each.
+bool interrupted(const Config& config) {
   if (!config.interrupted) return false;
+  thread_local std::chrono::steady_clock::time_point last{};
   const auto now = std::chrono::steady_clock::now();
   if (now - last < std::chrono::milliseconds(20)) return false;
   last = now;
@@ -151,9 +153,8 @@ bool interrupted(const Config& config, std::chrono::steady_clock::time_point& la
 }
 
 void run(Loop& loop, const Config& config) {
-  auto last = std::chrono::steady_clock::now();
   while (loop.step())
-    if (!is_worker && interrupted(config, last)) loop.fail(0, unavailable("interrupted"));
+    if (!is_worker && interrupted(config)) loop.fail(0, unavailable("interrupted"));
 }
 
 }  // namespace

@@ -1,0 +1,174 @@
+// What an array promises besides reading back what was written: resizing, appending, sparse storage, snapshots for
+// readers, bounded growth of updated shards, and refusals.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "sherd/sherd.hpp"
+
+namespace sherd {
+namespace {
+
+std::vector<std::uint16_t> counting(std::size_t count) {
+  std::vector<std::uint16_t> values(count);
+  std::iota(values.begin(), values.end(), std::uint16_t{1});
+  return values;
+}
+
+std::vector<std::uint16_t> all_of(const Array& array) {
+  std::vector<std::uint16_t> values(*element_count(array.shape()));
+  array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
+  return values;
+}
+
+Array small(std::shared_ptr<Store> store, Shape shape = {20, 20}) {
+  CreateOptions options{.shape = std::move(shape), .dtype = DType::uint16, .chunks = {4, 4}, .shards = {12, 12}};
+  options.fill_value = Json(std::uint64_t{9});
+  return create_array(std::move(store), "", options).value();
+}
+
+TEST(Array, ShrunkAndGrownAgainShowsFillValuesAlsoInsideShardsThatStay) {
+  Array array = small(memory_store());
+  const auto values = counting(400);
+  array.write(Box{{0, 0}, {20, 20}}, std::span(values)).value();
+  array.resize({7, 15}).value();
+  array.resize({20, 20}).value();
+  const auto now = all_of(array);
+  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(now[i], i / 20 < 7 && i % 20 < 15 ? values[i] : 9) << i;
+}
+
+TEST(Array, ShrinkingErasesObjectsThatLieOutside) {
+  Array array = small(memory_store());
+  array.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(counting(400))).value();
+  EXPECT_EQ(array.stored().value().objects, 4U);
+  array.resize({12, 12}).value();
+  EXPECT_EQ(array.stored().value().objects, 1U);
+  EXPECT_EQ(array.nchunks_initialized().value(), 9U);
+}
+
+TEST(Array, AppendGrowsAndSaysWhere) {
+  Array array = small(memory_store(), {0, 20});
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const std::vector<std::uint16_t> row(3 * 20, static_cast<std::uint16_t>(i + 1));
+    const auto origin = array.append(StridedView<const std::uint16_t>(row.data(), {3, 20}).untyped()).value();
+    EXPECT_EQ(origin, (Shape{i * 3, 0}));
+  }
+  EXPECT_EQ(array.shape(), (Shape{15, 20}));
+  const auto now = all_of(array);
+  for (std::size_t i = 0; i < now.size(); ++i) ASSERT_EQ(now[i], i / 60 + 1);
+}
+
+TEST(Array, ChunksEqualToTheFillValueAreNotStored) {
+  const auto store = memory_store();
+  Array array = small(store);
+  array.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(std::vector<std::uint16_t>(400, 9))).value();
+  EXPECT_EQ(array.stored().value().objects, 0U);
+  array.write(Box{{0, 0}, {1, 1}}, std::span<const std::uint16_t>(std::vector<std::uint16_t>{5})).value();
+  EXPECT_EQ(array.nchunks_initialized().value(), 1U);
+  array.write(Box{{0, 0}, {1, 1}}, std::span<const std::uint16_t>(std::vector<std::uint16_t>{9})).value();
+  EXPECT_EQ(array.stored().value().objects, 0U);
+}
+
+TEST(Array, NegativeZeroIsNotTheFillValueZero) {
+  CreateOptions options{.shape = {4}, .dtype = DType::float32, .chunks = {4}};
+  const Array array = create_array(memory_store(), "", options).value();
+  const std::vector<float> values{-0.0F, -0.0F, -0.0F, -0.0F};
+  array.write(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_EQ(array.stored().value().objects, 1U);
+  std::vector<float> now(4);
+  array.read(Box{{0}, {4}}, std::span(now)).value();
+  EXPECT_TRUE(std::signbit(now[0]));
+}
+
+TEST(Array, AnUpdateKeepsUntouchedChunksAtTheirOffsets) {
+  const auto store = memory_store();
+  const Array array = small(store, {12, 12});
+  array.write(Box{{0, 0}, {12, 12}}, std::span<const std::uint16_t>(counting(144))).value();
+  const std::string before = *store->get("c/0/0").value();
+  array.write(Box{{4, 4}, {4, 4}}, std::span<const std::uint16_t>(std::vector<std::uint16_t>(16, 3))).value();
+  const std::string after = *store->get("c/0/0").value();
+  // A reader who took the old index finds every old chunk, and even the old index, where it was.
+  EXPECT_EQ(after.substr(0, before.size()), before);
+}
+
+TEST(Array, RepeatedUpdatesDoNotGrowAShardWithoutBound) {
+  const Array array = small(memory_store(), {12, 12});
+  array.write(Box{{0, 0}, {12, 12}}, std::span<const std::uint16_t>(counting(144))).value();
+  const std::uint64_t first = array.stored().value().bytes;
+  for (std::uint16_t i = 0; i < 200; ++i) {
+    const std::vector<std::uint16_t> values(16, i);
+    array.write(Box{{4, 4}, {4, 4}}, std::span(values)).value();
+  }
+  EXPECT_LT(array.stored().value().bytes, 3 * first);
+  EXPECT_EQ(all_of(array)[5 * 12 + 5], 199);
+}
+
+TEST(Array, TheBytesOfAShardDoNotDependOnThreads) {
+  std::string bytes[2];
+  for (const unsigned threads : {1U, 4U}) {
+    const auto store = memory_store();
+    CreateOptions options{.shape = {256, 256}, .dtype = DType::uint16, .chunks = {8, 8}, .shards = {256, 256}};
+    options.config.threads = threads;
+    const Array array = create_array(store, "", options).value();
+    array.write(Box{{0, 0}, {256, 256}}, std::span<const std::uint16_t>(counting(65536))).value();
+    bytes[threads == 1 ? 0 : 1] = *store->get("c/0/0").value();
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(Array, AMissingChunkIsAnErrorWhereThatIsAskedFor) {
+  Config config = small(memory_store()).config();
+  config.missing_is_error = true;
+  const Array array = small(memory_store()).with_config(config);
+  std::vector<std::uint16_t> value(1);
+  EXPECT_EQ(array.read(Box{{0, 0}, {1, 1}}, std::span(value)).error().code(), ErrorCode::not_found);
+}
+
+TEST(Array, RefusesWhatDoesNotFit) {
+  const Array array = small(memory_store());
+  std::vector<std::uint16_t> values(400);
+  std::vector<float> floats(400);
+  EXPECT_EQ(array.read(Box{{0, 1}, {20, 20}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(array.read(Box{{0}, {20}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(array.read(Box{{0, 0}, {20, 20}}, std::span(floats)).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(array.read(Box{{0, 0}, {2, 20}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(Array, AnInterruptedCallEndsAsUnavailable) {
+  CreateOptions options{.shape = {1 << 20}, .dtype = DType::uint16, .chunks = {16}};
+  options.config.interrupted = [] { return true; };
+  options.config.threads = 1;
+  const Array array = create_array(memory_store(), "", options).value();
+  std::vector<std::uint16_t> values(1 << 20);
+  const auto read = array.read(Box{{0}, {1 << 20}}, std::span(values));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
+}
+
+TEST(Array, StringsLiveAsLongAsTheirArena) {
+  CreateOptions options{.shape = {10, 10}, .dtype = DType::string, .chunks = {2, 5}, .shards = {4, 10}};
+  options.fill_value = Json("none");
+  for (const CacheMode cache : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) {
+    options.config.cache = cache;
+    const Array array = create_array(recorded_store(memory_store(), std::make_shared<Recorder>()), "", options).value();
+    std::vector<std::string> texts;
+    for (int i = 0; i < 30; ++i) texts.push_back(std::string(static_cast<std::size_t>(i), 'x') + "é");
+    std::vector<VarBytes> elements;
+    for (const auto& text : texts) elements.push_back({text.data(), text.size()});
+    array.write(Box{{1, 2}, {5, 6}}, ConstAnyView::dense(reinterpret_cast<const std::byte*>(elements.data()), DType::string, {5, 6})).value();
+    for (int again = 0; again < 2; ++again) {
+      std::vector<VarBytes> read(100);
+      VarBytesArena arena;
+      array.read(Box{{0, 0}, {10, 10}}, AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::string, {10, 10}), &arena).value();
+      for (std::size_t i = 0; i < 100; ++i) {
+        const std::size_t row = i / 10;
+        const std::size_t column = i % 10;
+        const bool written = row >= 1 && row < 6 && column >= 2 && column < 8;
+        EXPECT_EQ(read[i].view(), written ? texts[(row - 1) * 6 + column - 2] : "none") << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sherd
