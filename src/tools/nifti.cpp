@@ -223,7 +223,9 @@ Result<NiftiHeader> make_header(const FileArray& array) {
   const std::size_t rank = array.shape.size() - (type.channels > 1 ? 1 : 0);
   if (array.shape.empty() || rank > 7)
     return unsupported("NIfTI has 1 to 7 dimensions, the array has shape " + to_string(array.shape));
-  bool large = false;
+  const Json* more = array.attributes.find("nifti");
+  const Json* version = more == nullptr ? nullptr : more->find("version");
+  bool large = version != nullptr && version->as_int() == 2;
   for (const std::uint64_t length : array.shape) large = large || length > 32767;
   NiftiHeader header(large ? 2 : 1);
   header.set(nifti::dim, static_cast<double>(rank));

@@ -217,6 +217,8 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json more{Json::Object{}};
   more.set("version", header.version());
   more.set("xform_code", space.code);
+  // Of a volume without a time dimension; `units` has no place for it.
+  if (const Json time = unit_name(codes & 56); rank < 4 && !time.is_null()) more.set("time_unit", time);
   const double low = header.real(nifti::cal_min), high = header.real(nifti::cal_max);
   if (std::isfinite(low) && std::isfinite(high) && low != high) {
     more.set("cal_min", low);
@@ -242,12 +244,12 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
   if (const Json* spacing = attributes.find("spacing"); spacing != nullptr && spacing->elements().size() >= rank)
     for (std::size_t d = 1; d <= rank; ++d)
       header.set(nifti::pixdim, spacing->elements()[rank - d].as_double().value_or(1), d);
+  const Json* more = attributes.find("nifti");
   if (const Json* units = attributes.find("units"); units != nullptr && units->elements().size() >= rank) {
     const int space = unit_code(units->elements()[rank - 1]);
-    const int time = rank > 3 ? unit_code(units->elements()[rank - 4]) : 0;
+    const int time = unit_code(rank > 3 ? units->elements()[rank - 4] : Json(text(more, "time_unit")));
     header.set(nifti::xyzt_units, (space & 7) | (time & 56));
   }
-  const Json* more = attributes.find("nifti");
   if (const Json* affine = attributes.find("affine")) {
     const auto matrix = parse_affine(*affine);
     if (!matrix) return invalid_argument("is no 4x4 matrix of finite numbers").in_member("attributes.affine");

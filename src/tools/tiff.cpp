@@ -67,6 +67,7 @@ class TiffFile final : public ImageFile {
   };
   TIFF* tiff() noexcept { return session_.tiff(); }
   Result<ImageInfo> describe();
+  Result<void> check_last_directory(std::uint64_t at);
   Result<void> find_joined();
   Json find_attributes();
   Result<void> enter(std::uint64_t page);
@@ -108,8 +109,10 @@ Result<ImageInfo> TiffFile::describe() {
 }
 
 Result<void> TiffFile::start() {
-  SHERD_TRY(session_.open(file_->descriptor(), "rm", limits_.chunk_bytes));
+  SHERD_TRY(session_.open(file_->descriptor(), "rm", std::max(limits_.chunk_bytes, limits_.metadata_bytes)));
+  std::uint64_t last = 0;
   do {
+    last = TIFFCurrentDirOffset(tiff());
     constexpr std::uint32_t kThumbnail = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
     if ((tag_or_default<std::uint32_t>(tiff(), TIFFTAG_SUBFILETYPE, 0) & kThumbnail) != 0) continue;
     SHERD_TRY(info, describe().in_key(file_->path()));
@@ -121,11 +124,26 @@ Result<void> TiffFile::start() {
                               ", but the first is " + to_string(info_))
           .in_key(file_->path());
     }
-    pages_.push_back(TIFFCurrentDirOffset(tiff()));
+    pages_.push_back(last);
   } while (TIFFReadDirectory(tiff()) == 1);
   if (session_.failed()) return failure("damaged directory");
   if (pages_.empty()) return corrupt("tiff: the file has no page").in_key(file_->path());
+  SHERD_TRY(check_last_directory(last));
   return pages_.size() == 1 ? find_joined() : Result<void>{};
+}
+
+// libtiff takes a directory that is cut off before the place of the next one for the last; pages would be lost.
+Result<void> TiffFile::check_last_directory(std::uint64_t at) {
+  const bool big = TIFFIsBigTIFF(tiff()) != 0;
+  std::uint64_t entries = 0;
+  std::byte bytes[8];
+  const auto count = std::span(bytes).first(big ? 8 : 2);
+  SHERD_TRY(file_->read_at(at, count));
+  for (std::size_t i = 0; i < count.size(); ++i)
+    entries = entries << 8 | std::to_integer<std::uint64_t>(bytes[TIFFIsBigEndian(tiff()) != 0 ? i : count.size() - 1 - i]);
+  const auto end = checked_mul(entries, big ? 20 : 12);
+  if (!end || *end > file_->size_bound()) return corrupt("tiff: damaged directory").in_key(file_->path());
+  return file_->read_at(at + count.size() + *end, std::span(bytes).first(big ? 8 : 4));
 }
 
 // ImageJ writes "ImageJ=1.53\nimages=4096\n…" and all planes behind the first, uncompressed.

@@ -1,0 +1,113 @@
+// Pictures: which plane, which range, and that memory does not change what is drawn.
+#include <cmath>
+
+#include "sherd/group.hpp"
+#include "tests/tools/files_testing.hpp"
+
+namespace sherd {
+namespace {
+
+using namespace files_testing;
+
+template <class T>
+Array make(const Folder& folder, Shape shape, const std::vector<T>& values,
+           std::optional<std::vector<std::optional<std::string>>> names = {}) {
+  CreateOptions options;
+  options.shape = std::move(shape);
+  options.dtype = DType::of<T>();
+  options.chunks = Shape(options.shape.size(), 2);
+  options.dimension_names = std::move(names);
+  options.overwrite = true;
+  options.config.durable = false;
+  Array array = create_array(folder / "a.zarr", options).value();
+  const auto bytes = reinterpret_cast<const std::byte*>(values.data());
+  array.write(Box{Shape(options.shape.size(), 0), options.shape}, ConstAnyView::dense(bytes, options.dtype, options.shape)).value();
+  return array;
+}
+
+std::pair<Shape, std::vector<std::uint8_t>> draw(const Folder& folder, const Array& array, const PictureOptions& options = {}) {
+  picture(array, folder / "a.png", options).value();
+  auto reader = open_file(folder / "a.png").value();
+  EXPECT_EQ(reader->array().dtype, DType::uint8);
+  return {reader->array().shape, values_of<std::uint8_t>(read_all(*reader).value())};
+}
+
+using Pixels = std::vector<std::uint8_t>;
+
+TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
+  const Folder folder;
+  std::vector<std::uint8_t> values(2 * 3 * 4);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(10 * i);
+  const Array array = make(folder, {2, 3, 4}, values);
+  const auto plane = [&](std::size_t axis, std::uint64_t index) {
+    return draw(folder, array, {.axis = axis, .index = index, .range = std::pair(0.0, 255.0)});
+  };
+  EXPECT_EQ(plane(0, 1), std::pair(Shape({3, 4}), Pixels({120, 130, 140, 150, 160, 170, 180, 190, 200, 210, 220, 230})));
+  EXPECT_EQ(plane(1, 2), std::pair(Shape({2, 4}), Pixels({80, 90, 100, 110, 200, 210, 220, 230})));
+  EXPECT_EQ(plane(2, 3), std::pair(Shape({2, 3}), Pixels({30, 70, 110, 150, 190, 230})));
+}
+
+TEST(Picture, SpreadsThePlanesOwnRangeOverBlackToWhite) {
+  const Folder folder;
+  EXPECT_EQ(draw(folder, make<std::int16_t>(folder, {1, 3}, {-100, 0, 100})).second, Pixels({0, 128, 255}));
+  EXPECT_EQ(draw(folder, make<float>(folder, {1, 5}, {NAN, 1, 2, INFINITY, -INFINITY})).second, Pixels({0, 0, 255, 255, 0}));
+  EXPECT_EQ(draw(folder, make<std::uint64_t>(folder, {1, 2}, {1ull << 62, 1ull << 63})).second, Pixels({0, 255}));
+  EXPECT_EQ(draw(folder, make<std::uint16_t>(folder, {1, 2}, {7, 7})).second, Pixels({0, 0}));
+  EXPECT_EQ(draw(folder, make<float>(folder, {1, 2}, {NAN, NAN})).second, Pixels({0, 0}));
+}
+
+TEST(Picture, ClipsToTheRangeThatIsGivenAndMayTurnItAround) {
+  const Folder folder;
+  const Array array = make<std::int32_t>(folder, {1, 4}, {-5, 0, 50, 500});
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 100.0)}).second, Pixels({0, 0, 128, 255}));
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(100.0, 0.0)}).second, Pixels({255, 255, 128, 0}));
+}
+
+TEST(Picture, DrawsFlagsAsBlackAndWhite) {
+  const Folder folder;
+  CreateOptions options{.shape = {1, 3}, .dtype = DType::bool_};
+  Array array = create_array(folder / "b.zarr", options).value();
+  const bool values[] = {true, true, true};
+  array.write(Box{{0, 0}, {1, 3}}, std::span<const bool>(values)).value();
+  EXPECT_EQ(draw(folder, array).second, Pixels({255, 255, 255}));
+}
+
+TEST(Picture, KeepsColoursAsTheyAre) {
+  const Folder folder;
+  const auto values = pattern_of<std::uint8_t>(2 * 3 * 4 * 3);
+  const Array array = make(folder, {2, 3, 4, 3}, values, std::vector<std::optional<std::string>>{"z", "y", "x", "c"});
+  const auto [shape, pixels] = draw(folder, array, {.index = 1});
+  EXPECT_EQ(shape, (Shape{3, 4, 3}));
+  EXPECT_EQ(pixels, Pixels(values.begin() + 36, values.end()));
+}
+
+TEST(Picture, IsTheSameWithinAnyBudget) {
+  const Folder folder;
+  std::vector<float> values(3 * 37 * 41);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(pattern(i)) - 100;
+  const Array array = make(folder, {3, 37, 41}, values);
+  const auto whole = draw(folder, array, {.index = 2});
+  Config config = array.config();
+  for (const std::uint64_t budget : {1u, 500u, 3000u}) {
+    config.memory_budget = budget;
+    EXPECT_EQ(draw(folder, array.with_config(config), {.index = 2}), whole) << budget;
+  }
+}
+
+TEST(Picture, RefusesWhatHasNoPlane) {
+  const Folder folder;
+  const auto refused = [&](const Array& array, const PictureOptions& options, std::string_view text) {
+    return fails(picture(array, folder / "a.png", options), ErrorCode::invalid_argument, text);
+  };
+  const Array cube = make(folder, {2, 2, 2}, std::vector<std::uint8_t>(8));
+  EXPECT_TRUE(refused(cube, {.axis = 3}, "axis is 3"));
+  EXPECT_TRUE(refused(cube, {.index = 2}, "index is 2"));
+  EXPECT_TRUE(refused(make(folder, {4}, std::vector<std::uint8_t>(4)), {}, "two dimensions"));
+  EXPECT_TRUE(refused(make(folder, {0, 4}, std::vector<std::uint8_t>()), {}, "no elements"));
+  const Array complex = make(folder, {2, 2}, std::vector<std::complex<float>>(4));
+  EXPECT_TRUE(fails(picture(complex, folder / "a.png"), ErrorCode::unsupported, "complex64"));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.zarr"});
+}
+
+}  // namespace
+}  // namespace sherd
