@@ -5,6 +5,7 @@
 #include "registry.hpp"
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
+#include "tools/copy.hpp"
 
 namespace sherd {
 
@@ -31,7 +32,40 @@ Result<NodePlace> find_place(std::shared_ptr<Store> store, const std::string& pa
       .in_key(place.tables.formats.front()->document_key(place.path));
 }
 
+/// Where a node is, as a prefix of all that is below it.
+std::string location(const NodePlace& place) {
+  const std::string& url = place.store->url();
+  return url + (url.ends_with('/') ? "" : "/") + (place.path.empty() ? "" : place.path + "/");
+}
+
+/// A copy cannot go into its own source, nor, where it replaces something, around it.
+Result<void> check_apart(const NodePlace& source, const NodePlace& destination, bool one_store) {
+  const std::string from = location(source);
+  const std::string to = location(destination);
+  // All stores in memory are called alike.
+  if (from.starts_with("memory:") && !one_store) return {};
+  if (!to.starts_with(from) && !from.starts_with(to)) return {};
+  return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
+}
+
 }  // namespace
+
+Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
+  const bool one_store = source == destination;
+  if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
+  SHERD_TRY(from, find_place(std::move(source), options.source_path, options.config));
+  SHERD_TRY(to, make_place(std::move(destination), options.destination_path, options.config));
+  to.writable = true;
+  to.format = from.format;
+  SHERD_TRY(check_apart(from, to, one_store));
+  return copy_nodes(from, to, options);
+}
+
+Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
+  SHERD_TRY(from, open_store(source, options.config));
+  SHERD_TRY(to, open_store(destination, options.config));
+  return copy(std::move(from), std::move(to), options);
+}
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
   SHERD_TRY(place, find_place(std::move(store), options.path, options.config));

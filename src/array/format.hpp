@@ -50,6 +50,8 @@ class Format {
   /// The same document with one thing changed and all else verbatim.
   [[nodiscard]] virtual Result<Json> with_shape(Json document, const Shape& shape) const = 0;
   [[nodiscard]] virtual Result<Json> with_attributes(Json document, const Json& attributes) const = 0;
+  /// With the chunk grid and the codecs of `spec`.
+  [[nodiscard]] virtual Result<Json> with_chunks(Json document, const ArraySpec& spec) const = 0;
   /// The text that is stored.
   [[nodiscard]] virtual std::string text(const Json& document) const = 0;
   /// Refuses node names the format does not allow.

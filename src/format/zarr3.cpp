@@ -79,6 +79,7 @@ class Zarr3 final : public Format {
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
   [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
+  [[nodiscard]] Result<Json> with_chunks(Json document, const ArraySpec& spec) const override;
   [[nodiscard]] std::string text(const Json& document) const override { return document.dump(2); }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override;
 
@@ -134,6 +135,12 @@ Result<Json> Zarr3::with_shape(Json document, const Shape& shape) const {
 
 Result<Json> Zarr3::with_attributes(Json document, const Json& attributes) const {
   document.set("attributes", attributes);
+  return document;
+}
+
+Result<Json> Zarr3::with_chunks(Json document, const ArraySpec& spec) const {
+  const Json fresh = zarr3::print_array(spec);
+  for (const char* member : {"chunk_grid", "codecs"}) document.set(member, *fresh.find(member));
   return document;
 }
 

@@ -1,0 +1,261 @@
+// The order in which a tree is copied, so that a kill at any moment leaves something that can be told apart from a
+// whole copy and gone on with:
+//   1. Everything is planned: all documents, and which objects there are to be made.
+//   2. `.sherd-copy.json` is put at the destination; it says what is being copied.
+//   3. Objects are made, each visible only when it is whole. One that exists is done.
+//   4. Documents are written, those of members before their group's. Until then nothing there can be opened.
+//   5. `.sherd-copy.json` goes.
+// A copy that goes on compares its plan with that file, and makes what is missing.
+#include "tools/copy.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/checksum.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kMarkerName = ".sherd-copy.json";
+
+struct NodeCopy {
+  std::string path;  ///< below the root of the copy
+  NodeDocument document;
+  std::string text;
+  std::optional<ArrayCopy> array;
+};
+
+class TreeCopy {
+ public:
+  TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
+      : source_(source), destination_(destination), options_(options), format_(*source.format),
+        prefix_(format_.chunk_prefix(destination.path)), marker_(prefix_ + std::string(kMarkerName)) {}
+
+  Result<CopyReport> run() {
+    SHERD_TRY(plan(""));
+    SHERD_TRY(check_ranks());
+    SHERD_TRY(renew_consolidated());
+    for (NodeCopy& node : nodes_) node.text = node.text.empty() ? format_.text(node.document.document) : node.text;
+    SHERD_TRY(prepare());
+    for (const NodeCopy& node : nodes_)
+      if (node.array) SHERD_TRY(copy_objects(*node.array));
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) SHERD_TRY(write_document_of(*node));
+    SHERD_TRY(destination_.store->erase(marker_));
+    return report();
+  }
+
+ private:
+  [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
+    NodePlace place = root;
+    place.path = join_path(root.path, path);
+    return place;
+  }
+
+  Result<void> plan(const std::string& path) {
+    if (options_.config.interrupted && options_.config.interrupted()) return unavailable("interrupted");
+    const NodePlace place = at(source_, path);
+    SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
+    if (!document) return {};  // erased since it was listed
+    const std::string key = format_.document_key(place.path);
+    if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
+    SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
+    nodes_.push_back({path, *std::move(document), text.value_or(""), {}});
+    SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits));
+    for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
+    return {};
+  }
+
+  // Chunks and shards go to the arrays of their rank; where the root is an array, that is an error to tell.
+  [[nodiscard]] CopyOptions options_for(const ArraySpec& spec, const std::string& path) {
+    CopyOptions options = options_;
+    const std::size_t rank = spec.shape.size();
+    const auto fits = [&](const std::optional<Shape>& lengths) { return !lengths || lengths->empty() || lengths->size() == rank; };
+    if (path.empty() || (fits(options.chunks) && fits(options.shards))) {
+      rank_met_ = true;
+      return options;
+    }
+    options.chunks.reset();
+    options.shards.reset();
+    return options;
+  }
+
+  Result<void> plan_array(const NodePlace& place, const std::string& path, NodeDocument document) {
+    SHERD_TRY(text, place.store->get(format_.document_key(place.path), place.config.limits.metadata_bytes));
+    auto source = make_array(place, document);
+    if (!source) return stored_error(std::move(source).error());
+    const CopyOptions options = options_for(*document.array, path);
+    SHERD_TRY(spec, copied_spec(source->state(), options));
+    NodeCopy node{path, std::move(document), text.value_or(""), {}};
+    NodePlace to = at(destination_, path);
+    // An array whose layout stays keeps its document to the byte.
+    if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
+      SHERD_TRY(changed, format_.with_chunks(node.document.document, spec));
+      if (!(changed == node.document.document)) node.text.clear();
+      SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
+      node.document = std::move(lowered);
+    }
+    SHERD_TRY(destination, make_array(std::move(to), node.document));
+    SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
+    total_ += array.bytes;
+    node.array = std::move(array);
+    nodes_.push_back(std::move(node));
+    return {};
+  }
+
+  Result<void> check_ranks() const {
+    if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
+    return std::move(invalid_argument("no array here has so many dimensions")).in_member(options_.chunks ? "chunks" : "shards");
+  }
+
+  // A snapshot of documents of which some have changed is taken anew.
+  Result<void> renew_consolidated() {
+    const bool changed = std::any_of(nodes_.begin(), nodes_.end(), [](const NodeCopy& node) { return node.text.empty(); });
+    if (!changed) return {};
+    for (NodeCopy& group : nodes_) {
+      auto documents = format_.consolidated(group.document.document);
+      if (!documents) continue;
+      for (auto& [path, document] : *documents) {
+        const std::string whole = join_path(group.path, path);
+        const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const NodeCopy& each) { return each.path == whole; });
+        if (node != nodes_.end()) document = node->document.document;
+      }
+      SHERD_TRY(document, format_.with_consolidated(group.document.document, *std::move(documents)));
+      group.document.document = std::move(document);
+      group.text.clear();
+    }
+    return {};
+  }
+
+  // What this copy is: the source, all documents that it will write, and what else decides about its bytes.
+  [[nodiscard]] std::string fingerprint() const {
+    std::string all;
+    for (const NodeCopy& node : nodes_) all += node.path + '\n' + node.text + '\n';
+    Json json;
+    json.set("source", source_.store->url());
+    json.set("path", source_.path);
+    json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(all))));
+    json.set("chunk_order", static_cast<std::uint64_t>(options_.config.chunk_order));
+    json.set("write_empty_chunks", options_.config.write_empty_chunks);
+    return json.dump(2);
+  }
+
+  Result<void> prepare() {
+    Store& store = *destination_.store;
+    const std::string key = format_.document_key(destination_.path);
+    SHERD_TRY(marker, store.get(marker_, destination_.config.limits.metadata_bytes));
+    const std::string mine = fingerprint();
+    if (marker && options_.resume && *marker == mine) return {};
+    SHERD_TRY(occupied, has_node(store, destination_.tables, destination_.path));
+    SHERD_TRY(text, store.get(key, destination_.config.limits.metadata_bytes));
+    // Documents come last, so this one stands for a copy that was finished.
+    const bool finished = !marker && options_.resume && text == nodes_.front().text;
+    if (!finished) {
+      SHERD_TRY(listing, store.list_dir(prefix_));
+      const bool empty = listing.objects.empty() && listing.prefixes.empty();
+      if (!empty && !options_.overwrite) return standing(marker.has_value(), occupied, key);
+      if (!empty) SHERD_TRY(erase_node(destination_));
+    }
+    return store.set(marker_, mine, Condition::absent());
+  }
+
+  [[nodiscard]] Error standing(bool unfinished, bool occupied, const std::string& key) const {
+    if (unfinished && options_.resume)
+      return std::move(conflict("an unfinished copy of something else, or with other options, stands here; overwrite it")).in_key(marker_);
+    if (unfinished) return std::move(conflict("an unfinished copy stands here; resume or overwrite it")).in_key(marker_);
+    return std::move(conflict(occupied ? "a node stands here already; overwrite it or choose another place"
+                                       : "objects stand here already; overwrite them or choose another place"))
+        .in_key(key);
+  }
+
+  // Lanes take one object after the other. Interruption is polled on the caller's thread only.
+  Result<void> copy_objects(const ArrayCopy& task) {
+    Config config = options_.config;
+    const Config watched = with_progress(config, counts_.bytes, total_);
+    const CopyShares shares = share_memory(task, watched);
+    ObjectCopy objects(task, shares, counts_);
+    const Array::State& to = task.destination.state();
+    const Shape shape = to.shape();
+    const Shape count = to.grid.count(shape);
+    const auto caller = std::this_thread::get_id();
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    const auto one = [&](std::size_t i) -> Result<void> {
+      const CellAccess cell = access(to, unravel(task.objects[i], count), shape);
+      SHERD_TRY(done, is_done(cell.key));
+      if (!done) SHERD_TRY(objects.copy(cell));
+      counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
+      return {};
+    };
+    return parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
+      for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
+        const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
+        auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
+        if (done) continue;
+        failed = true;
+        return done;
+      }
+      return {};
+    });
+  }
+
+  Result<bool> is_done(const std::string& key) {
+    if (!options_.resume) return false;
+    SHERD_TRY(present, destination_.store->open(key));
+    if (present != nullptr) ++counts_.skipped;
+    return present != nullptr;
+  }
+
+  Result<void> write_document_of(const NodeCopy& node) {
+    const NodePlace place = at(destination_, node.path);
+    const std::string key = format_.document_key(place.path);
+    if (node.text.size() > place.config.limits.metadata_bytes) return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
+    if (node.path.empty() && !place.path.empty()) SHERD_TRY(make_parents(place));
+    return place.store->set(key, node.text).in_key(key);
+  }
+
+  // The groups between the store's root and the copy.
+  Result<void> make_parents(NodePlace place) {
+    const std::size_t slash = place.path.rfind('/');
+    place.path = slash == std::string::npos ? "" : place.path.substr(0, slash);
+    SHERD_TRY(stands, has_node(*place.store, place.tables, place.path));
+    if (stands) return {};
+    SHERD_TRY(create_group_at(std::move(place), Json(), false));
+    return {};
+  }
+
+  [[nodiscard]] CopyReport report() const {
+    CopyReport report;
+    for (const NodeCopy& node : nodes_) ++(node.array ? report.arrays : report.groups);
+    report.shards = counts_.written;
+    report.shards_skipped = counts_.skipped;
+    report.chunks_moved = counts_.moved;
+    report.chunks_encoded = counts_.encoding->chunks_encoded;
+    if (const auto& recorder = options_.config.recorder) {
+      recorder->chunks_moved += report.chunks_moved;
+      recorder->chunks_encoded += report.chunks_encoded;
+    }
+    return report;
+  }
+
+  const NodePlace& source_;
+  const NodePlace& destination_;
+  const CopyOptions& options_;
+  const Format& format_;
+  const std::string prefix_;
+  const std::string marker_;
+  std::vector<NodeCopy> nodes_;  ///< groups before their members
+  bool rank_met_ = false;
+  std::uint64_t total_ = 0;
+  CopyCounts counts_;
+};
+
+}  // namespace
+
+Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
+  return TreeCopy(source, destination, options).run();
+}
+
+}  // namespace sherd

@@ -1,0 +1,126 @@
+// The parts of copy(): what a copy's layout is, which chunks a source has where, how one stored object comes to be,
+// and the walk over a hierarchy.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "array/chunk_writer.hpp"
+#include "array/core.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd {
+
+/// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
+Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+
+/// The array that a copy becomes: the source's, with other chunks and codecs as far as options name any.
+Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options);
+
+/// How the chunks of an array get to the copy.
+enum class CopyWay : std::uint8_t {
+  whole,    ///< every object as it is
+  moved,    ///< encoded chunks from one object to another
+  encoded,  ///< through their elements
+};
+CopyWay copy_way(const Array::State& source, const Array::State& destination);
+
+/// One array on its way.
+struct ArrayCopy {
+  Array source;
+  Array destination;                   ///< has no document in its store yet
+  CopyWay way;
+  std::vector<std::uint64_t> stored;   ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
+  std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
+  std::uint64_t bytes = 0;             ///< elements of those objects
+};
+/// Lists what is stored of the source.
+Result<ArrayCopy> plan_copy(Array source, Array destination);
+
+/// What one call has to work with.
+struct CopyShares {
+  Config config;                ///< of the destination: threads, interrupted, no progress
+  std::size_t lanes = 1;        ///< objects under way
+  std::uint64_t box_bytes = 0;  ///< elements of one object in memory
+  std::size_t window = 1;       ///< encoded batches of one object under way
+  std::uint64_t reading = 0;    ///< the budget of one read
+};
+CopyShares share_memory(const ArrayCopy& task, const Config& config);
+
+/// Stored chunks of a source as boxes of elements.
+struct SourceLeaf {
+  Box box;           ///< of the array; may reach beyond it
+  Extent extent;     ///< inside the object
+  std::size_t object; ///< see LeafFinder::objects
+};
+/// Finds the stored chunks that meet a box, by listing what is known to be stored and reading indices.
+class LeafFinder {
+ public:
+  struct Object {
+    std::string key;
+    Generation generation;
+  };
+  using Visit = std::function<Result<bool>(const SourceLeaf&)>;
+
+  LeafFinder(const ArrayCopy& task, Box box);
+  /// Calls `visit` for every chunk until it gives false. A shard that can only be decoded whole counts as one chunk.
+  Result<void> visit(const Visit& visit);
+  /// The objects met so far.
+  [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
+
+ private:
+  Result<bool> visit_object(const Shape& cell, const Visit& visit);
+  const ArrayCopy& task_;
+  const Array::State& state_;
+  const Box box_;
+  std::vector<Object> objects_;
+};
+
+/// What a call has done so far.
+struct CopyCounts {
+  std::atomic<std::uint64_t> written{0}, skipped{0}, moved{0}, bytes{0};
+  std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
+};
+
+/// Makes the objects of one array's copy.
+class ObjectCopy {
+ public:
+  /// References must outlive it.
+  ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts);
+
+  /// Makes the object of this number in the destination's grid, if there is anything to put into it.
+  Result<void> copy(const CellAccess& at);
+
+ private:
+  struct Slot;
+  struct Slots;
+  Result<void> copy_whole(const CellAccess& at);
+  Result<void> move_one(const CellAccess& at);
+  Result<void> move_into_shard(const CellAccess& at);
+  Result<EncodedBatch> fetch(std::span<const Slot> slots, const LeafFinder& finder);
+  Result<void> encode_one(const CellAccess& at);
+  Result<void> encode_shard(const CellAccess& at);
+  Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
+  Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
+  Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells, const WriteSource& from);
+  Result<std::vector<Slot>> touched(const Slots& all);
+  Result<std::shared_ptr<ByteSource>> open_again(const LeafFinder::Object& object);
+
+  const ArrayCopy& task_;
+  const Array::State& to_;
+  const CopyShares& shares_;
+  CopyCounts& counts_;
+  Config encoding_;
+  Array source_;
+  Budget budget_;
+  const ChunkReader reader_;
+  const ChunkWriter writer_;
+};
+
+/// A number in C order as a cell.
+Shape unravel(std::uint64_t number, const Shape& grid);
+
+}  // namespace sherd

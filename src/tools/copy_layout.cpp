@@ -1,0 +1,171 @@
+// Decides what a copy looks like and what that means for its chunks. Codecs that stand around a shard belong to all of
+// its chunks: where the shard is taken apart, they are put around each chunk. Chunks can be moved as they are where
+// both sides cut the array alike and encode the pieces by the same codecs, however they are grouped into objects.
+#include <algorithm>
+
+#include "array/create.hpp"
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "tools/copy.hpp"
+
+namespace sherd {
+namespace {
+
+using Codecs = std::vector<CodecSpec>;
+
+Codecs::const_iterator find_shard(const Codecs& codecs) {
+  return std::find_if(codecs.begin(), codecs.end(), [](const CodecSpec& spec) { return spec.name == "sharding_indexed"; });
+}
+
+Result<Codecs> inner_codecs(const CodecSpec& shard, std::string_view member) {
+  const Json* list = shard.configuration.find(member);
+  if (list == nullptr) return std::move(corrupt("is missing")).in_member(member);
+  return parse_codec_list(*list);
+}
+
+// The codecs of the innermost chunks, those around shards included.
+Result<Codecs> leaf_codecs(const Codecs& codecs) {
+  const auto shard = find_shard(codecs);
+  if (shard == codecs.end()) return codecs;
+  SHERD_TRY(inner, inner_codecs(*shard, "codecs"));
+  SHERD_TRY(leaf, leaf_codecs(inner));
+  leaf.insert(leaf.begin(), codecs.begin(), shard);
+  leaf.insert(leaf.end(), shard + 1, codecs.end());
+  return leaf;
+}
+
+std::vector<Json> as_list(const Codecs& codecs) {
+  const Json list = codec_list_json(codecs);
+  return list.elements();
+}
+
+// The same levels with other innermost codecs, or with the indices elsewhere.
+Result<Codecs> changed_codecs(const Codecs& codecs, const std::optional<Codecs>& leaf, std::optional<IndexLocation> location) {
+  const auto shard = find_shard(codecs);
+  if (shard == codecs.end()) return leaf.value_or(codecs);
+  SHERD_TRY(inner, inner_codecs(*shard, "codecs"));
+  SHERD_TRY(changed, changed_codecs(inner, leaf, location));
+  Codecs result = codecs;
+  Json& configuration = result[static_cast<std::size_t>(shard - codecs.begin())].configuration;
+  configuration.set("codecs", codec_list_json(changed));
+  if (location) configuration.set("index_location", *location == IndexLocation::start ? "start" : "end");
+  return result;
+}
+
+// Rank 0 has the one chunk shape ().
+bool has_one_shape(const Array::State& state) { return !state.chunks.empty() || state.grid.axes().empty(); }
+
+Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
+  CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
+  if (!options.chunks && !has_one_shape(source))
+    return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have")).in_member("chunks");
+  create.chunks = options.chunks.value_or(source.chunks);
+  create.auto_shards = options.auto_shards;
+  if (options.shards) create.shards = *options.shards;
+  else if (!options.auto_shards && source.shards) create.shards = *source.shards;
+  else if (!options.auto_shards && source.layout.shard)
+    return std::move(invalid_argument("the source's shards differ in shape; say which shape the copy's are to have")).in_member("shards");
+  SHERD_TRY(leaf, leaf_codecs(spec.codecs));
+  create.codecs = options.codecs.value_or(as_list(leaf));
+  const auto shard = find_shard(spec.codecs);
+  if (shard == spec.codecs.end()) {
+    create.index_location = options.index_location.value_or(IndexLocation::end);
+    return create;
+  }
+  create.index_location = options.index_location.value_or(source.layout.shard->index.location);
+  SHERD_TRY(index, inner_codecs(*shard, "index_codecs"));
+  create.index_codecs = as_list(index);
+  return create;
+}
+
+// Names as they are written today, and no difference between an empty configuration and none.
+Codecs canonical(Codecs codecs, CodecTable table) {
+  for (CodecSpec& spec : codecs) {
+    if (const CodecEntry* entry = find_codec(table, spec.name)) spec.name = entry->name;
+    if (spec.configuration.is_null()) spec.configuration = Json(Json::Object{});
+  }
+  return codecs;
+}
+
+bool same_codecs(const Codecs& a, const Codecs& b, CodecTable table) {
+  return codec_list_json(canonical(a, table)) == codec_list_json(canonical(b, table));
+}
+
+bool same_grid(const ArraySpec& a, const ArraySpec& b) {
+  const auto* left = std::get_if<RegularGrid>(&a.grid);
+  const auto* right = std::get_if<RegularGrid>(&b.grid);
+  if (left != nullptr && right != nullptr) return left->chunk_shape == right->chunk_shape;
+  if (left != nullptr || right != nullptr) return false;
+  return std::ranges::equal(std::get<RectilinearGrid>(a.grid).axes, std::get<RectilinearGrid>(b.grid).axes,
+                            [](const auto& x, const auto& y) { return x.regular == y.regular && x.runs == y.runs; });
+}
+
+bool is_opaque(const ChunkLayout& layout) {
+  return layout.opaque_shard() || (layout.shard && is_opaque(*layout.shard->inner));
+}
+
+}  // namespace
+
+Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options) {
+  ArraySpec spec = *source.document().array;
+  if (options.chunks || options.shards || options.auto_shards) {
+    SHERD_TRY(create, new_layout(source, spec, options));
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    spec.grid = std::move(fresh.grid);
+    spec.codecs = std::move(fresh.codecs);
+    return spec;
+  }
+  std::optional<Codecs> leaf;
+  if (options.codecs) {
+    CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    leaf = std::move(fresh.codecs);
+  }
+  SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));
+  spec.codecs = std::move(codecs);
+  return spec;
+}
+
+CopyWay copy_way(const Array::State& source, const Array::State& destination) {
+  const ArraySpec from = *source.document().array;
+  const ArraySpec to = *destination.document().array;
+  const CodecTable table = source.place.tables.codecs;
+  const bool alike = same_grid(from, to);
+  if (alike && same_codecs(from.codecs, to.codecs, table)) return CopyWay::whole;
+  // Shards inside shards are made from elements.
+  const bool nested = destination.layout.shard && destination.layout.shard->inner->shard;
+  if (nested || is_opaque(source.layout) || is_opaque(destination.layout)) return CopyWay::encoded;
+  if (!has_one_shape(source) || source.chunks != destination.chunks) return CopyWay::encoded;
+  const auto from_leaf = leaf_codecs(from.codecs);
+  const auto to_leaf = leaf_codecs(to.codecs);
+  return from_leaf && to_leaf && same_codecs(*from_leaf, *to_leaf, table) ? CopyWay::moved : CopyWay::encoded;
+}
+
+CopyShares share_memory(const ArrayCopy& task, const Config& config) {
+  const Array::State& from = task.source.state();
+  const Array::State& to = task.destination.state();
+  const auto leaf_bytes = [](const Array::State& state) {
+    const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
+    if (!state.layout.shard) return chunk_bytes(state.layout, shape);
+    return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
+  };
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to), kLeast});
+  const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
+  const Shape shape = to.shape();
+  Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
+  for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
+  const std::uint64_t object_bytes = std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
+
+  CopyShares shares{.config = config};
+  shares.config.progress = nullptr;
+  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
+  shares.config.threads = static_cast<unsigned>(threads);
+  shares.lanes = task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
+  shares.box_bytes = budget / 4 / shares.lanes;
+  shares.reading = budget / 4 / shares.lanes;
+  shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
+  return shares;
+}
+
+}  // namespace sherd
