@@ -103,11 +103,35 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
     SHERD_TRY(done, stream_leaf(encoded, stored));
     if (done) return {};
   }
+  if (bytes <= kStreamBytes && layout.chain.decodes_prefixes()) {
+    SHERD_TRY(done, decode_beginning(encoded, stored));
+    if (done) return {};
+  }
   Scratch elements;
   SHERD_TRY(elements->resize(bytes));
   SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
   copy_out(layout.dtype.size(), elements->data(), strides, stored.part, stored.target);
   return {};
+}
+
+// A chunk of which nothing is wanted behind some byte is decoded up to there.
+Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const {
+  const std::size_t element = stored.layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const std::uint64_t end = byte_range(stored.part, strides, element).second;
+  if (end > chunk_bytes(stored.layout, stored.shape) / 8 * 7) return false;
+  Scratch beginning;
+  SHERD_TRY(beginning->resize(end));
+  std::uint64_t decoded = 0;
+  SHERD_TRY(done, stored.layout.chain.decode_blocks(stored.shape, encoded, beginning->span(),
+                                                    [&](std::uint64_t, std::span<const std::byte> bytes) {
+                                                      decoded = bytes.size();
+                                                      return false;
+                                                    }));
+  if (!done) return false;
+  if (decoded != end) return corrupt("decodes to " + std::to_string(decoded) + " bytes, fewer than the chunk has");
+  copy_out(element, beginning->data(), strides, stored.part, stored.target);
+  return true;
 }
 
 Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const {
@@ -139,21 +163,27 @@ Result<bool> ChunkReader::stream_leaf(std::span<const std::byte> encoded, const 
   const Cells cells(stored.part, regular_axes(block));
   constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
   std::vector<std::uint64_t> cell_of_block(*element_count(grid), kUntouched);
+  std::uint64_t last = 0;
   Shape cell;
   Region part;
   for (std::uint64_t i = 0; i < cells.size(); ++i) {
     cells.get(i, cell, part);
-    cell_of_block[ravel(cell, grid)] = i;
+    const std::uint64_t number = ravel(cell, grid);
+    cell_of_block[number] = i;
+    last = std::max(last, number);
   }
+  // Behind the last block that is wanted, decoding goes on only where it verifies a checksum.
+  const bool ends_early = layout.chain.decodes_prefixes();
   Scratch scratch;
   SHERD_TRY(scratch->resize(block_bytes));
   return layout.chain.decode_blocks(stored.shape, encoded, scratch->span(),
                                     [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-                                      const std::uint64_t i = cell_of_block[offset / block_bytes];
+                                      const std::uint64_t number = offset / block_bytes;
+                                      const std::uint64_t i = cell_of_block[number];
                                       if (i == kUntouched) return true;
                                       cells.get(i, cell, part);
                                       copy_out(element, bytes.data(), strides, part, stored.target);
-                                      return true;
+                                      return !ends_early || number < last;
                                     });
 }
 

@@ -27,7 +27,13 @@ Shape block_shape(const Shape& shape, std::uint64_t element_size) {
   return block;
 }
 
-// First and past-the-last byte, relative to the chunk, of what a part wants.
+Result<void> check_raw_size(std::uint64_t stored, std::uint64_t decoded) {
+  if (stored == decoded) return {};
+  return corrupt("holds " + std::to_string(stored) + " bytes, the chunk has " + std::to_string(decoded));
+}
+
+}  // namespace
+
 std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span<const std::int64_t> strides,
                                                    std::uint64_t element_size) {
   std::uint64_t low = 0;
@@ -49,13 +55,6 @@ std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span
   }
   return {low, high + element_size};
 }
-
-Result<void> check_raw_size(std::uint64_t stored, std::uint64_t decoded) {
-  if (stored == decoded) return {};
-  return corrupt("holds " + std::to_string(stored) + " bytes, the chunk has " + std::to_string(decoded));
-}
-
-}  // namespace
 
 // One shard on the way down, and the pieces of its inner chunks.
 struct ChunkReader::Level {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "array/strided.hpp"
@@ -67,6 +68,7 @@ class ChunkReader {
   Result<void> opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   Result<void> leaf_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   Result<void> raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const;
+  Result<bool> decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const;
   Result<bool> stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const;
   void count_decoded() const noexcept;
 
@@ -81,6 +83,9 @@ class ChunkReader {
 Piece stored_piece(const Piece& piece);
 /// Decoded bytes of a chunk.
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape);
+/// First and past-the-last byte, relative to the chunk, of what a part that is not empty wants.
+std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span<const std::int64_t> strides,
+                                                   std::uint64_t element_size);
 /// A cell's number in C order.
 std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
 /// Piece for the whole chunk, dense in memory.

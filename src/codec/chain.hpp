@@ -50,9 +50,12 @@ class CodecChain {
                       VarBytesArena* arena) const;
   /// As decode, in blocks of whole elements, for chunks that are large compared with `block`; false where this chain
   /// cannot. `sink(offset, bytes)` gets elements from byte `offset` of the chunk on.
+  /// Where the sink ends it early, what follows is not decoded (decodes_prefixes()) or only verified.
   using Sink = std::function<bool(std::uint64_t, std::span<const std::byte>)>;
   Result<bool> decode_blocks(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> block,
                              const Sink& sink) const;
+  /// Whether decoding only the beginning of a chunk by decode_blocks pays.
+  [[nodiscard]] bool decodes_prefixes() const noexcept;
   /// Elements in stored order -> encoded bytes, replacing `to`. For chains without sharding.
   Result<void> encode(const Shape& stored, std::span<const std::byte> elements, Buffer& to) const;
 

@@ -194,6 +194,10 @@ Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::
   return streamed;
 }
 
+bool CodecChain::decodes_prefixes() const noexcept {
+  return word_size_ != 0 && !bytes_codecs_.empty() && bytes_codecs_[0]->decodes_prefixes();
+}
+
 Result<void> CodecChain::encode(const Shape& stored, Bytes elements, Buffer& to) const {
   assert(array_bytes_codec_ != nullptr);
   if (word_size_ == 1) return encode_bytes(elements, to);

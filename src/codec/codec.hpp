@@ -87,6 +87,9 @@ class BytesCodec {
   virtual Result<void> check_frame(std::span<const std::byte> framed) const { return (void)framed, Result<void>{}; }
   /// For codecs with a frame: fills in the bytes before and after.
   virtual void fill_frame(std::span<std::byte> framed) const noexcept { (void)framed; }
+  /// Whether decode_blocks costs as much a byte as decode, and may end early without leaving a checksum unverified that
+  /// stands behind the content: then decoding the beginning of a chunk pays.
+  [[nodiscard]] virtual bool decodes_prefixes() const noexcept { return false; }
   /// Streams the decoded bytes through `sink` without holding all of them; false where this codec cannot. Every
   /// block but the last one is `block`, filled. `sink` returns false to end early. The sum of all blocks never
   /// exceeds `limit`: more is `corrupt`.

@@ -52,11 +52,13 @@ Error decode_error(std::size_t code) {
 struct Frames {
   std::uint64_t content = 0;  ///< sum of the content sizes that are stated
   std::uint64_t window = 0;   ///< the largest
+  bool checksums = false;     ///< some frame ends in one
 };
 
 struct FrameHeader {
   std::optional<std::uint64_t> content;
   std::uint64_t window = 0;
+  bool checksum = false;
 };
 
 Error truncated(std::size_t at) { return corrupt("truncated frame at byte " + std::to_string(at)); }
@@ -78,6 +80,7 @@ Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t a
     if (frame[i] != std::byte{0})
       return unsupported("the frame at byte " + std::to_string(at) + " needs a dictionary; none can be given");
   FrameHeader header;
+  header.checksum = (descriptor & 4u) != 0;
   if (content_size != 0) {
     std::uint64_t value = 0;
     for (std::size_t i = content_size; i-- > 0;) value = value << 8 | static_cast<std::uint64_t>(frame[content_at + i]);
@@ -117,6 +120,7 @@ Result<Frames> scan_frames(std::span<const std::byte> from) {
     if (!sum) return corrupt("content sizes do not fit 64 bits");
     frames.content = *sum;
     frames.window = std::max(frames.window, header.window);
+    frames.checksums = frames.checksums || header.checksum;
     const std::size_t size = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
     if (ZSTD_isError(size) != 0) return truncated(at);
     at += size;
@@ -181,6 +185,7 @@ class Zstd final : public BytesCodec {
     return decode_error(size);
   }
 
+  [[nodiscard]] bool decodes_prefixes() const noexcept override { return true; }
   Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
                              const Sink& sink) const override {
     SHERD_TRY(frames, scan_frames(from));
@@ -188,12 +193,14 @@ class Zstd final : public BytesCodec {
     SHERD_TRY(context, decompressor());
     ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
     Stream stream(context, from);
+    bool wanted = true;
     for (std::uint64_t total = 0;;) {
       SHERD_TRY(count, stream.fill(block));
       if (count > limit - total)
         return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
       total += count;
-      if (count != 0 && !sink(block.first(count))) return true;
+      if (wanted && count != 0) wanted = sink(block.first(count));
+      if (!wanted && !frames.checksums) return true;
       if (count < block.size()) return true;
     }
   }
