@@ -1,4 +1,4 @@
-// The public ways into what is done with whole trees: copy and check. A URL names a store whose root is the node; the
+// The public ways into what is done with whole trees: copy, check and import. A URL names a store whose root is the node; the
 // format is the first of the table that knows something there, readable or not.
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
@@ -6,6 +6,7 @@
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"
+#include "tools/files.hpp"
 
 namespace sherd {
 
@@ -75,6 +76,10 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
   SHERD_TRY(store, open_store(url, options.config));
   return check(std::move(store), options);
+}
+
+Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
+  return import_from(source, options, [&](const CreateOptions& create) { return create_array(url, create); });
 }
 
 }  // namespace sherd

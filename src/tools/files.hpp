@@ -269,4 +269,9 @@ struct Transfer {
 Result<void> transfer_blocks(const BlockRequest& request, std::size_t element_size, const Config& config,
                              const Transfer& transfer);
 
+/// Makes the array that a file is imported into.
+using ArrayMaker = std::function<Result<Array>(const CreateOptions&)>;
+/// import_file(), wherever the array is to stand.
+Result<Array> import_from(const std::string& source, const ImportOptions& options, const ArrayMaker& make);
+
 }  // namespace sherd

@@ -77,11 +77,11 @@ Result<void> fill(FileReader& reader, const Array& array, const Config& config) 
 
 }  // namespace
 
-Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
+Result<Array> import_from(const std::string& source, const ImportOptions& options, const ArrayMaker& make) {
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(reader, format->open(source, options));
   const CreateOptions create = target_options(reader->array(), options);
-  SHERD_TRY(array, create_array(url, create));
+  SHERD_TRY(array, make(create));
   if (auto filled = fill(*reader, array, create.config); !filled) {
     // An array that is half there looks like a whole one. The first failure is the one to tell.
     (void)array.store()->erase_prefix(array.path().empty() ? "" : array.path() + "/");
