@@ -30,17 +30,23 @@ class TreeCheck {
       : root_(root), options_(options), store_(*root.store), format_(*root.format), budget_(root.config.memory_budget) {}
 
   Result<CheckReport> run() {
-    std::vector<std::string> paths{root_.path};
-    while (!paths.empty()) {
-      const std::string path = std::move(paths.back());
-      paths.pop_back();
+    std::vector<Member> members{{root_.path, true}};
+    while (!members.empty()) {
+      const Member next = std::move(members.back());
+      members.pop_back();
       if (interrupted()) return unavailable("interrupted");
-      SHERD_TRY(node(path, paths));
+      SHERD_TRY(node(next, members));
     }
+    if (root_.config.progress) root_.config.progress({checked_bytes_, listed_bytes_});
     return std::move(report_);
   }
 
  private:
+  /// A place in which a node is expected, or only possible: below what is no group, or a damaged one.
+  struct Member {
+    std::string path;
+    bool expected;
+  };
   struct Stored {
     Shape cell;
     std::string key;
@@ -52,7 +58,8 @@ class TreeCheck {
   [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
   [[nodiscard]] static bool is_ours(std::string_view name) { return name.starts_with(".sherd-"); }
 
-  Result<void> node(const std::string& path, std::vector<std::string>& paths) {
+  Result<void> node(const Member& member, std::vector<Member>& found) {
+    const std::string& path = member.path;
     const std::string key = format_.document_key(path);
     Findings findings(key);
     auto document = format_.open(store_, path, root_.config.limits);
@@ -63,7 +70,7 @@ class TreeCheck {
       ++report_.documents;
     } else if (!*document) {
       kind = Kind::none;
-      SHERD_TRY(nodeless(path));
+      if (member.expected) SHERD_TRY(nodeless(path));
     } else {
       ++report_.documents;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
@@ -72,7 +79,7 @@ class TreeCheck {
     }
     merge(findings);
     if (kind == Kind::array) return array ? chunks(*array) : Result<void>{};
-    return members(path, kind, paths);
+    return members(path, kind, found);
   }
 
   Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array, Findings& findings) {
@@ -101,7 +108,7 @@ class TreeCheck {
     return {};
   }
 
-  Result<void> members(const std::string& path, Kind kind, std::vector<std::string>& paths) {
+  Result<void> members(const std::string& path, Kind kind, std::vector<Member>& found) {
     const std::string prefix = path.empty() ? path : path + "/";
     auto listing = store_.list_dir(prefix);
     Findings unreadable(prefix);
@@ -111,7 +118,7 @@ class TreeCheck {
       return {};
     }
     for (auto name = listing->prefixes.rbegin(); name != listing->prefixes.rend(); ++name) {
-      if (format_.check_name(*name)) paths.push_back(prefix + *name);
+      if (format_.check_name(*name)) found.push_back({prefix + *name, kind == Kind::group});
       else if (kind == Kind::group) SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
     }
     if (kind != Kind::group) return {};

@@ -42,6 +42,7 @@ class TreeCopy {
     SHERD_TRY(prepare());
     for (const NodeCopy& node : nodes_)
       if (node.array) SHERD_TRY(copy_objects(*node.array));
+    if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) SHERD_TRY(write_document_of(*node));
     SHERD_TRY(destination_.store->erase(marker_));
     return report();
@@ -172,8 +173,7 @@ class TreeCopy {
 
   // Lanes take one object after the other. Interruption is polled on the caller's thread only.
   Result<void> copy_objects(const ArrayCopy& task) {
-    Config config = options_.config;
-    const Config watched = with_progress(config, counts_.bytes, total_);
+    const Config watched = with_progress(options_.config, counts_.bytes, total_);
     const CopyShares shares = share_memory(task, watched);
     ObjectCopy objects(task, shares, counts_);
     const Array::State& to = task.destination.state();

@@ -1,0 +1,379 @@
+// copy(): the same elements in any layout, chunks moved where they can be, in bounded memory, and to be gone on with
+// after a failure at any moment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "sherd/sherd.hpp"
+#include "sherd/tools.hpp"
+#include "tests/tools/failing_store.hpp"
+
+namespace sherd {
+namespace {
+
+using tools_testing::FailingStore;
+using Tree = std::map<std::string, std::string>;
+
+Tree tree_of(Store& store) {
+  Tree tree;
+  std::vector<std::string> keys;
+  store.list("", [&](const std::string& key, std::uint64_t) { return keys.push_back(key), true; }).value();
+  for (const auto& key : keys) tree[key] = store.get(key).value().value();
+  return tree;
+}
+
+Json json(const char* text) { return Json::parse(text).value(); }
+
+const Shape kShape{37, 29};
+
+std::vector<std::uint16_t> noise(std::uint64_t count) {
+  std::mt19937 random(7);
+  std::vector<std::uint16_t> values(count);
+  for (auto& value : values) value = static_cast<std::uint16_t>(random() % 50);
+  return values;
+}
+
+Array filled(const std::shared_ptr<Store>& store, const std::string& path, CreateOptions options) {
+  options.shape = kShape;
+  options.dtype = DType::uint16;
+  options.fill_value = Json(9);
+  const Array array = create_array(store, path, options).value();
+  const auto values = noise(20 * 29);
+  array.write(Box{{5, 0}, {20, 29}}, std::span<const std::uint16_t>(values)).value();  // some chunks are not stored
+  return array;
+}
+
+std::vector<std::uint16_t> elements(const Array& array) {
+  std::vector<std::uint16_t> values(*element_count(array.shape()));
+  array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
+  return values;
+}
+
+CreateOptions nested() {
+  return {.raw_codecs = json(R"([{"name":"transpose","configuration":{"order":[1,0]}},
+    {"name":"sharding_indexed","configuration":{"chunk_shape":[8,12],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
+     "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[4,6],"index_location":"start",
+       "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"crc32c"}],
+       "codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]}}]}}])"),
+          .chunk_grid = json(R"({"name":"regular","configuration":{"chunk_shape":[12,16]}})")};
+}
+
+struct Layout {
+  const char* name;
+  CreateOptions create;
+};
+std::vector<Layout> layouts() {
+  CreateOptions opaque = nested();
+  opaque.raw_codecs->push_back(json(R"({"name":"crc32c"})"));
+  return {{"plain", {.chunks = {6, 4}}},
+          {"sharded", {.chunks = {6, 4}, .shards = {12, 16}}},
+          {"start", {.chunks = {6, 4}, .shards = {18, 8}, .index_location = IndexLocation::start}},
+          {"nested", nested()},
+          {"opaque", opaque},
+          {"rectilinear", {.chunk_grid = json(R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[10,20,7],10]}})")}}};
+}
+
+struct Change {
+  const char* name;
+  CopyOptions options;
+};
+std::vector<Change> changes() {
+  return {{"nothing", {}},
+          {"chunks", {.chunks = Shape{5, 7}, .shards = Shape{}}},
+          {"shards", {.chunks = Shape{6, 4}, .shards = Shape{24, 8}}},
+          {"coarser", {.chunks = Shape{3, 2}, .shards = Shape{60, 60}}},
+          {"codecs", {.codecs = std::vector<Json>{"gzip:3", "crc32c"}}},
+          {"auto", {.chunks = Shape{6, 4}, .auto_shards = true}},
+          {"location", {.index_location = IndexLocation::start}}};
+}
+
+TEST(Copy, EveryLayoutBecomesEveryOtherWithTheSameElements) {
+  for (const Layout& layout : layouts())
+    for (Change change : changes())
+      for (const ChunkOrder order : {ChunkOrder::morton, ChunkOrder::f, ChunkOrder::c}) {
+        SCOPED_TRACE(std::string(layout.name) + " -> " + change.name);
+        auto source = memory_store();
+        auto destination = memory_store();
+        const Array from = filled(source, "", layout.create);
+        change.options.config.chunk_order = order;
+        const auto report = copy(source, destination, change.options);
+        ASSERT_TRUE(report) << report.error().text();
+        const Array to = open_array(destination).value();
+        EXPECT_EQ(elements(to), elements(from));
+        EXPECT_EQ(to.fill_value()[0], std::byte{9});
+        const auto checked = check(destination, {.data = true}).value();
+        EXPECT_TRUE(checked.faults.empty()) << checked.to_json().dump(1);
+        EXPECT_EQ(checked.dead_bytes, 0U);
+        if (std::string_view(change.name) == "nothing") {
+          EXPECT_EQ(tree_of(*destination), tree_of(*source));
+        }
+      }
+}
+
+TEST(Copy, ChunksThatAgreeAreMovedAndNothingIsDecoded) {
+  const CreateOptions plain{.chunks = {6, 4}};
+  const CreateOptions small{.chunks = {6, 4}, .shards = {12, 8}};
+  const CreateOptions large{.chunks = {6, 4}, .shards = {36, 16}, .index_location = IndexLocation::start};
+  const auto options = [](const CreateOptions& to) {
+    return CopyOptions{.chunks = to.chunks, .shards = to.shards, .index_location = to.index_location};
+  };
+  for (const auto& from : {plain, small, large})
+    for (const auto& to : {plain, small, large}) {
+      auto recorder = std::make_shared<Recorder>();
+      auto source = memory_store();
+      auto destination = memory_store();
+      const Array array = filled(source, "", from);
+      CopyOptions wanted = options(to);
+      wanted.config.recorder = recorder;
+      const CopyReport report = copy(source, destination, wanted).value();
+      const std::uint64_t stored = array.nchunks_initialized().value();
+      EXPECT_EQ(report.chunks_moved, stored);
+      EXPECT_EQ(report.chunks_encoded, 0U);
+      EXPECT_EQ(recorder->stats().chunks_decoded, 0U);
+      EXPECT_EQ(recorder->stats().chunks_moved, stored);
+      EXPECT_EQ(open_array(destination).value().nchunks_initialized().value(), stored);
+      EXPECT_EQ(elements(open_array(destination).value()), elements(array));
+    }
+}
+
+TEST(Copy, ChunksOutOfTransposedNestedShardsAreMoved) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  const Array from = filled(source, "", nested());
+  ASSERT_EQ(from.chunks(), (Shape{6, 4}));
+  const CopyReport report = copy(source, destination, {.shards = Shape{}}).value();
+  EXPECT_EQ(report.chunks_encoded, 0U);
+  EXPECT_EQ(report.chunks_moved, check(source).value().chunks);
+  EXPECT_EQ(elements(open_array(destination).value()), elements(from));
+}
+
+TEST(Copy, OtherCodecsEncodeEveryStoredChunkOnce) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  const Array from = filled(source, "", {.chunks = {6, 4}, .shards = {12, 8}});
+  const CopyReport report = copy(source, destination, {.codecs = std::vector<Json>{"zstd:7"}}).value();
+  EXPECT_EQ(report.chunks_moved, 0U);
+  EXPECT_EQ(report.chunks_encoded, from.nchunks_initialized().value());
+  EXPECT_EQ(open_array(destination).value().shards(), (Shape{12, 8}));
+}
+
+TEST(Copy, AMovedShardHasTheBytesOfOneThatIsWritten) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  auto written = memory_store();
+  const CreateOptions to{.chunks = {6, 4}, .shards = {24, 16}};
+  filled(source, "", {.chunks = {6, 4}});
+  filled(written, "", to);
+  copy(source, destination, {.shards = to.shards}).value();
+  EXPECT_EQ(tree_of(*destination), tree_of(*written));
+}
+
+TEST(Copy, BytesDoNotDependOnTheBudget) {
+  auto source = memory_store();
+  const CreateOptions layout{.shape = {400, 300, 100}, .dtype = DType::uint16, .chunks = {50, 50, 50}};
+  const auto values = noise(*element_count(layout.shape));
+  create_array(source, "", layout).value().write(Box{{0, 0, 0}, layout.shape}, std::span<const std::uint16_t>(values)).value();
+  for (const ChunkOrder order : {ChunkOrder::c, ChunkOrder::f, ChunkOrder::morton}) {
+    std::vector<Tree> trees;
+    for (const std::uint64_t budget : {std::uint64_t{1} << 40, std::uint64_t{8} << 20}) {
+      auto destination = memory_store();
+      CopyOptions options{.chunks = Shape{30, 20, 10}, .shards = Shape{390, 300, 100}, .codecs = std::vector<Json>{"bytes"}};
+      options.config.memory_budget = budget;
+      options.config.chunk_order = order;
+      copy(source, destination, options).value();
+      trees.push_back(tree_of(*destination));
+    }
+    EXPECT_TRUE(trees[0] == trees[1]);
+  }
+}
+
+TEST(Copy, StringsAreCopiedIntoOtherChunks) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  CreateOptions options{.shape = {10}, .dtype = DType::string, .chunks = {4}};
+  const Array array = create_array(source, "", options).value();
+  std::vector<std::string> texts;
+  std::vector<VarBytes> values;
+  for (int i = 0; i < 10; ++i) texts.push_back(std::string(static_cast<std::size_t>(i * 3), static_cast<char>('a' + i)));
+  for (const auto& text : texts) values.push_back({text.data(), text.size()});
+  const auto from = ConstAnyView::dense(reinterpret_cast<const std::byte*>(values.data()), DType::string, {10});
+  array.write(Box{{0}, {10}}, from).value();
+  copy(source, destination, {.chunks = Shape{3}, .shards = Shape{6}}).value();
+  std::vector<VarBytes> read(10);
+  VarBytesArena arena;
+  const auto into = AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::string, {10});
+  open_array(destination).value().read(Box{{0}, {10}}, into, &arena).value();
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(read[i].view(), texts[i]);
+}
+
+TEST(Copy, AHierarchyIsCopiedWithItsDocumentsToTheByte) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  create_group(source, "", json(R"({"a":1})")).value();
+  filled(source, "x/y", {.chunks = {6, 4}, .shards = {12, 8}, .attributes = json(R"({"u":"m"})")});
+  filled(source, "z", {.chunks = {6, 4}});
+  std::string text = source->get("z/zarr.json").value().value();
+  text.insert(text.rfind('}'), R"(,  "later": {"must_understand": false, "n": 1.50})");
+  source->set("z/zarr.json", text).value();
+  source->set("stray", std::string_view("x")).value();
+  const CopyReport report = copy(source, destination).value();
+  EXPECT_EQ(report.arrays, 2U);
+  EXPECT_EQ(report.groups, 2U);
+  Tree expected = tree_of(*source);
+  expected.erase("stray");
+  EXPECT_EQ(tree_of(*destination), expected);
+}
+
+TEST(Copy, AChangedLayoutKeepsUnknownMembersAndRenewsConsolidatedMetadata) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  filled(source, "z", {.chunks = {6, 4}});
+  std::string text = source->get("z/zarr.json").value().value();
+  text.insert(text.rfind('}'), R"(,  "later": {"must_understand": false, "n": 1.50})");
+  source->set("z/zarr.json", text).value();
+  create_array(source, "one", {.shape = {5}, .dtype = DType::uint8, .chunks = {2}}).value();
+  open_group(source, {.writable = true}).value().consolidate().value();
+  copy(source, destination, {.shards = Shape{12, 8}}).value();
+  EXPECT_EQ(open_array(destination, {.path = "z"}).value().shards(), (Shape{12, 8}));
+  EXPECT_FALSE(open_array(destination, {.path = "one"}).value().shards()) << "it has another rank";
+  EXPECT_THAT(destination->get("z/zarr.json").value().value(), ::testing::HasSubstr("1.50"));
+  EXPECT_TRUE(check(destination).value().faults.empty());
+  const auto wrong = copy(source, memory_store(), {.chunks = Shape{1, 2, 3}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(Copy, WhatStandsAtTheDestinationIsConflictUnlessOverwritten) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  filled(destination, "", {.chunks = {5, 5}, .shards = {10, 10}});
+  const auto refused = copy(source, destination);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  copy(source, destination, {.overwrite = true}).value();
+  EXPECT_EQ(tree_of(*destination), tree_of(*source));
+}
+
+TEST(Copy, ACopyIntoItselfIsRefused) {
+  auto store = memory_store();
+  filled(store, "a", {.chunks = {6, 4}});
+  for (const char* to : {"", "a", "a/b"}) {
+    const auto refused = copy(store, store, {.overwrite = true, .source_path = "a", .destination_path = to});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+  }
+  copy(store, store, {.source_path = "a", .destination_path = "b/ab"}).value();
+  EXPECT_EQ(elements(open_array(store, {.path = "b/ab"}).value()), elements(open_array(store, {.path = "a"}).value()));
+  EXPECT_TRUE(check(store).value().faults.empty()) << "the group between is made";
+}
+
+class CopyResume : public ::testing::TestWithParam<CopyOptions> {};
+
+TEST_P(CopyResume, AfterAFailureAtAnyCommitEndsWithTheSameTree) {
+  auto source = memory_store();
+  create_group(source, "").value();
+  filled(source, "a", {.chunks = {6, 4}, .shards = {12, 8}});
+  filled(source, "g/b", {.chunks = {12, 8}});
+  CopyOptions options = GetParam();
+  auto whole = memory_store();
+  copy(source, whole, options).value();
+  const Tree expected = tree_of(*whole);
+  for (int commits = 0;; ++commits) {
+    auto beneath = memory_store();
+    auto failing = std::make_shared<FailingStore>(beneath);
+    failing->commits_left = commits;
+    if (copy(source, failing, options)) {
+      EXPECT_GT(commits, 5);
+      break;
+    }
+    EXPECT_FALSE(open(beneath)) << "what is not whole cannot be opened";
+    if (commits > 0) {
+      const auto again = copy(source, beneath, options);
+      ASSERT_FALSE(again);
+      EXPECT_EQ(again.error().code(), ErrorCode::conflict);
+      CopyOptions other = options;
+      other.chunks = Shape{7, 7};
+      other.shards = Shape{};
+      other.resume = true;
+      const auto changed = copy(source, beneath, other);
+      ASSERT_FALSE(changed);
+      EXPECT_EQ(changed.error().code(), ErrorCode::conflict);
+    }
+    CopyOptions resumed = options;
+    resumed.resume = true;
+    const CopyReport report = copy(source, beneath, resumed).value();
+    EXPECT_GE(report.shards_skipped + 2, static_cast<std::uint64_t>(std::max(0, commits - 4)));
+    EXPECT_TRUE(tree_of(*beneath) == expected) << "after " << commits << " commits";
+    const CopyReport idle = copy(source, beneath, resumed).value();
+    EXPECT_EQ(idle.shards, 0U) << "all of it stands there";
+    EXPECT_TRUE(tree_of(*beneath) == expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CopyResume,
+                         ::testing::Values(CopyOptions{}, CopyOptions{.chunks = Shape{6, 4}, .shards = Shape{18, 8}},
+                                           CopyOptions{.chunks = Shape{5, 5}, .shards = Shape{10, 10}}));
+
+TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {
+  auto source = memory_store();
+  CreateOptions layout{.shape = {25000, 18000, 6000}, .dtype = DType::uint16, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
+  const std::uint16_t value = 5;
+  const Box corner{{24999, 17999, 5999}, {1, 1, 1}};
+  create_array(source, "", layout).value().fill(corner, std::as_bytes(std::span(&value, 1))).value();
+  for (const CopyOptions& options :
+       {CopyOptions{}, CopyOptions{.shards = Shape{1024, 1024, 1024}}, CopyOptions{.chunks = Shape{32, 32, 128}},
+        CopyOptions{.shards = Shape{}}, CopyOptions{.codecs = std::vector<Json>{"gzip:1"}}}) {
+    auto destination = memory_store();
+    auto recorder = std::make_shared<Recorder>();
+    CopyOptions recorded = options;
+    recorded.config.recorder = recorder;
+    const CopyReport report = copy(source, destination, recorded).value();
+    EXPECT_EQ(report.shards, 1U);
+    EXPECT_EQ(report.chunks_moved + report.chunks_encoded, 1U);
+    EXPECT_LT(recorder->stats().requests, 40U);
+    std::uint16_t read = 0;
+    open_array(destination).value().read(corner, std::span(&read, 1)).value();
+    EXPECT_EQ(read, 5);
+  }
+}
+
+TEST(Copy, ProgressEndsAtTheTotalAndInterruptionLeavesSomethingToResume) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  auto destination = memory_store();
+  CopyOptions options;
+  options.config.threads = 1;
+  int polls = 0;
+  options.config.interrupted = [&] { return ++polls > 8; };
+  const auto stopped = copy(source, destination, options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code(), ErrorCode::unavailable);
+  EXPECT_GT(tree_of(*destination).size(), 2U);
+  EXPECT_EQ(tree_of(*destination).count(".sherd-copy.json"), 1U);
+  options.config.interrupted = nullptr;
+  options.resume = true;
+  Progress last;
+  options.config.progress = [&](const Progress& progress) { last = progress; };
+  EXPECT_GT(copy(source, destination, options).value().shards_skipped, 0U);
+  EXPECT_EQ(last.done, last.total);
+  EXPECT_GT(last.total, 0U);
+  EXPECT_EQ(tree_of(*destination), tree_of(*source));
+}
+
+TEST(Copy, ASourceThatIsDamagedFailsWithItsKey) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  filled(source, "", {.chunks = {6, 4}, .shards = {12, 8}});
+  source->set("c/1/1", std::string_view("short")).value();
+  const auto failed = copy(source, destination, {.chunks = Shape{5, 5}, .shards = Shape{}});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(failed.error().key(), "c/1/1");
+}
+
+}  // namespace
+}  // namespace sherd

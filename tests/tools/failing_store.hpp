@@ -1,0 +1,72 @@
+// A store that begins to fail: at the n-th commit, or when an object is read.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sherd/store.hpp"
+
+namespace sherd::tools_testing {
+
+class FailingStore final : public Store {
+ public:
+  explicit FailingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+
+  std::atomic<int> commits_left{1 << 30};  ///< then every commit is an error
+  std::string unreadable;                  ///< the key whose reads are errors
+
+  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
+  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    auto source = store_->open(key);
+    if (source && *source && key == unreadable) return std::make_shared<Source>(*std::move(source));
+    return source;
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    auto writer = store_->write(key, size_hint);
+    if (!writer) return writer;
+    return std::make_unique<Writer>(*std::move(writer), *this);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
+  Result<bool> erase(const std::string& key) override { return store_->erase(key); }
+  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
+  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
+
+ private:
+  class Source final : public ByteSource {
+   public:
+    explicit Source(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {}
+    [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
+    Result<std::uint64_t> size() override { return source_->size(); }
+    Result<Generation> generation() override { return source_->generation(); }
+    Result<void> read(std::span<const RangeRead>, const std::function<void(std::size_t)>&) override {
+      return io_error("the disk is broken");
+    }
+
+   private:
+    std::shared_ptr<ByteSource> source_;
+  };
+  class Writer final : public ObjectWriter {
+   public:
+    Writer(std::unique_ptr<ObjectWriter> writer, FailingStore& store) : writer_(std::move(writer)), store_(store) {}
+    Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override { return writer_->write(offset, bytes); }
+    Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override {
+      return writer_->copy(from, from_offset, length, to_offset);
+    }
+    Result<void> commit(const Condition& condition) override {
+      if (store_.commits_left-- <= 0) return io_error("no space left on device");
+      return writer_->commit(condition);
+    }
+
+   private:
+    std::unique_ptr<ObjectWriter> writer_;
+    FailingStore& store_;
+  };
+
+  std::shared_ptr<Store> store_;
+};
+
+}  // namespace sherd::tools_testing
