@@ -63,7 +63,6 @@ class TiffFile final : public ImageFile {
   struct Layout {
     bool tiled = false, planar = false;
     std::uint64_t piece_width = 0, piece_rows = 0, piece_bytes = 0;
-    friend bool operator==(const Layout&, const Layout&) = default;
   };
   TIFF* tiff() noexcept { return session_.tiff(); }
   Result<ImageInfo> describe();

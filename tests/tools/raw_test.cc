@@ -121,7 +121,7 @@ CreateOptions small_shards() {
 template <class T>
 std::vector<T> whole(const Array& array) {
   std::vector<T> values(element_count(array.shape()).value());
-  array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
+  array.with_config({}).read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
   return values;
 }
 
