@@ -1,0 +1,62 @@
+// sherd check: every fault of a hierarchy in a table; exit code 1 where there are any.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd::cli {
+namespace {
+
+std::string number_text(const std::optional<std::uint64_t>& number) { return number ? std::to_string(*number) : "-"; }
+
+std::string fault_table(const std::vector<Fault>& faults) {
+  std::vector<std::vector<std::string>> rows{{"SEVERITY", "CODE", "KEY", "SLOT", "OFFSET", "MESSAGE"}};
+  for (const Fault& fault : faults)
+    rows.push_back({fault.severity == Fault::Severity::error ? "error" : "warning", printable(fault.code), printable(fault.key),
+                    number_text(fault.slot), number_text(fault.offset), printable(fault.message)});
+  return print_table(rows);
+}
+
+std::string summary_line(const CheckReport& report) {
+  std::size_t errors = 0;
+  for (const Fault& fault : report.faults) errors += fault.severity == Fault::Severity::error ? 1 : 0;
+  const std::size_t warnings = report.faults.size() - errors;
+  std::string text = errors == 0 ? "ok" : print_count(errors, "fault");
+  if (warnings != 0) text += ", " + print_count(warnings, "warning");
+  text += ": " + print_count(report.documents, "document") + ", " + print_count(report.shards, "shard") + ", " +
+          print_count(report.chunks, "chunk") + "; " + print_bytes(report.live_bytes) + " live";
+  if (report.slack_bytes != 0) text += ", " + print_bytes(report.slack_bytes) + " slack";
+  if (report.dead_bytes != 0) text += ", " + print_bytes(report.dead_bytes) + " dead";
+  return text + "\n";
+}
+
+struct Check {
+  std::string url;
+  bool data = false;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(report, check(url, {.path = {}, .data = data, .config = session.watched("check")}));
+    if (session.json()) {
+      SHERD_TRY(session.out().print(report.to_json()));
+    } else {
+      session.end_progress();
+      if (!report.faults.empty()) SHERD_TRY(session.out().write(fault_table(report.faults)));
+      SHERD_TRY(session.out().write(summary_line(report)));
+    }
+    return report.ok() ? 0 : 1;
+  }
+};
+
+}  // namespace
+
+Run add_check(Arguments& arguments) {
+  auto check = std::make_shared<Check>();
+  arguments.argument("URL", check->url, "An array or a group, with all below it");
+  arguments.flag("--data", check->data, "Decode every chunk too");
+  arguments.examples({{"sherd check study.zarr", "metadata documents, keys and shard indices"},
+                     {"sherd check study.zarr --data && echo sound", "every chunk as well"}});
+  return [check](Session& session) { return check->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,38 @@
+// A subcommand: its name, what it adds to the parser, and what runs once the line is parsed.
+// A new subcommand is a file of its own and a row in main.cpp's table.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "sherd/result.hpp"
+
+namespace sherd::cli {
+
+class Arguments;
+class Session;
+
+/// What a subcommand does; gives its exit code.
+using Run = std::function<Result<int>(Session&)>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  /// Adds arguments, options and examples; the Run reads what was parsed into them.
+  Run (*add)(Arguments& arguments);
+};
+
+Run add_create(Arguments& arguments);
+Run add_info(Arguments& arguments);
+Run add_tree(Arguments& arguments);
+Run add_ls(Arguments& arguments);
+Run add_read(Arguments& arguments);
+Run add_write(Arguments& arguments);
+Run add_import(Arguments& arguments);
+Run add_export(Arguments& arguments);
+Run add_copy(Arguments& arguments);
+Run add_check(Arguments& arguments);
+Run add_picture(Arguments& arguments);
+Run add_completion(Arguments& arguments);
+
+}  // namespace sherd::cli

@@ -1,0 +1,71 @@
+// sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd::cli {
+namespace {
+
+Json as_json(const CopyReport& report) {
+  return Json::Object{{"arrays", report.arrays},
+                      {"groups", report.groups},
+                      {"shards", report.shards},
+                      {"shards_skipped", report.shards_skipped},
+                      {"chunks_moved", report.chunks_moved},
+                      {"chunks_encoded", report.chunks_encoded}};
+}
+
+struct Copy {
+  std::string source, destination, memory;
+  ChunkingOptions chunking;
+  bool resume = false, overwrite = false;
+
+  [[nodiscard]] Result<CopyOptions> options(Session& session) const {
+    CreateOptions chosen;
+    SHERD_TRY(chunking.apply(chosen));
+    CopyOptions options{.resume = resume, .overwrite = overwrite, .config = session.guarded("copy")};
+    if (chunking.chunks) options.chunks = chosen.chunks;
+    if (chunking.shards && !chosen.auto_shards) options.shards = chosen.shards;
+    options.auto_shards = chosen.auto_shards;
+    options.codecs = chosen.codecs;
+    options.index_location = chunking.location();
+    options.config.chunk_order = chunking.order();
+    if (!memory.empty()) {
+      SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
+      options.config.memory_budget = bytes;
+    }
+    return options;
+  }
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(chosen, options(session));
+    SHERD_TRY(report, sherd::copy(source, destination, chosen));
+    std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") + ": " +
+                       print_count(report.shards, "object") + " written, " + print_count(report.chunks_moved, "chunk") +
+                       " moved as they were, " + std::to_string(report.chunks_encoded) + " encoded anew";
+    if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
+    session.note(text);
+    if (session.json()) SHERD_TRY(session.out().print(as_json(report)));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_copy(Arguments& arguments) {
+  auto copy = std::make_shared<Copy>();
+  arguments.argument("SRC", copy->source, "An array or a group");
+  arguments.argument("DST", copy->destination, "Where the copy goes");
+  copy->chunking.add_to(arguments);
+  arguments.text("--memory", "SIZE", copy->memory, "Memory that the copy may use; 256MiB where absent");
+  arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
+  arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
+  arguments.examples({{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
+                     {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
+                     {"sherd copy a.zarr b.zarr --resume", "after a crash"}});
+  return [copy](Session& session) { return copy->run(session); };
+}
+
+}  // namespace sherd::cli

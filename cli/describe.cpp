@@ -1,0 +1,155 @@
+// Knows how a node is shown: its grid in elements, counts and binary units, its codecs in words, attributes in short.
+#include "cli/describe.hpp"
+
+#include "base/checked.hpp"
+#include "base/scalar.hpp"
+#include "base/try.hpp"
+#include "cli/values.hpp"
+
+namespace sherd::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+constexpr std::size_t kAttributeWidth = 72;
+
+Json member(const Json& document, std::string_view name) {
+  const Json* value = document.find(name);
+  return value != nullptr ? *value : Json();
+}
+
+Json names_json(const std::vector<std::optional<std::string>>& names) {
+  if (names.empty()) return {};
+  Json list(Json::Array{});
+  for (const auto& name : names) list.push_back(name ? Json(*name) : Json());
+  return list;
+}
+
+/// A codec's configuration as "(level 3, checksum false)".
+std::string configuration_text(const Json& configuration) {
+  std::string text;
+  for (const auto& [name, value] : configuration.members()) {
+    text += text.empty() ? " (" : ", ";
+    text += name + " " + (value.is_string() ? value.text() : value.dump());
+  }
+  return text.empty() ? text : text + ")";
+}
+
+std::string chain_text(const Json& codecs) {
+  std::string text;
+  for (const Json& codec : codecs.elements()) {
+    const std::string name = codec.is_string() ? codec.text() : member(codec, "name").text();
+    const Json configuration = member(codec, "configuration");
+    text += text.empty() ? "" : ", ";
+    if (name == "sharding_indexed")
+      text += "shards of " + member(configuration, "chunk_shape").dump() + " (" + chain_text(member(configuration, "codecs")) + ")";
+    else text += name + configuration_text(configuration);
+  }
+  return text;
+}
+
+void codec_rows(const Json& codecs, Rows& rows) {
+  const auto& list = codecs.elements();
+  if (list.size() != 1 || member(list[0], "name").text() != "sharding_indexed") {
+    rows.push_back({"codecs", chain_text(codecs)});
+    return;
+  }
+  const Json configuration = member(list[0], "configuration");
+  const std::string location = member(configuration, "index_location").text();
+  rows.push_back({"codecs", chain_text(member(configuration, "codecs"))});
+  rows.push_back({"index", "at the " + (location.empty() ? "end" : location) + ": " + chain_text(member(configuration, "index_codecs"))});
+}
+
+std::string bytes_text(const Shape& shape, const DType& dtype) {
+  const auto count = element_count(shape);
+  if (dtype.is_variable()) return count ? print_count(*count, "element") : "";
+  const auto bytes = count ? checked_mul(*count, dtype.size()) : std::nullopt;
+  return bytes ? print_bytes(*bytes) : "more than 16 EiB";
+}
+
+std::string grid_text(const Shape& shape, const Shape& cell, const DType& dtype, std::string_view thing) {
+  Shape cells;
+  for (std::size_t d = 0; d < shape.size(); ++d) cells.push_back(ceil_div(shape[d], cell[d]));
+  const auto count = element_count(cells);
+  return (count ? print_count(*count, thing) : "very many " + std::string(thing) + "s") + " of " + bytes_text(cell, dtype);
+}
+
+void array_rows(const Array& array, Rows& rows) {
+  const Shape shape = array.shape();
+  const DType& dtype = array.dtype();
+  rows.push_back({"shape", to_string(shape), bytes_text(shape, dtype)});
+  if (const auto names = array.dimension_names(); !names.empty()) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name.value_or("-");
+    rows.push_back({"dimensions", text});
+  }
+  rows.push_back({"dtype", dtype_text(dtype)});
+  if (const auto shards = array.shards()) rows.push_back({"shards", to_string(*shards), grid_text(shape, *shards, dtype, "shard")});
+  const Shape& chunks = array.chunks();
+  if (chunks.size() == shape.size()) rows.push_back({"chunks", to_string(chunks), grid_text(shape, chunks, dtype, "chunk")});
+  else rows.push_back({"chunks", member(member(array.metadata(), "chunk_grid"), "name").text()});
+  codec_rows(member(array.metadata(), "codecs"), rows);
+  rows.push_back({"fill value", print_scalar(array.fill_value(), dtype).dump()});
+}
+
+void attribute_rows(const Json& attributes, Rows& rows) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : attributes.members()) width = std::max(width, printable(name).size());
+  bool first = true;
+  for (const auto& [name, value] : attributes.members()) {
+    const std::string label = printable(name) + std::string(width - printable(name).size() + 2, ' ');
+    rows.push_back({first ? "attributes" : "", label + shortened(value.dump(), kAttributeWidth)});
+    first = false;
+  }
+}
+
+}  // namespace
+
+std::string dtype_text(const DType& dtype) {
+  if (dtype.unit().empty()) return dtype.name();
+  const std::string scale = dtype.scale_factor() == 1 ? "" : std::to_string(dtype.scale_factor());
+  return dtype.name() + "[" + scale + std::string(dtype.unit()) + "]";
+}
+
+std::string_view type_name(NodeType type) noexcept { return type == NodeType::array ? "array" : "group"; }
+
+std::string summary(const Array& array) { return to_string(array.shape()) + " " + dtype_text(array.dtype()); }
+
+Json describe(const Node& node) {
+  if (const auto* group = std::get_if<Group>(&node)) {
+    return Json::Object{{"url", group->url()}, {"format", group->format()}, {"node_type", "group"},
+                        {"attributes", group->attributes()}};
+  }
+  const Array& array = std::get<Array>(node);
+  const Shape& chunks = array.chunks();
+  const auto shards = array.shards();
+  return Json::Object{{"url", array.url()},
+                      {"format", array.format()},
+                      {"node_type", "array"},
+                      {"shape", Json::numbers(array.shape())},
+                      {"dtype", print_dtype(array.dtype())},
+                      {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : Json()},
+                      {"shards", shards ? Json::numbers(*shards) : Json()},
+                      {"codecs", member(array.metadata(), "codecs")},
+                      {"fill_value", print_scalar(array.fill_value(), array.dtype())},
+                      {"dimension_names", names_json(array.dimension_names())},
+                      {"attributes", array.attributes()}};
+}
+
+std::vector<std::vector<std::string>> describe_rows(const Node& node) {
+  const bool is_array = std::holds_alternative<Array>(node);
+  Rows rows = std::visit([&](const auto& handle) {
+    return Rows{{"url", handle.url()}, {"format", std::string(handle.format())}, {"type", is_array ? "array" : "group"}};
+  }, node);
+  if (is_array) array_rows(std::get<Array>(node), rows);
+  attribute_rows(std::visit([](const auto& handle) { return handle.attributes(); }, node), rows);
+  return rows;
+}
+
+Result<void> for_each_member(const Group& group,
+                             const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit) {
+  SHERD_TRY(members, group.members());
+  for (const auto& [name, type] : members) SHERD_TRY(visit(name, type, group.open(name)));
+  return {};
+}
+
+}  // namespace sherd::cli

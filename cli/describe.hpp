@@ -1,0 +1,26 @@
+// What a node is, for people and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sherd/group.hpp"
+
+namespace sherd::cli {
+
+/// The members of `info --json` but for `stored`.
+[[nodiscard]] Json describe(const Node& node);
+/// The same as rows of a label and its values.
+[[nodiscard]] std::vector<std::vector<std::string>> describe_rows(const Node& node);
+/// "(301, 370, 316) uint8".
+[[nodiscard]] std::string summary(const Array& array);
+/// "uint8", "numpy.datetime64[ns]", "struct".
+[[nodiscard]] std::string dtype_text(const DType& dtype);
+[[nodiscard]] std::string_view type_name(NodeType type) noexcept;
+
+/// Calls `visit(name, node or error)` for each direct member, sorted by name. A member that cannot be opened does not
+/// hide the others.
+Result<void> for_each_member(const Group& group,
+                             const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit);
+
+}  // namespace sherd::cli

@@ -1,0 +1,35 @@
+// sherd export: an array becomes a file of another format.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/describe.hpp"
+#include "cli/options.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd::cli {
+namespace {
+
+struct Export {
+  std::string url, destination, to;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(array, open_array(url, session.opening(session.guarded("export"))));
+    SHERD_TRY(export_file(array, destination, {.to = to}));
+    session.note("exported " + url + ": " + summary(array) + " in " + destination);
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_export(Arguments& arguments) {
+  auto options = std::make_shared<Export>();
+  arguments.argument("URL", options->url, "The array");
+  arguments.argument("DST", options->destination, "A file, which is replaced; for images of several planes a directory or a "
+                                              "pattern such as slice_%04d.png");
+  arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to, "What DST becomes; told by its suffix where absent");
+  arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
+                     {"sherd export brain.zarr planes/z_%04d.png", "one image a plane"}});
+  return [options](Session& session) { return options->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,56 @@
+// sherd import: a file of another format becomes an array.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/describe.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd::cli {
+namespace {
+
+struct Import {
+  std::string source, url, from, dtype;
+  std::optional<std::string> shape;
+  bool big_endian = false, apply_scale = false;
+  ArrayOptions array;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(session.check_new_format());
+    ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
+    options.create.config = session.guarded("import");
+    SHERD_TRY(array.apply(options.create));
+    if (shape) {
+      SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
+      options.shape = std::move(lengths);
+    }
+    if (!dtype.empty()) {
+      SHERD_TRY(type, parse_dtype_argument(dtype).in([] { return "--dtype"; }));
+      options.dtype = std::move(type);
+    }
+    SHERD_TRY(made, import_file(source, url, options));
+    session.note("imported " + source + ": " + summary(made) + " in " + url);
+    if (session.json()) SHERD_TRY(session.out().print(describe(made)));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_import(Arguments& arguments) {
+  auto import = std::make_shared<Import>();
+  arguments.argument("SRC", import->source, "A file, or for images a directory or a pattern such as 'slice_*.png'");
+  arguments.argument("URL", import->url, "Where to make the array");
+  arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from, "What SRC is; told by its suffix where absent");
+  arguments.text("--shape", "512,512", import->shape, "raw: length of each dimension");
+  arguments.text("--dtype", "NAME|JSON", import->dtype, "raw: type of the elements");
+  arguments.flag("--big-endian", import->big_endian, "raw: the most significant byte comes first");
+  arguments.flag("--apply-scale", import->apply_scale, "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
+  import->array.add_to(arguments);
+  arguments.examples({{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
+                     {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},
+                     {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
+  return [import](Session& session) { return import->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,87 @@
+// sherd info: what a node is, and what is stored of it.
+#include <array>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/describe.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+
+namespace sherd::cli {
+namespace {
+
+/// What is stored, and the bytes that the elements of it all would take (absent where these have no fixed size).
+struct Totals {
+  Array::Stored stored;
+  std::optional<std::uint64_t> elements_bytes = 0;
+};
+
+Result<void> add_array(const Array& array, Totals& totals) {
+  SHERD_TRY(stored, array.stored());
+  totals.stored.objects += stored.objects;
+  totals.stored.bytes += stored.bytes;
+  const auto count = array.dtype().is_variable() ? std::nullopt : element_count(array.shape());
+  const auto bytes = count ? checked_mul(*count, array.dtype().size()) : std::nullopt;
+  totals.elements_bytes = bytes && totals.elements_bytes ? checked_add(*totals.elements_bytes, *bytes) : std::nullopt;
+  return {};
+}
+
+Result<void> add_node(const Node& node, Totals& totals) {
+  if (const auto* array = std::get_if<Array>(&node)) return add_array(*array, totals);
+  return for_each_member(std::get<Group>(node), [&](const std::string&, NodeType, Result<Node> member) -> Result<void> {
+    if (!member) return std::move(member).error();
+    return add_node(*member, totals);
+  });
+}
+
+std::string ratio_text(const Totals& totals) {
+  if (!totals.elements_bytes || totals.stored.bytes == 0 || *totals.elements_bytes == 0) return "";
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "ratio %.2f",
+                static_cast<double>(*totals.elements_bytes) / static_cast<double>(totals.stored.bytes));
+  return text.data();
+}
+
+struct Info {
+  std::string url;
+  bool no_stored = false;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(node, open(url, session.opening(session.config())));
+    Totals totals;
+    if (!no_stored) SHERD_TRY(add_node(node, totals));
+    if (session.json()) {
+      Json json = describe(node);
+      if (!no_stored)
+        json.set("stored", Json::Object{{"objects", totals.stored.objects}, {"bytes", totals.stored.bytes}});
+      SHERD_TRY(session.out().print(json));
+      return 0;
+    }
+    auto rows = describe_rows(node);
+    if (const auto* group = std::get_if<Group>(&node)) {
+      SHERD_TRY(members, group->members());
+      rows.push_back({"members", std::to_string(members.size())});
+    }
+    if (!no_stored)
+      rows.push_back({"stored", print_count(totals.stored.objects, "object") + ", " + print_bytes(totals.stored.bytes),
+                      ratio_text(totals)});
+    for (auto& row : rows)
+      for (std::string& cell : row) cell = printable(cell);
+    SHERD_TRY(session.out().write(print_table(rows)));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_info(Arguments& arguments) {
+  auto info = std::make_shared<Info>();
+  arguments.argument("URL", info->url, "An array or a group: a path, file://…");
+  arguments.flag("--no-stored", info->no_stored, "Do not count stored objects and bytes");
+  arguments.examples({{"sherd info brain.zarr", "shape, type, chunks, codecs, attributes and size of an array"},
+                     {"sherd info --json brain.zarr | jq .shape", "the same for programs"}});
+  return [info](Session& session) { return info->run(session); };
+}
+
+}  // namespace sherd::cli

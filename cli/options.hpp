@@ -1,0 +1,44 @@
+// Options that several subcommands share, each with its name and its sentence of help in one place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "sherd/array.hpp"
+
+namespace sherd::cli {
+
+/// --json, --threads and the others that every subcommand takes.
+void add_everywhere(Arguments& arguments, Everywhere& options);
+
+/// Options as text, in the order in which help shows them.
+struct ChunkingOptions {
+  std::optional<std::string> chunks, shards;
+  std::vector<std::string> codecs;
+  std::string index_location;
+  std::string chunk_order = "morton";
+
+  void add_to(Arguments& arguments);
+  /// --chunk-order alone, for commands that write into what is there.
+  void add_order_to(Arguments& arguments);
+  [[nodiscard]] Result<void> apply(CreateOptions& create) const;
+  [[nodiscard]] ChunkOrder order() const noexcept;
+  [[nodiscard]] std::optional<IndexLocation> location() const noexcept;
+};
+
+/// What a new array is, apart from shape and type.
+struct ArrayOptions {
+  ChunkingOptions chunking;
+  std::optional<std::string> fill_value, attributes, dimension_names;
+  bool overwrite = false;
+
+  void add_to(Arguments& arguments);
+  [[nodiscard]] Result<void> apply(CreateOptions& create) const;
+  /// Whether nothing is asked for but attributes and overwriting.
+  [[nodiscard]] bool is_plain() const noexcept;
+};
+
+}  // namespace sherd::cli

@@ -1,0 +1,64 @@
+// The parser of the command line, as subcommands see it. CLI11 does the work and is known to main.cpp and parser.cpp
+// alone: it takes long to compile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sherd::cli {
+
+/// The arguments of one subcommand. Values are written when the line is parsed; help shows options in this order.
+/// `type` is what help calls the value.
+class Arguments {
+ public:
+  explicit Arguments(CLI::App& app) : app_(&app) {}
+
+  /// A required argument without a name.
+  void argument(const std::string& name, std::string& value, const std::string& help);
+  void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);
+  void text(const std::string& name, const std::string& type, std::optional<std::string>& value, const std::string& help);
+  void number(const std::string& name, std::uint64_t& value, const std::string& help);
+  void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
+  void flag(const std::string& name, bool& value, const std::string& help);
+  /// One of several words; a name without dashes is a required argument.
+  void choice(const std::string& name, const std::vector<std::string>& words, std::string& value, const std::string& help);
+  /// May be given several times, one value each.
+  void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values, const std::string& help);
+  /// Example command lines and what each does, at the end of the help.
+  void examples(const std::vector<std::pair<std::string, std::string>>& examples);
+  /// Puts what is added from now on under a heading of its own.
+  void begin_group(const std::string& heading) { group_ = heading; }
+
+  /// The parser of the whole line.
+  [[nodiscard]] const CLI::App* root() const noexcept;
+
+ private:
+  void place(CLI::Option& option) const;
+  CLI::App* app_;
+  std::string group_;
+};
+
+/// What the parser knows, for completion scripts.
+struct ParsedOption {
+  std::vector<std::string> names;    ///< with their dashes
+  std::string help;
+  bool takes_value = false;
+  bool repeated = false;
+  std::vector<std::string> words = {};  ///< the values there are; empty: any
+};
+struct ParsedCommand {
+  std::string name, help;
+  std::vector<ParsedOption> options = {};
+  std::vector<std::string> words = {};  ///< of its only argument; empty: files
+};
+[[nodiscard]] std::vector<ParsedCommand> known_commands(const CLI::App& root);
+
+}  // namespace sherd::cli

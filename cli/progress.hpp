@@ -1,0 +1,34 @@
+// How far a long call has come, on standard error.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "sherd/options.hpp"
+
+namespace sherd::cli {
+
+/// One line that is drawn over and over; where standard error is no terminal, a line now and then.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::string label);
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void update(const Progress& progress);
+  /// Takes away what was drawn, before something else is written.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::string line(const Progress& progress, double seconds) const;
+
+  std::string label_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace sherd::cli

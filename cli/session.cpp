@@ -1,0 +1,178 @@
+// Knows what all subcommands share: limits from options and environment, the recorder behind --stats, progress,
+// interrupts, and how an error is told.
+#include "cli/session.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/try.hpp"
+#include "cli/values.hpp"
+#include "registry.hpp"
+
+namespace sherd::cli {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 4096;
+
+// A signal handler can reach nothing but globals.
+volatile std::sig_atomic_t signal_received = 0;
+volatile std::sig_atomic_t signals_polled = 0;
+
+void on_signal(int number) {
+  if (signals_polled == 0 || signal_received != 0) _exit(128 + number);
+  signal_received = number;
+}
+
+Result<void> limits_from_environment(Limits& limits) {
+  for (const auto& [name, value] : limits.entries()) {
+    std::string variable = "SHERD_LIMIT_";
+    for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    const char* text = std::getenv(variable.c_str());
+    if (text == nullptr) continue;
+    SHERD_TRY(number, parse_size(text).in([&] { return variable; }));
+    SHERD_TRY(limits.set(name, number));
+  }
+  return {};
+}
+
+Result<void> limits_from_options(Limits& limits, const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    const auto equals = option.find('=');
+    if (equals == std::string::npos) return invalid_argument("--limit " + option + ": write it as NAME=VALUE");
+    SHERD_TRY(value, parse_size(std::string_view(option).substr(equals + 1)).in([&] { return "--limit " + option; }));
+    SHERD_TRY(limits.set(option.substr(0, equals), value).in([] { return "--limit"; }));
+  }
+  return {};
+}
+
+std::uint64_t peak_rss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Result<void> check_format(const std::string& name) {
+  if (name.empty() || find_format(name) != nullptr) return {};
+  std::string known;
+  for (const Format* format : tables().formats) known += (known.empty() ? "" : ", ") + std::string(format->name());
+  return invalid_argument("--store-format: '" + name + "' is not a known format (" + known + ")");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
+  std::unique_ptr<Session> session(new Session(options));
+  SHERD_TRY(limits_from_environment(session->limits_));
+  SHERD_TRY(limits_from_options(session->limits_, options.limits));
+  SHERD_TRY(check_format(options.store_format));
+  if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
+  if (options.stats) session->recorder_ = std::make_shared<Recorder>();
+  return session;
+}
+
+Config Session::config() const {
+  Config config;
+  config.threads = static_cast<unsigned>(options_.threads);
+  config.limits = limits_;
+  config.recorder = recorder_;
+  return config;
+}
+
+Config Session::watched(std::string label) {
+  Config result = config();
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const bool shown = options_.progress == "always" || (options_.progress == "auto" && terminal && !options_.quiet);
+  if (!shown) return result;
+  bar_ = std::make_shared<ProgressBar>(std::move(label));
+  result.progress = [bar = bar_](const Progress& progress) { bar->update(progress); };
+  return result;
+}
+
+Config Session::guarded(std::string label) {
+  Config result = watched(std::move(label));
+  signals_polled = 1;
+  result.interrupted = [] { return signal_received != 0; };
+  return result;
+}
+
+OpenOptions Session::opening(Config config, bool writable) const {
+  return {.path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config)};
+}
+
+Result<void> Session::check_new_format() const {
+  const std::string_view made = tables().formats.front()->name();
+  if (options_.store_format.empty() || options_.store_format == made) return {};
+  return invalid_argument("--store-format: new arrays are made as " + std::string(made));
+}
+
+void Session::end_progress() {
+  if (bar_) bar_->clear();
+}
+
+void Session::note(const std::string& text) {
+  end_progress();
+  if (!options_.quiet && !options_.json) std::fprintf(stderr, "%s\n", printable(text).c_str());
+}
+
+void Session::report_stats() const {
+  if (!recorder_) return;
+  const Recorder::Stats stats = recorder_->stats();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+  const Json json(Json::Object{{"requests", stats.requests},
+                               {"bytes_read", stats.bytes_read},
+                               {"bytes_written", stats.bytes_written},
+                               {"chunks_decoded", stats.chunks_decoded},
+                               {"chunks_encoded", stats.chunks_encoded},
+                               {"chunks_moved", stats.chunks_moved},
+                               {"peak_rss", peak_rss()},
+                               {"seconds", seconds.count()}});
+  std::fprintf(stderr, "%s\n", json.dump().c_str());
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction present {};
+    sigaction(number, nullptr, &present);
+    // A shell that starts a job in the background has it ignore Ctrl-C.
+    if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int interrupt_status() noexcept { return signal_received == 0 ? 0 : 128 + signal_received; }
+
+int exit_code(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument: return 2;
+    case ErrorCode::not_found: return 3;
+    case ErrorCode::corrupt: return 4;
+    case ErrorCode::unsupported: return 5;
+    case ErrorCode::conflict: return 6;
+    case ErrorCode::io: return 7;
+    case ErrorCode::unavailable: return 8;
+  }
+  return 8;
+}
+
+void report(const Error& error, bool json) {
+  if (!json) {
+    std::fprintf(stderr, "sherd: %s\n", printable(error.text()).c_str());
+    return;
+  }
+  Json::Object fields{{"code", to_string(error.code())},
+                      {"message", error.message()},
+                      {"key", error.key().empty() ? Json() : Json(error.key())},
+                      {"slot", error.slot() ? Json(*error.slot()) : Json()}};
+  if (!error.member().empty()) fields.emplace_back("member", error.member());
+  std::fprintf(stderr, "%s\n", Json(Json::Object{{"error", Json(std::move(fields))}}).dump().c_str());
+}
+
+}  // namespace sherd::cli

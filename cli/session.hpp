@@ -1,0 +1,71 @@
+// One run of the command: what holds for every subcommand, from --json to Ctrl-C.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "sherd/group.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd::cli {
+
+/// The options that every subcommand takes.
+struct Everywhere {
+  bool json = false;
+  bool quiet = false;
+  bool stats = false;
+  std::uint64_t threads = 0;
+  std::string progress = "auto";
+  std::string store_format;
+  std::vector<std::string> limits;
+};
+
+class Session {
+ public:
+  /// Refuses limits and formats that do not exist. The environment's SHERD_LIMIT_<NAME> come first, options win.
+  static Result<std::unique_ptr<Session>> make(const Everywhere& options);
+
+  [[nodiscard]] bool json() const noexcept { return options_.json; }
+  [[nodiscard]] Output& out() noexcept { return out_; }
+  /// Run-time settings for a short call.
+  [[nodiscard]] Config config() const;
+  /// The same for a call that takes a while: progress is drawn under `label`.
+  [[nodiscard]] Config watched(std::string label);
+  /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
+  [[nodiscard]] Config guarded(std::string label);
+  [[nodiscard]] OpenOptions opening(Config config, bool writable = false) const;
+  /// One line on standard error, unless --quiet or --json.
+  void note(const std::string& text);
+  void end_progress();
+  /// Where --stats is given: what the run has cost, as one line of JSON on standard error.
+  void report_stats() const;
+  /// The format of new nodes; invalid_argument where another one is asked for.
+  [[nodiscard]] Result<void> check_new_format() const;
+
+ private:
+  explicit Session(const Everywhere& options) : options_(options) {}
+
+  Everywhere options_;
+  Limits limits_;
+  Output out_;
+  std::shared_ptr<Recorder> recorder_;
+  std::shared_ptr<ProgressBar> bar_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Ctrl-C and SIGTERM. A call that polls is ended in good order; everything else ends at once.
+void catch_interrupts();
+/// 128 and the signal's number where one has come, otherwise 0.
+[[nodiscard]] int interrupt_status() noexcept;
+
+/// The exit code that stands for an error.
+[[nodiscard]] int exit_code(ErrorCode code) noexcept;
+/// Tells an error on standard error: a line, or with `json` an object.
+void report(const Error& error, bool json);
+
+}  // namespace sherd::cli

@@ -1,0 +1,204 @@
+// Knows how values look on the command line: binary units, comma-separated shapes, JSON given directly or as @FILE,
+// and text from untrusted names made safe for a terminal.
+#include "cli/values.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "base/scalar.hpp"
+#include "base/try.hpp"
+#include "tools/files.hpp"
+
+namespace sherd::cli {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double bytes;
+};
+constexpr Unit kUnits[] = {{"B", 1},          {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+                           {"PiB", 0x1p50},   {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                           {"TB", 1e12},      {"PB", 1e15},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
+                           {"T", 0x1p40},     {"P", 0x1p50}};
+constexpr std::size_t kBinaryUnits = 6;
+
+std::optional<double> unit_bytes(std::string_view name) {
+  if (name.empty()) return 1;
+  for (const Unit& unit : kUnits)
+    if (unit.name == name) return unit.bytes;
+  return std::nullopt;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  SHERD_TRY(file, InputFile::open(path));
+  const std::uint64_t limit = Limits{}.metadata_bytes;
+  if (file->size_bound() > limit)
+    return std::move(unsupported("has " + print_bytes(file->size_bound()) + ", more than the " + print_bytes(limit) +
+                                 " that a document may have")).in_key(path);
+  std::string text(file->size_bound(), '\0');
+  SHERD_TRY(file->read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()}).in_key(path));
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find(',');
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  const auto wrong = [&] { return invalid_argument("'" + std::string(text) + "' is no size; write it as 64MiB or 67108864"); };
+  const char* const end = text.data() + text.size();
+  std::uint64_t whole = 0;
+  if (const auto parsed = std::from_chars(text.data(), end, whole); parsed.ec == std::errc{} && parsed.ptr == end) return whole;
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string_view rest(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  const auto unit = unit_bytes(rest);
+  if (parsed.ec != std::errc{} || !unit || !(number >= 0) || number * *unit >= 0x1p63) return wrong();
+  return static_cast<std::uint64_t>(std::llround(number * *unit));
+}
+
+Result<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  if (text.empty() || text == "()") return shape;
+  for (const std::string_view part : split(text)) {
+    std::uint64_t length = 0;
+    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), length);
+    if (parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size() || length >> 63 != 0)
+      return invalid_argument("'" + std::string(text) + "' is no shape; write it as 512,512");
+    shape.push_back(length);
+  }
+  return shape;
+}
+
+std::vector<std::optional<std::string>> parse_names(std::string_view text) {
+  std::vector<std::optional<std::string>> names;
+  if (text.empty()) return names;
+  for (const std::string_view part : split(text))
+    names.push_back(part.empty() ? std::nullopt : std::optional<std::string>(part));
+  return names;
+}
+
+Result<DType> parse_dtype_argument(const std::string& text) {
+  if (!text.starts_with('{')) return DType::parse(text);
+  SHERD_TRY(json, parse_json_argument(text));
+  return parse_dtype(json);
+}
+
+Result<Json> parse_json_argument(const std::string& text) {
+  const auto as_request = [](Error error) {
+    return error.code() == ErrorCode::corrupt ? invalid_argument("not JSON: " + error.message()) : error;
+  };
+  if (!text.starts_with('@')) {
+    auto json = Json::parse(text);
+    if (!json) return as_request(json.error());
+    return json;
+  }
+  const std::string path = text.substr(1);
+  SHERD_TRY(content, read_text(path));
+  auto json = Json::parse(content);
+  if (!json) return as_request(json.error()).in_key(path);
+  return json;
+}
+
+Json parse_value_argument(const std::string& text) {
+  auto json = Json::parse(text);
+  return json ? *std::move(json) : Json(text);
+}
+
+Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts) {
+  std::vector<Json> codecs;
+  for (const std::string& text : texts) {
+    if (!text.starts_with('{') && !text.starts_with('@')) {
+      codecs.emplace_back(text);
+      continue;
+    }
+    SHERD_TRY(json, parse_json_argument(text));
+    codecs.push_back(std::move(json));
+  }
+  return codecs;
+}
+
+std::string print_bytes(std::uint64_t bytes) {
+  std::size_t unit = 0;
+  double value = static_cast<double>(bytes);
+  while (value >= 1023.995 && unit + 1 < kBinaryUnits) {
+    value /= 1024;
+    ++unit;
+  }
+  std::array<char, 40> text;
+  const int digits = unit == 0 || value == std::floor(value) ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, std::string(kUnits[unit].name).c_str());
+  return text.data();
+}
+
+std::string print_count(std::uint64_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string safe;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    // In UTF-8, 0xc2 before 0x80 … 0x9f is a control character too.
+    const bool second = i > 0 && text[i - 1] == '\xc2' && c >= 0x80 && c < 0xa0;
+    if (c >= 0x20 && c != 0x7f && !second) {
+      safe += text[i];
+      continue;
+    }
+    if (second) safe.pop_back();
+    ((safe += "\\x") += kHex[c >> 4]) += kHex[c & 15];
+  }
+  return safe;
+}
+
+std::string shortened(std::string text, std::size_t width) {
+  if (text.size() <= width) return text;
+  std::size_t end = width - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text + "…";
+}
+
+std::string last_component(std::string_view url) {
+  while (url.size() > 1 && url.ends_with('/')) url.remove_suffix(1);
+  const auto slash = url.rfind('/');
+  return std::string(slash == std::string_view::npos || slash + 1 == url.size() ? url : url.substr(slash + 1));
+}
+
+std::string print_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto width = [](const std::string& cell) {
+    std::size_t columns = 0;
+    for (const char c : cell) columns += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+    return columns;
+  };
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - width(row[i]) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,46 @@
+// Single values as people type and read them: sizes, shapes, JSON, names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/json.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::cli {
+
+/// "64MiB", "1.5 GiB", "10kB", "4096": bytes, or a plain count.
+[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
+/// "512,512"; "" and "()" are rank 0.
+[[nodiscard]] Result<Shape> parse_shape(std::string_view text);
+/// "z,y,x"; an empty name is no name.
+[[nodiscard]] std::vector<std::optional<std::string>> parse_names(std::string_view text);
+/// A name such as "uint16", or JSON as in metadata for types with a configuration.
+[[nodiscard]] Result<DType> parse_dtype_argument(const std::string& text);
+/// JSON, or @FILE that holds it.
+[[nodiscard]] Result<Json> parse_json_argument(const std::string& text);
+/// JSON; what is none is a string, so that NaN and 0x7fc00000 need no quotes within quotes.
+[[nodiscard]] Json parse_value_argument(const std::string& text);
+/// Codecs as create_array() takes them: short forms stay strings, `{…}` is JSON.
+[[nodiscard]] Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts);
+
+/// "12.3 MiB", "512 B".
+[[nodiscard]] std::string print_bytes(std::uint64_t bytes);
+/// "1 shard", "8 shards".
+[[nodiscard]] std::string print_count(std::uint64_t count, std::string_view thing);
+/// The text without anything that a terminal would obey: control characters become \x1b and the like.
+[[nodiscard]] std::string printable(std::string_view text);
+/// At most `width` bytes of it, cut between characters and ended by … where it is longer.
+[[nodiscard]] std::string shortened(std::string text, std::size_t width);
+/// The last component of a path or URL.
+[[nodiscard]] std::string last_component(std::string_view url);
+
+/// Lines of columns, each as wide as its widest cell; the last cell of a line may be longer than its column.
+[[nodiscard]] std::string print_table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace sherd::cli

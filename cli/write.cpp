@@ -1,0 +1,232 @@
+// sherd write: elements from an .npy file, raw bytes or JSON, from a file or standard input, into a selection of an
+// array. npy and raw pass through in slabs.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/elements.hpp"
+#include "cli/options.hpp"
+#include "cli/slabs.hpp"
+#include "cli/values.hpp"
+
+namespace sherd::cli {
+namespace {
+
+constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 20;
+constexpr std::string_view kStandardInput = "standard input";
+
+/// Standard input as a file that can be read front to back only. The first bytes can be looked at beforehand.
+class InputPipe final : public FileBytes {
+ public:
+  explicit InputPipe(const Config& config) : interrupted_(config.interrupted) {}
+  [[nodiscard]] bool random_access() const noexcept override { return false; }
+  [[nodiscard]] std::uint64_t size_bound() const noexcept override { return ~std::uint64_t{0}; }
+  Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override {
+    SHERD_TRY(got, read_some(into));
+    if (got < into.size())
+      return corrupt("ends at byte " + std::to_string(offset + got) + "; more elements are expected");
+    return {};
+  }
+  Result<void> check_end() override {
+    std::byte one{};
+    SHERD_TRY(got, read_some({&one, 1}));
+    if (got != 0) return corrupt("holds more elements than the selection");
+    return {};
+  }
+  /// The next bytes without taking them: fewer than `count` at the end only.
+  Result<std::string_view> peek(std::size_t count) {
+    const std::size_t had = ahead_.size();
+    ahead_.resize(std::max(had, count));
+    SHERD_TRY(got, take({reinterpret_cast<std::byte*>(ahead_.data()) + had, ahead_.size() - had}));
+    ahead_.resize(had + got);
+    return std::string_view(ahead_).substr(0, count);
+  }
+  /// As many bytes as there are.
+  Result<std::size_t> read_some(std::span<std::byte> into) {
+    const std::size_t known = std::min(ahead_.size(), into.size());
+    std::memcpy(into.data(), ahead_.data(), known);
+    ahead_.erase(0, known);
+    SHERD_TRY(got, take(into.subspan(known)));
+    return known + got;
+  }
+
+ private:
+  Result<std::size_t> take(std::span<std::byte> into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t got = ::read(STDIN_FILENO, into.data() + done, into.size() - done);
+      if (got == 0) break;
+      if (got > 0) done += static_cast<std::size_t>(got);
+      else if (errno != EINTR) return io_error(std::string("cannot be read: ") + std::strerror(errno));
+      if (interrupted_ && interrupted_()) return unavailable("interrupted");
+    }
+    return done;
+  }
+  std::function<bool()> interrupted_;
+  std::string ahead_;
+};
+
+Shape without_ones(const Shape& shape) {
+  Shape rest;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(rest), [](std::uint64_t n) { return n != 1; });
+  return rest;
+}
+
+struct Write {
+  std::string url, select = "...", input, format;
+  std::optional<std::string> value;
+  ChunkingOptions chunking;
+
+  [[nodiscard]] bool from_stdin() const { return input == "-"; }
+  [[nodiscard]] std::string source_name() const { return from_stdin() ? std::string(kStandardInput) : input; }
+
+  [[nodiscard]] std::string chosen_format(std::string_view start) const {
+    if (!format.empty()) return format;
+    if (!from_stdin() && input.ends_with(".json")) return "json";
+    return start == "\x93NUMPY" ? "npy" : "raw";
+  }
+
+  /// The elements of an .npy or raw source, which must be those of the selection.
+  Result<std::unique_ptr<FileReader>> open_elements(std::unique_ptr<FileBytes> bytes, const std::string& as,
+                                                    const Array& array, const TypedSelection& typed) const {
+    NpyHeader header;
+    if (as == "npy") {
+      SHERD_TRY(read, read_npy_header([&](std::uint64_t offset, std::span<std::byte> into) {
+                  return bytes->read_at(offset, into);
+                }, array.config().limits));
+      header = std::move(read);
+      Shape shape = header.array.shape;
+      if (header.array.fortran) std::reverse(shape.begin(), shape.end());
+      if (without_ones(shape) != without_ones(typed.shape))
+        return invalid_argument("has shape " + to_string(shape) + ", the selection " + to_string(typed.shape));
+      // NumPy knows no bfloat16 and saves it as two opaque bytes.
+      const bool opaque = array.dtype() == DType::bfloat16 && header.array.dtype.kind() == DType::Kind::raw;
+      if (header.array.dtype != array.dtype() && !(opaque && header.array.dtype.size() == array.dtype().size()))
+        return invalid_argument("holds " + dtype_of(header.array.dtype) + ", the array " + dtype_of(array.dtype()));
+    }
+    header.array.shape = typed.selection.shape();
+    header.array.dtype = array.dtype();
+    if (header.array.fortran) std::reverse(header.array.shape.begin(), header.array.shape.end());
+    return flat_reader(std::move(bytes), std::move(header.array), std::move(header.layout));
+  }
+
+  static std::string dtype_of(const DType& dtype) { return print_dtype(dtype).dump(); }
+
+  static Result<void> stream(FileReader& reader, const Array& array, const Selection& selection) {
+    const DType& dtype = array.dtype();
+    const bool fortran = reader.array().fortran;
+    BlockRequest request = slabs(array, selection, kSlabBytes);
+    request.random_access = reader.random_access();
+    if (fortran)
+      for (Shape* shape : {&request.shape, &request.coarse, &request.fine}) std::reverse(shape->begin(), shape->end());
+    const Shape file_shape = request.shape;
+    Config inner = array.config();
+    inner.progress = nullptr;
+    const Array target = array.with_config(inner);
+    Transfer transfer;
+    transfer.take = [&](const Box& box, std::span<std::byte> into) {
+      return for_each_run(file_shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+        return reader.read(first, into.subspan(at * dtype.size(), count * dtype.size()));
+      });
+    };
+    transfer.give = [&](Box box, std::span<std::byte> bytes) {
+      if (fortran)
+        for (Shape* shape : {&box.origin, &box.shape}) std::reverse(shape->begin(), shape->end());
+      return target.write(part_of(selection, box),
+                          ConstAnyView::dense(bytes.data(), dtype, box.shape, fortran ? Order::f : Order::c));
+    };
+    SHERD_TRY(transfer_blocks(request, dtype.size(), array.config(), transfer));
+    return reader.finish();
+  }
+
+  static Result<void> write_json(const std::string& text, const Array& array, const TypedSelection& typed) {
+    auto json = Json::parse(text);
+    if (!json) return json.error();
+    SHERD_TRY(elements, parse_elements(*json, typed.shape, array.dtype()));
+    std::vector<std::byte> bytes;
+    for (const Scalar& element : elements) bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+    return array.write(typed.selection, ConstAnyView::dense(bytes.data(), array.dtype(), typed.selection.shape()));
+  }
+
+  /// All of a JSON source, which is no larger than a document may be.
+  static Result<std::string> whole_text(FileBytes& bytes, InputPipe* pipe, const Limits& limits) {
+    std::string text(std::min(bytes.size_bound(), limits.metadata_bytes + 1), '\0');
+    const std::span into(reinterpret_cast<std::byte*>(text.data()), text.size());
+    if (pipe != nullptr) {
+      SHERD_TRY(got, pipe->read_some(into));
+      text.resize(got);
+    }
+    if (text.size() > limits.metadata_bytes)
+      return unsupported("is larger than the limit 'metadata_bytes' of " + std::to_string(limits.metadata_bytes));
+    if (pipe == nullptr) SHERD_TRY(bytes.read_at(0, into));
+    return text;
+  }
+
+  Result<void> write_source(const Array& array, const TypedSelection& typed) const {
+    std::unique_ptr<FileBytes> bytes;
+    InputPipe* pipe = nullptr;
+    std::string start(6, '\0');
+    if (from_stdin()) {
+      auto made = std::make_unique<InputPipe>(array.config());
+      pipe = made.get();
+      bytes = std::move(made);
+      SHERD_TRY(ahead, pipe->peek(start.size()));
+      start = ahead;
+    } else {
+      SHERD_TRY(file, InputFile::open(input));
+      SHERD_TRY(file->read_some(0, {reinterpret_cast<std::byte*>(start.data()), start.size()}));
+      bytes = std::move(file);
+    }
+    const std::string as = chosen_format(start);
+    if (as == "json") {
+      SHERD_TRY(text, whole_text(*bytes, pipe, array.config().limits));
+      return write_json(text, array, typed);
+    }
+    if (array.dtype().is_variable()) return unsupported(as + " has no variable-length elements; use --format json");
+    const std::uint64_t size = bytes->size_bound();
+    SHERD_TRY(reader, open_elements(std::move(bytes), as, array, typed));
+    const std::uint64_t wanted = element_count(typed.shape).value_or(0) * array.dtype().size();
+    if (pipe == nullptr && as == "raw" && size != wanted)
+      return invalid_argument("has " + std::to_string(size) + " bytes, the selection takes " + std::to_string(wanted));
+    return stream(*reader, array, typed.selection);
+  }
+
+  Result<int> run(Session& session) const {
+    if (input.empty() == !value.has_value())
+      return invalid_argument("give either a source with -i or one value with --value");
+    Config config = session.guarded("write");
+    config.chunk_order = chunking.order();
+    SHERD_TRY(array, open_array(url, session.opening(std::move(config), true)));
+    SHERD_TRY(typed, parse_selection(select, array.shape()));
+    if (value) {
+      SHERD_TRY(scalar, parse_scalar(parse_value_argument(*value), array.dtype()).in_member("--value"));
+      SHERD_TRY(array.fill(typed.selection, scalar.bytes()));
+    } else {
+      SHERD_TRY(write_source(array, typed).in_key(source_name()));
+    }
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_write(Arguments& arguments) {
+  auto write = std::make_shared<Write>();
+  arguments.argument("URL", write->url, "The array");
+  arguments.text("--select", "SELECTION", write->select, "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
+  arguments.text("-i,--input", "FILE|-", write->input, "The elements; - is stdin");
+  arguments.text("--value", "JSON", write->value, "One value for all of them");
+  arguments.choice("--format", {"npy", "raw", "json"}, write->format,
+             "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
+  write->chunking.add_order_to(arguments);
+  arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},
+                     {"gunzip < frame.gz | sherd write movie.zarr --select 17 -i -", "one frame of raw bytes"},
+                     {"sherd write mask.zarr --select '0:10' --value true", "one value everywhere"}});
+  return [write](Session& session) { return write->run(session); };
+}
+
+}  // namespace sherd::cli
