@@ -89,7 +89,7 @@ class SHERD_API Array {
   [[nodiscard]] std::string_view format() const noexcept;  ///< "zarr3"
   [[nodiscard]] bool read_only() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
-  /// The same array with other run-time settings (its caches start empty).
+  /// The same array with other run-time settings; its caches start empty, limits stay those it was opened with.
   [[nodiscard]] Array with_config(Config config) const;
 
   /// Reads the selected elements into `into`, whose shape is selection.shape() (lengths of 1 may be left out).

@@ -38,12 +38,13 @@ constexpr int kAttempts = 8;
 
 }  // namespace
 
-Array::State::State(NodePlace where, NodeDocument node, ChunkLayout chunk_layout)
+Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout)
     : place(std::move(where)),
       dtype(node.array->dtype),
       fill(node.array->fill_value),
       grid(*node.array),
-      layout(std::move(chunk_layout)),
+      shared_layout(std::move(chunk_layout)),
+      layout(*shared_layout),
       prefix(place.format->chunk_prefix(place.path)),
       cache(place.config.cache_bytes),
       document_(std::move(node)) {
@@ -89,7 +90,8 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
                         .in_member("codecs")
                         .in_key(place.format->document_key(place.path)));
   SHERD_TRY(check_edges(spec, layout).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
-  return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(layout)));
+  auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
+  return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
 }
 
 Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total) {
@@ -149,7 +151,7 @@ std::string Array::url() const {
 Array Array::with_config(Config config) const {
   NodePlace place = state_->place;
   place.config = std::move(config);
-  return make_array(std::move(place), state_->document()).value();  // built once already
+  return Array(std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout));
 }
 
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {

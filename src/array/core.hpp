@@ -15,13 +15,14 @@
 namespace sherd {
 
 struct Array::State {
-  State(NodePlace where, NodeDocument node, ChunkLayout chunk_layout);
+  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout);
 
   const NodePlace place;
   const DType dtype;
   const Scalar fill;
   const ChunkGrid grid;
-  const ChunkLayout layout;
+  const std::shared_ptr<const ChunkLayout> shared_layout;
+  const ChunkLayout& layout;                ///< the same
   const std::string prefix;                 ///< of chunk keys
   Shape chunks;                             ///< innermost; empty where they differ
   std::optional<Shape> shards;
