@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <tuple>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -261,8 +262,9 @@ Result<void> Findings::failed(Error error, std::string_view code, const FaultPla
 }
 
 std::vector<Fault> Findings::take_faults() {
-  std::stable_sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) {
-    return std::pair(a.offset.value_or(0), a.slot.value_or(0)) < std::pair(b.offset.value_or(0), b.slot.value_or(0));
+  std::sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) {
+    return std::tuple(a.offset.value_or(0), a.slot.value_or(0), std::string_view(a.code)) <
+           std::tuple(b.offset.value_or(0), b.slot.value_or(0), std::string_view(b.code));
   });
   if (left_out_ > 0)
     faults_.push_back({Fault::Severity::error, "more_faults", key_, {}, {}, std::to_string(left_out_) + " more faults here"});

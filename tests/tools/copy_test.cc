@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
+#include "tests/store/temp_dir.hpp"
 #include "tests/tools/failing_store.hpp"
 
 namespace sherd {
@@ -362,6 +367,44 @@ TEST(Copy, ProgressEndsAtTheTotalAndInterruptionLeavesSomethingToResume) {
   EXPECT_GT(last.total, 0U);
   EXPECT_EQ(tree_of(*destination), tree_of(*source));
 }
+
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+std::uint64_t status_kib(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return std::stoull(line.substr(field.size() + 1));
+  return 0;
+}
+
+TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
+  const TempDir folder;
+  const Shape shape{512, 512, 256};  // 128 MiB
+  {
+    const Array array = create_array(folder / "a", {.shape = shape, .dtype = DType::uint16, .chunks = {64, 64, 64},
+                                                    .shards = {128, 512, 256}, .codecs = std::vector<Json>{"zstd:1"}}).value();
+    std::vector<std::uint16_t> values(std::size_t{64} * 512 * 256);
+    for (std::uint64_t z = 0; z < 512; z += 64) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i / 7 + z);
+      array.write(Box{{z, 0, 0}, {64, 512, 256}}, std::span<const std::uint16_t>(values)).value();
+    }
+  }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CopyOptions options{.chunks = Shape{32, 64, 64}, .shards = shape};
+    options.config.memory_budget = std::uint64_t{16} << 20;
+    options.config.threads = 2;
+    const std::uint64_t before = status_kib("VmRSS");
+    const auto report = sherd::copy(folder / "a", folder / "b", options);  // not std::copy
+    if (!report || report->chunks_encoded != 512) ::_exit(255);
+    ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (status_kib("VmHWM") - before) >> 10)));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_LE(WEXITSTATUS(status), 16) << "MiB; 255: the copy failed";
+  EXPECT_TRUE(check(folder / "b").value().faults.empty());
+}
+#endif
 
 TEST(Copy, ASourceThatIsDamagedFailsWithItsKey) {
   auto source = memory_store();
