@@ -13,8 +13,9 @@ std::string number_text(const std::optional<std::uint64_t>& number) { return num
 std::string fault_table(const std::vector<Fault>& faults) {
   std::vector<std::vector<std::string>> rows{{"SEVERITY", "CODE", "KEY", "SLOT", "OFFSET", "MESSAGE"}};
   for (const Fault& fault : faults)
-    rows.push_back({fault.severity == Fault::Severity::error ? "error" : "warning", printable(fault.code), printable(fault.key),
-                    number_text(fault.slot), number_text(fault.offset), printable(fault.message)});
+    rows.push_back({fault.severity == Fault::Severity::error ? "error" : "warning", printable(fault.code),
+                    printable(fault.key), number_text(fault.slot), number_text(fault.offset),
+                    printable(fault.message)});
   return print_table(rows);
 }
 
@@ -55,7 +56,7 @@ Run add_check(Arguments& arguments) {
   arguments.argument("URL", check->url, "An array or a group, with all below it");
   arguments.flag("--data", check->data, "Decode every chunk too");
   arguments.examples({{"sherd check study.zarr", "metadata documents, keys and shard indices"},
-                     {"sherd check study.zarr --data && echo sound", "every chunk as well"}});
+                      {"sherd check study.zarr --data && echo sound", "every chunk as well"}});
   return [check](Session& session) { return check->run(session); };
 }
 

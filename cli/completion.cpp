@@ -47,12 +47,16 @@ std::string bash_script(const std::vector<ParsedCommand>& commands) {
          "_sherd() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= words= word\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-         "    case $word in\n      " + joined(names, "|") + ") command=$word; break ;;\n    esac\n  done\n"
-         "  case $command,$previous in\n" + values + words +
-         "    *) words='" + joined(names) + " --help --version' ;;\n  esac\n"
+         "    case $word in\n      " +
+         joined(names, "|") +
+         ") command=$word; break ;;\n    esac\n  done\n"
+         "  case $command,$previous in\n" +
+         values + words + "    *) words='" + joined(names) +
+         " --help --version' ;;\n  esac\n"
          "  # Files come from `-o default`, where nothing else fits.\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "  if [[ -n $command && $current != -* && ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == -* ]]; then COMPREPLY=(); fi\n"
+         "  if [[ -n $command && $current != -* && ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == -* ]]; then "
+         "COMPREPLY=(); fi\n"
          "}\n"
          "complete -o default -F _sherd sherd\n";
 }
@@ -62,7 +66,8 @@ std::string zsh_option(const ParsedOption& option) {
   const std::string action = option.words.empty() ? "_files" : "(" + joined(option.words) + ")";
   std::string text;
   for (const std::string& name : option.names)
-    text += " \\\n        " + quoted((option.repeated ? "*" : "") + name + help + (option.takes_value ? ":value:" + action : ""));
+    text += " \\\n        " +
+            quoted((option.repeated ? "*" : "") + name + help + (option.takes_value ? ":value:" + action : ""));
   return text;
 }
 
@@ -76,9 +81,13 @@ std::string zsh_script(const std::vector<ParsedCommand>& commands) {
     cases += " \\\n        " + quoted("*:argument:" + action) + "\n      ;;\n";
   }
   return "#compdef sherd\n# zsh completion of sherd; made by: sherd completion zsh\n"
-         "_sherd() {\n  local -a commands\n  commands=(\n" + list + "  )\n"
+         "_sherd() {\n  local -a commands\n  commands=(\n" +
+         list +
+         "  )\n"
          "  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-         "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n" + cases + "  esac\n}\n"
+         "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n" +
+         cases +
+         "  esac\n}\n"
          "if [[ $funcstack[1] == _sherd ]]; then\n  _sherd \"$@\"\nelse\n  compdef _sherd sherd\nfi\n";
 }
 
@@ -86,7 +95,8 @@ std::string fish_script(const std::vector<ParsedCommand>& commands) {
   std::string text = "# fish completion of sherd; made by: sherd completion fish\n";
   const auto fish_quoted = [](const std::string& word) { return "'" + escaped(word, "'\\") + "'"; };
   for (const ParsedCommand& command : commands) {
-    text += "complete -c sherd -f -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.help) + "\n";
+    text +=
+        "complete -c sherd -f -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.help) + "\n";
     const std::string inside = "complete -c sherd -n '__fish_seen_subcommand_from " + command.name + "'";
     if (!command.words.empty()) text += inside + " -f -a " + fish_quoted(joined(command.words)) + "\n";
     for (const ParsedOption& option : command.options) {
@@ -106,7 +116,9 @@ struct Completion {
 
   Result<int> run(Session& session) const {
     const auto commands = known_commands(*root);
-    SHERD_TRY(session.out().write(shell == "bash" ? bash_script(commands) : shell == "zsh" ? zsh_script(commands) : fish_script(commands)));
+    SHERD_TRY(session.out().write(shell == "bash"  ? bash_script(commands)
+                                  : shell == "zsh" ? zsh_script(commands)
+                                                   : fish_script(commands)));
     return 0;
   }
 };
@@ -118,7 +130,7 @@ Run add_completion(Arguments& arguments) {
   completion->root = arguments.root();
   arguments.choice("SHELL", {"bash", "zsh", "fish"}, completion->shell, "The shell");
   arguments.examples({{"source <(sherd completion bash)", "completion in this bash"},
-                     {"sherd completion fish > ~/.config/fish/completions/sherd.fish", "completion in every fish"}});
+                      {"sherd completion fish > ~/.config/fish/completions/sherd.fish", "completion in every fish"}});
   return [completion](Session& session) { return completion->run(session); };
 }
 

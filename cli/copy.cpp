@@ -42,10 +42,12 @@ struct Copy {
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     SHERD_TRY(report, sherd::copy(source, destination, chosen));
-    std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") + ": " +
-                       print_count(report.shards, "object") + " written, " + print_count(report.chunks_moved, "chunk") +
-                       " moved as they were, " + std::to_string(report.chunks_encoded) + " encoded anew";
-    if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
+    std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") +
+                       ": " + print_count(report.shards, "object") + " written, " +
+                       print_count(report.chunks_moved, "chunk") + " moved as they were, " +
+                       std::to_string(report.chunks_encoded) + " encoded anew";
+    if (report.shards_skipped != 0)
+      text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
     session.note(text);
     if (session.json()) SHERD_TRY(session.out().print(as_json(report)));
     return 0;
@@ -62,9 +64,10 @@ Run add_copy(Arguments& arguments) {
   arguments.text("--memory", "SIZE", copy->memory, "Memory that the copy may use; 256MiB where absent");
   arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
   arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
-  arguments.examples({{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
-                     {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
-                     {"sherd copy a.zarr b.zarr --resume", "after a crash"}});
+  arguments.examples(
+      {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
+       {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
+       {"sherd copy a.zarr b.zarr --resume", "after a crash"}});
   return [copy](Session& session) { return copy->run(session); };
 }
 

@@ -41,8 +41,10 @@ std::string chain_text(const Json& codecs) {
     const Json configuration = member(codec, "configuration");
     text += text.empty() ? "" : ", ";
     if (name == "sharding_indexed")
-      text += "shards of " + member(configuration, "chunk_shape").dump() + " (" + chain_text(member(configuration, "codecs")) + ")";
-    else text += name + configuration_text(configuration);
+      text += "shards of " + member(configuration, "chunk_shape").dump() + " (" +
+              chain_text(member(configuration, "codecs")) + ")";
+    else
+      text += name + configuration_text(configuration);
   }
   return text;
 }
@@ -56,7 +58,8 @@ void codec_rows(const Json& codecs, Rows& rows) {
   const Json configuration = member(list[0], "configuration");
   const std::string location = member(configuration, "index_location").text();
   rows.push_back({"codecs", chain_text(member(configuration, "codecs"))});
-  rows.push_back({"index", "at the " + (location.empty() ? "end" : location) + ": " + chain_text(member(configuration, "index_codecs"))});
+  rows.push_back({"index", "at the " + (location.empty() ? "end" : location) + ": " +
+                               chain_text(member(configuration, "index_codecs"))});
 }
 
 std::string bytes_text(const Shape& shape, const DType& dtype) {
@@ -70,7 +73,8 @@ std::string grid_text(const Shape& shape, const Shape& cell, const DType& dtype,
   Shape cells;
   for (std::size_t d = 0; d < shape.size(); ++d) cells.push_back(ceil_div(shape[d], cell[d]));
   const auto count = element_count(cells);
-  return (count ? print_count(*count, thing) : "very many " + std::string(thing) + "s") + " of " + bytes_text(cell, dtype);
+  return (count ? print_count(*count, thing) : "very many " + std::string(thing) + "s") + " of " +
+         bytes_text(cell, dtype);
 }
 
 void array_rows(const Array& array, Rows& rows) {
@@ -83,10 +87,13 @@ void array_rows(const Array& array, Rows& rows) {
     rows.push_back({"dimensions", text});
   }
   rows.push_back({"dtype", dtype_text(dtype)});
-  if (const auto shards = array.shards()) rows.push_back({"shards", to_string(*shards), grid_text(shape, *shards, dtype, "shard")});
+  if (const auto shards = array.shards())
+    rows.push_back({"shards", to_string(*shards), grid_text(shape, *shards, dtype, "shard")});
   const Shape& chunks = array.chunks();
-  if (chunks.size() == shape.size()) rows.push_back({"chunks", to_string(chunks), grid_text(shape, chunks, dtype, "chunk")});
-  else rows.push_back({"chunks", member(member(array.metadata(), "chunk_grid"), "name").text()});
+  if (chunks.size() == shape.size())
+    rows.push_back({"chunks", to_string(chunks), grid_text(shape, chunks, dtype, "chunk")});
+  else
+    rows.push_back({"chunks", member(member(array.metadata(), "chunk_grid"), "name").text()});
   codec_rows(member(array.metadata(), "codecs"), rows);
   rows.push_back({"fill value", print_scalar(array.fill_value(), dtype).dump()});
 }
@@ -116,7 +123,9 @@ std::string summary(const Array& array) { return to_string(array.shape()) + " " 
 
 Json describe(const Node& node) {
   if (const auto* group = std::get_if<Group>(&node)) {
-    return Json::Object{{"url", group->url()}, {"format", group->format()}, {"node_type", "group"},
+    return Json::Object{{"url", group->url()},
+                        {"format", group->format()},
+                        {"node_type", "group"},
                         {"attributes", group->attributes()}};
   }
   const Array& array = std::get<Array>(node);
@@ -137,9 +146,12 @@ Json describe(const Node& node) {
 
 std::vector<std::vector<std::string>> describe_rows(const Node& node) {
   const bool is_array = std::holds_alternative<Array>(node);
-  Rows rows = std::visit([&](const auto& handle) {
-    return Rows{{"url", handle.url()}, {"format", std::string(handle.format())}, {"type", is_array ? "array" : "group"}};
-  }, node);
+  Rows rows = std::visit(
+      [&](const auto& handle) {
+        return Rows{
+            {"url", handle.url()}, {"format", std::string(handle.format())}, {"type", is_array ? "array" : "group"}};
+      },
+      node);
   if (is_array) array_rows(std::get<Array>(node), rows);
   attribute_rows(std::visit([](const auto& handle) { return handle.attributes(); }, node), rows);
   return rows;

@@ -26,7 +26,8 @@ std::string no_elements(const Shape& shape) {
   return "[]";
 }
 
-Result<void> collect(const Json& json, std::span<const std::uint64_t> shape, const DType& dtype, std::vector<Scalar>& to) {
+Result<void> collect(const Json& json, std::span<const std::uint64_t> shape, const DType& dtype,
+                     std::vector<Scalar>& to) {
   if (shape.empty()) {
     SHERD_TRY(scalar, parse_scalar(json, dtype));
     to.push_back(std::move(scalar));

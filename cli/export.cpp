@@ -24,11 +24,13 @@ struct Export {
 Run add_export(Arguments& arguments) {
   auto options = std::make_shared<Export>();
   arguments.argument("URL", options->url, "The array");
-  arguments.argument("DST", options->destination, "A file, which is replaced; for images of several planes a directory or a "
-                                              "pattern such as slice_%04d.png");
-  arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to, "What DST becomes; told by its suffix where absent");
+  arguments.argument("DST", options->destination,
+                     "A file, which is replaced; for images of several planes a directory or a "
+                     "pattern such as slice_%04d.png");
+  arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to,
+                   "What DST becomes; told by its suffix where absent");
   arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
-                     {"sherd export brain.zarr planes/z_%04d.png", "one image a plane"}});
+                      {"sherd export brain.zarr planes/z_%04d.png", "one image a plane"}});
   return [options](Session& session) { return options->run(session); };
 }
 

@@ -41,15 +41,18 @@ Run add_import(Arguments& arguments) {
   auto import = std::make_shared<Import>();
   arguments.argument("SRC", import->source, "A file, or for images a directory or a pattern such as 'slice_*.png'");
   arguments.argument("URL", import->url, "Where to make the array");
-  arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from, "What SRC is; told by its suffix where absent");
+  arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from,
+                   "What SRC is; told by its suffix where absent");
   arguments.text("--shape", "512,512", import->shape, "raw: length of each dimension");
   arguments.text("--dtype", "NAME|JSON", import->dtype, "raw: type of the elements");
   arguments.flag("--big-endian", import->big_endian, "raw: the most significant byte comes first");
-  arguments.flag("--apply-scale", import->apply_scale, "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
+  arguments.flag("--apply-scale", import->apply_scale,
+                 "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
   import->array.add_to(arguments);
-  arguments.examples({{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
-                     {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},
-                     {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
+  arguments.examples(
+      {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
+       {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},
+       {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
   return [import](Session& session) { return import->run(session); };
 }
 

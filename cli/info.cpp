@@ -80,7 +80,7 @@ Run add_info(Arguments& arguments) {
   arguments.argument("URL", info->url, "An array or a group: a path, file://…");
   arguments.flag("--no-stored", info->no_stored, "Do not count stored objects and bytes");
   arguments.examples({{"sherd info brain.zarr", "shape, type, chunks, codecs, attributes and size of an array"},
-                     {"sherd info --json brain.zarr | jq .shape", "the same for programs"}});
+                      {"sherd info --json brain.zarr | jq .shape", "the same for programs"}});
   return [info](Session& session) { return info->run(session); };
 }
 

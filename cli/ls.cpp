@@ -40,7 +40,8 @@ struct Ls {
 
   [[nodiscard]] Result<std::vector<Entry>> entries(const Node& node) const {
     if (const auto* array = std::get_if<Array>(&node))
-      return std::vector<Entry>{{last_component(url), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
+      return std::vector<Entry>{
+          {last_component(url), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
     const Group& group = std::get<Group>(node);
     std::vector<Entry> list;
     SHERD_TRY(members, group.members());
@@ -77,7 +78,7 @@ Run add_ls(Arguments& arguments) {
   arguments.argument("URL", ls->url, "A group or an array");
   arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too");
   arguments.examples({{"sherd ls study.zarr", "the names of what study.zarr holds"},
-                     {"sherd ls -l study.zarr/images", "with types and shapes"}});
+                      {"sherd ls -l study.zarr/images", "with types and shapes"}});
   return [ls](Session& session) { return ls->run(session); };
 }
 

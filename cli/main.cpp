@@ -95,9 +95,10 @@ class CommandLine {
  public:
   CommandLine() {
     app_.formatter(std::make_shared<HelpFormatter>());
-    app_.footer("See 'sherd SUBCOMMAND --help' for options and examples.\n"
-                "Exit codes: 0 done, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
-                "7 input or output failed, 8 unavailable, 130 interrupted.");
+    app_.footer(
+        "See 'sherd SUBCOMMAND --help' for options and examples.\n"
+        "Exit codes: 0 done, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
+        "7 input or output failed, 8 unavailable, 130 interrupted.");
     for (const Command& command : kCommands) {
       CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
       runs_.emplace_back(sub, add(command, *sub));
@@ -143,7 +144,8 @@ class CommandLine {
     Arguments arguments(app);
     add_everywhere(arguments, everywhere_);
     app.set_help_flag("-h,--help", "Print this and exit")->group("Everywhere");
-    app.set_version_flag("--version", std::string("sherd ") + version(), "Print the version and exit")->group("Everywhere");
+    app.set_version_flag("--version", std::string("sherd ") + version(), "Print the version and exit")
+        ->group("Everywhere");
   }
 
   [[nodiscard]] std::string help_hint() const {

@@ -10,19 +10,22 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.flag("--json", options.json, "Reports on stdout and errors on stderr as JSON");
   arguments.number("--threads", options.threads, "Threads to use; 0, the default, means all cores");
   arguments.flag("--quiet", options.quiet, "Nothing on stderr but errors");
-  arguments.choice("--progress", {"auto", "always", "never"}, options.progress, "Progress on stderr; auto: on a terminal");
+  arguments.choice("--progress", {"auto", "always", "never"}, options.progress,
+                   "Progress on stderr; auto: on a terminal");
   arguments.flag("--stats", options.stats, "At the end, requests, bytes, chunks, memory and time as JSON on stderr");
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
-  arguments.text("--store-format", "NAME", options.store_format, "The format of the store, where it is not to be guessed");
+  arguments.text("--store-format", "NAME", options.store_format,
+                 "The format of the store, where it is not to be guessed");
 }
 
 void ChunkingOptions::add_to(Arguments& arguments) {
   arguments.text("--chunks", "SHAPE", chunks, "Shape of the inner chunk; chosen by size where absent");
   arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object");
-  arguments.repeated("--codec", "NAME[:LEVEL]|JSON", codecs,
-                     "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata; several "
-                     "are applied in turn");
+  arguments.repeated(
+      "--codec", "NAME[:LEVEL]|JSON", codecs,
+      "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata; several "
+      "are applied in turn");
   arguments.choice("--index-location", {"start", "end"}, index_location, "Where a shard's index stands");
   add_order_to(arguments);
 }
@@ -70,8 +73,8 @@ void ArrayOptions::add_to(Arguments& arguments) {
 }
 
 bool ArrayOptions::is_plain() const noexcept {
-  return !chunking.chunks && !chunking.shards && chunking.codecs.empty() && chunking.index_location.empty() && !fill_value &&
-         !dimension_names;
+  return !chunking.chunks && !chunking.shards && chunking.codecs.empty() && chunking.index_location.empty() &&
+         !fill_value && !dimension_names;
 }
 
 Result<void> ArrayOptions::apply(CreateOptions& create) const {

@@ -15,13 +15,14 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 // "npy|raw|json" lists all there is; "SHAPE|auto" does not.
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const bool closed = type.find('|') != std::string::npos &&
-                      type.find_first_not_of("abcdefghijklmnopqrstuvwxyz|") == std::string::npos;
+  const bool closed =
+      type.find('|') != std::string::npos && type.find_first_not_of("abcdefghijklmnopqrstuvwxyz|") == std::string::npos;
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
 }
 
 ParsedOption as_option(const CLI::Option& option) {
-  ParsedOption known{{}, option.get_description(), option.get_type_size() != 0, option.get_expected_max() > 1, words_of(option)};
+  ParsedOption known{
+      {}, option.get_description(), option.get_type_size() != 0, option.get_expected_max() > 1, words_of(option)};
   for (const std::string& name : option.get_lnames()) known.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) known.names.push_back("-" + name);
   return known;
@@ -43,7 +44,9 @@ void Arguments::text(const std::string& name, const std::string& type, std::stri
 
 void Arguments::text(const std::string& name, const std::string& type, std::optional<std::string>& value,
                      const std::string& help) {
-  place(*app_->add_option_function<std::string>(name, [&value](const std::string& given) { value = given; }, help)->type_name(type));
+  place(*app_->add_option_function<std::string>(
+                 name, [&value](const std::string& given) { value = given; }, help)
+             ->type_name(type));
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
@@ -51,7 +54,9 @@ void Arguments::number(const std::string& name, std::uint64_t& value, const std:
 }
 
 void Arguments::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  place(*app_->add_option_function<std::uint64_t>(name, [&value](std::uint64_t given) { value = given; }, help)->type_name("N"));
+  place(*app_->add_option_function<std::uint64_t>(
+                 name, [&value](std::uint64_t given) { value = given; }, help)
+             ->type_name("N"));
 }
 
 void Arguments::flag(const std::string& name, bool& value, const std::string& help) {
@@ -64,7 +69,8 @@ void Arguments::choice(const std::string& name, const std::vector<std::string>& 
     if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
     return "'" + given + "' is none of " + joined(words, ", ");
   };
-  CLI::Option& option = *app_->add_option(name, value, help)->type_name(joined(words, "|"))->check(CLI::Validator(check, ""));
+  CLI::Option& option =
+      *app_->add_option(name, value, help)->type_name(joined(words, "|"))->check(CLI::Validator(check, ""));
   if (!name.starts_with('-')) option.required();
   place(option);
 }
@@ -87,8 +93,10 @@ std::vector<ParsedCommand> known_commands(const CLI::App& root) {
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
     ParsedCommand command{app->get_name(), app->get_description()};
     for (const CLI::Option* option : app->get_options()) {
-      if (option->nonpositional()) command.options.push_back(as_option(*option));
-      else if (auto words = words_of(*option); !words.empty()) command.words = std::move(words);
+      if (option->nonpositional())
+        command.options.push_back(as_option(*option));
+      else if (auto words = words_of(*option); !words.empty())
+        command.words = std::move(words);
     }
     commands.push_back(std::move(command));
   }

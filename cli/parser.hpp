@@ -24,14 +24,17 @@ class Arguments {
   /// A required argument without a name.
   void argument(const std::string& name, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);
-  void text(const std::string& name, const std::string& type, std::optional<std::string>& value, const std::string& help);
+  void text(const std::string& name, const std::string& type, std::optional<std::string>& value,
+            const std::string& help);
   void number(const std::string& name, std::uint64_t& value, const std::string& help);
   void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
   /// One of several words; a name without dashes is a required argument.
-  void choice(const std::string& name, const std::vector<std::string>& words, std::string& value, const std::string& help);
+  void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
+              const std::string& help);
   /// May be given several times, one value each.
-  void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values, const std::string& help);
+  void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
+                const std::string& help);
   /// Example command lines and what each does, at the end of the help.
   void examples(const std::vector<std::pair<std::string, std::string>>& examples);
   /// Puts what is added from now on under a heading of its own.
@@ -48,7 +51,7 @@ class Arguments {
 
 /// What the parser knows, for completion scripts.
 struct ParsedOption {
-  std::vector<std::string> names;    ///< with their dashes
+  std::vector<std::string> names;  ///< with their dashes
   std::string help;
   bool takes_value = false;
   bool repeated = false;

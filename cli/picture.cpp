@@ -30,8 +30,10 @@ struct Picture {
     SHERD_TRY(array, open_array(url, session.opening(session.guarded("picture"))));
     PictureOptions options{.axis = axis};
     const Shape shape = array.shape();
-    if (index) options.index = *index;
-    else if (shape.size() > 2 && axis < shape.size()) options.index = shape[axis] / 2;
+    if (index)
+      options.index = *index;
+    else if (shape.size() > 2 && axis < shape.size())
+      options.index = shape[axis] / 2;
     if (range) {
       SHERD_TRY(pair, parse_range(*range));
       options.range = pair;
@@ -50,9 +52,11 @@ Run add_picture(Arguments& arguments) {
   arguments.argument("OUT", picture->png, "The PNG to write");
   arguments.number("--axis", picture->axis, "The axis across which the plane is cut; 0 where absent");
   arguments.number("--index", picture->index, "Where on that axis; the middle where absent");
-  arguments.text("--range", "LO,HI", picture->range, "The values that are black and white; the least and the greatest where absent");
-  arguments.examples({{"sherd picture brain.zarr slice.png --axis 0 --index 158", "one plane, as dark and bright as it can be"},
-                     {"sherd picture ct.zarr lung.png --axis 2 --range -1200,200", "a window of values"}});
+  arguments.text("--range", "LO,HI", picture->range,
+                 "The values that are black and white; the least and the greatest where absent");
+  arguments.examples(
+      {{"sherd picture brain.zarr slice.png --axis 0 --index 158", "one plane, as dark and bright as it can be"},
+       {"sherd picture ct.zarr lung.png --axis 2 --range -1200,200", "a window of values"}});
   return [picture](Session& session) { return picture->run(session); };
 }
 

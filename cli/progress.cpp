@@ -25,8 +25,10 @@ std::size_t terminal_width() {
 std::string clock_time(double seconds) {
   const auto whole = static_cast<unsigned long long>(seconds + 0.5);
   std::array<char, 40> text;
-  if (whole >= 3600) std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", whole / 3600, whole / 60 % 60, whole % 60);
-  else std::snprintf(text.data(), text.size(), "%llu:%02llu", whole / 60, whole % 60);
+  if (whole >= 3600)
+    std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", whole / 3600, whole / 60 % 60, whole % 60);
+  else
+    std::snprintf(text.data(), text.size(), "%llu:%02llu", whole / 60, whole % 60);
   return text.data();
 }
 
@@ -52,12 +54,13 @@ void ProgressBar::clear() {
 }
 
 std::string ProgressBar::line(const Progress& progress, double seconds) const {
-  const double share = progress.total == 0 ? 1 : static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  const double share =
+      progress.total == 0 ? 1 : static_cast<double>(progress.done) / static_cast<double>(progress.total);
   const double rate = static_cast<double>(progress.done) / seconds;
   std::array<char, 16> percent;
   std::snprintf(percent.data(), percent.size(), "%3.0f%%", std::min(share, 1.0) * 100);
-  std::string right = percent.data() + ("  " + print_bytes(progress.done)) + " of " + print_bytes(progress.total) + "  " +
-                      print_bytes(static_cast<std::uint64_t>(rate)) + "/s";
+  std::string right = percent.data() + ("  " + print_bytes(progress.done)) + " of " + print_bytes(progress.total) +
+                      "  " + print_bytes(static_cast<std::uint64_t>(rate)) + "/s";
   if (progress.done > 0 && progress.done < progress.total)
     right += "  " + clock_time(static_cast<double>(progress.total - progress.done) / rate) + " left";
   std::string left = label_ + "  ";

@@ -47,15 +47,17 @@ struct Read {
     return Output::is_terminal() ? session.config() : session.watched("read");
   }
 
-  [[nodiscard]] Result<std::string> chosen_format(const Session& session, const Array& array, const Shape& shape) const {
+  [[nodiscard]] Result<std::string> chosen_format(const Session& session, const Array& array,
+                                                  const Shape& shape) const {
     if (!format.empty()) return format;
     if (session.json()) return std::string("json");
     for (const std::string known : {"npy", "raw", "json"})
       if (output.ends_with("." + known)) return known;
     if (to_stdout() && Output::is_terminal()) {
       if (element_count(shape).value_or(kMostOnTerminal + 1) > kMostOnTerminal)
-        return invalid_argument("the selection has shape " + to_string(shape) +
-                                ", which is much for a terminal; choose a part with --select, a file with -o, or --format");
+        return invalid_argument(
+            "the selection has shape " + to_string(shape) +
+            ", which is much for a terminal; choose a part with --select, a file with -o, or --format");
       return std::string("json");
     }
     return std::string(array.dtype().is_variable() ? "json" : "npy");
@@ -105,14 +107,16 @@ struct Read {
 Run add_read(Arguments& arguments) {
   auto read = std::make_shared<Read>();
   arguments.argument("URL", read->url, "The array");
-  arguments.text("--select", "SELECTION", read->select, "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
-  arguments.choice("--format", {"npy", "raw", "json"}, read->format,
-             "raw is C order in this machine's byte order; the default is told by the file's suffix, otherwise json on a "
-             "terminal and for strings, npy elsewhere");
+  arguments.text("--select", "SELECTION", read->select,
+                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
+  arguments.choice(
+      "--format", {"npy", "raw", "json"}, read->format,
+      "raw is C order in this machine's byte order; the default is told by the file's suffix, otherwise json on a "
+      "terminal and for strings, npy elsewhere");
   arguments.text("-o,--output", "FILE|-", read->output, "The file to write; - is stdout, the default");
   arguments.examples({{"sherd read brain.zarr --select '100,50:60,::-2'", "print a part of a plane"},
-                     {"sherd read brain.zarr -o brain.npy", "the whole array for NumPy"},
-                     {"sherd read brain.zarr --format raw | sha256sum", "its bytes, to another program"}});
+                      {"sherd read brain.zarr -o brain.npy", "the whole array for NumPy"},
+                      {"sherd read brain.zarr --format raw | sha256sum", "its bytes, to another program"}});
   return [read](Session& session) { return read->run(session); };
 }
 

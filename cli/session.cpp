@@ -2,7 +2,6 @@
 // interrupts, and how an error is told.
 #include "cli/session.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
@@ -51,10 +51,13 @@ Result<void> limits_from_options(Limits& limits, const std::vector<std::string>&
   return {};
 }
 
+// From /proc: what getrusage gives counts the process before exec too, however large that was.
 std::uint64_t peak_rss() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  constexpr std::string_view label = "VmHWM:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(label)) return std::strtoull(line.c_str() + label.size(), nullptr, 10) * 1024;
+  return 0;
 }
 
 Result<void> check_format(const std::string& name) {
@@ -136,10 +139,10 @@ void Session::report_stats() const {
 }
 
 void catch_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   for (const int number : {SIGINT, SIGTERM}) {
-    struct sigaction present {};
+    struct sigaction present{};
     sigaction(number, nullptr, &present);
     // A shell that starts a job in the background has it ignore Ctrl-C.
     if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
@@ -151,13 +154,20 @@ int interrupt_status() noexcept { return signal_received == 0 ? 0 : 128 + signal
 
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::invalid_argument: return 2;
-    case ErrorCode::not_found: return 3;
-    case ErrorCode::corrupt: return 4;
-    case ErrorCode::unsupported: return 5;
-    case ErrorCode::conflict: return 6;
-    case ErrorCode::io: return 7;
-    case ErrorCode::unavailable: return 8;
+    case ErrorCode::invalid_argument:
+      return 2;
+    case ErrorCode::not_found:
+      return 3;
+    case ErrorCode::corrupt:
+      return 4;
+    case ErrorCode::unsupported:
+      return 5;
+    case ErrorCode::conflict:
+      return 6;
+    case ErrorCode::io:
+      return 7;
+    case ErrorCode::unavailable:
+      return 8;
   }
   return 8;
 }

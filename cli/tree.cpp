@@ -14,7 +14,7 @@ namespace {
 struct Branch {
   std::string name;
   NodeType type = NodeType::group;
-  std::string about;                ///< of an array: shape and type; of what is damaged: the error
+  std::string about;  ///< of an array: shape and type; of what is damaged: the error
   std::vector<Branch> children = {};
 };
 
@@ -26,11 +26,13 @@ class Grower {
       branch.about = summary(std::get<Array>(*node));
       return branch;
     }
-    auto grown = !node ? Result<void>(std::move(node).error()) : for_each_member(std::get<Group>(*node),
-        [&](const std::string& child, NodeType child_type, Result<Node> opened) -> Result<void> {
-          branch.children.push_back(grow(child, child_type, std::move(opened)));
-          return {};
-        });
+    auto grown = !node ? Result<void>(std::move(node).error())
+                       : for_each_member(
+                             std::get<Group>(*node),
+                             [&](const std::string& child, NodeType child_type, Result<Node> opened) -> Result<void> {
+                               branch.children.push_back(grow(child, child_type, std::move(opened)));
+                               return {};
+                             });
     if (!grown) {
       branch.about = "! " + grown.error().text();
       if (!failure_) failure_ = std::move(grown).error();
@@ -46,7 +48,8 @@ class Grower {
 Json as_json(const Branch& branch) {
   Json::Array children;
   for (const Branch& child : branch.children) children.push_back(as_json(child));
-  return Json::Object{{"name", branch.name}, {"node_type", type_name(branch.type)}, {"children", Json(std::move(children))}};
+  return Json::Object{
+      {"name", branch.name}, {"node_type", type_name(branch.type)}, {"children", Json(std::move(children))}};
 }
 
 void draw(const Branch& branch, const std::string& indent, bool colour, std::string& to) {

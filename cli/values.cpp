@@ -18,10 +18,10 @@ struct Unit {
   std::string_view name;
   double bytes;
 };
-constexpr Unit kUnits[] = {{"B", 1},          {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-                           {"PiB", 0x1p50},   {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-                           {"TB", 1e12},      {"PB", 1e15},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
-                           {"T", 0x1p40},     {"P", 0x1p50}};
+constexpr Unit kUnits[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+                           {"PiB", 0x1p50}, {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                           {"TB", 1e12},    {"PB", 1e15},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
+                           {"T", 0x1p40},   {"P", 0x1p50}};
 constexpr std::size_t kBinaryUnits = 6;
 
 std::optional<double> unit_bytes(std::string_view name) {
@@ -36,7 +36,8 @@ Result<std::string> read_text(const std::string& path) {
   const std::uint64_t limit = Limits{}.metadata_bytes;
   if (file->size_bound() > limit)
     return std::move(unsupported("has " + print_bytes(file->size_bound()) + ", more than the " + print_bytes(limit) +
-                                 " that a document may have")).in_key(path);
+                                 " that a document may have"))
+        .in_key(path);
   std::string text(file->size_bound(), '\0');
   SHERD_TRY(file->read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()}).in_key(path));
   return text;
@@ -55,10 +56,13 @@ std::vector<std::string_view> split(std::string_view text) {
 }  // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text) {
-  const auto wrong = [&] { return invalid_argument("'" + std::string(text) + "' is no size; write it as 64MiB or 67108864"); };
+  const auto wrong = [&] {
+    return invalid_argument("'" + std::string(text) + "' is no size; write it as 64MiB or 67108864");
+  };
   const char* const end = text.data() + text.size();
   std::uint64_t whole = 0;
-  if (const auto parsed = std::from_chars(text.data(), end, whole); parsed.ec == std::errc{} && parsed.ptr == end) return whole;
+  if (const auto parsed = std::from_chars(text.data(), end, whole); parsed.ec == std::errc{} && parsed.ptr == end)
+    return whole;
   double number = 0;
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
   std::string_view rest(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));

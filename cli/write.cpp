@@ -60,8 +60,10 @@ class InputPipe final : public FileBytes {
     while (done < into.size()) {
       const ssize_t got = ::read(STDIN_FILENO, into.data() + done, into.size() - done);
       if (got == 0) break;
-      if (got > 0) done += static_cast<std::size_t>(got);
-      else if (errno != EINTR) return io_error(std::string("cannot be read: ") + std::strerror(errno));
+      if (got > 0)
+        done += static_cast<std::size_t>(got);
+      else if (errno != EINTR)
+        return io_error(std::string("cannot be read: ") + std::strerror(errno));
       if (interrupted_ && interrupted_()) return unavailable("interrupted");
     }
     return done;
@@ -95,9 +97,9 @@ struct Write {
                                                     const Array& array, const TypedSelection& typed) const {
     NpyHeader header;
     if (as == "npy") {
-      SHERD_TRY(read, read_npy_header([&](std::uint64_t offset, std::span<std::byte> into) {
-                  return bytes->read_at(offset, into);
-                }, array.config().limits));
+      SHERD_TRY(read, read_npy_header(
+                          [&](std::uint64_t offset, std::span<std::byte> into) { return bytes->read_at(offset, into); },
+                          array.config().limits));
       header = std::move(read);
       Shape shape = header.array.shape;
       if (header.array.fortran) std::reverse(shape.begin(), shape.end());
@@ -188,10 +190,10 @@ struct Write {
     }
     if (array.dtype().is_variable()) return unsupported(as + " has no variable-length elements; use --format json");
     const std::uint64_t size = bytes->size_bound();
-    SHERD_TRY(reader, open_elements(std::move(bytes), as, array, typed));
     const std::uint64_t wanted = element_count(typed.shape).value_or(0) * array.dtype().size();
     if (pipe == nullptr && as == "raw" && size != wanted)
       return invalid_argument("has " + std::to_string(size) + " bytes, the selection takes " + std::to_string(wanted));
+    SHERD_TRY(reader, open_elements(std::move(bytes), as, array, typed));
     return stream(*reader, array, typed.selection);
   }
 
@@ -217,15 +219,16 @@ struct Write {
 Run add_write(Arguments& arguments) {
   auto write = std::make_shared<Write>();
   arguments.argument("URL", write->url, "The array");
-  arguments.text("--select", "SELECTION", write->select, "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
+  arguments.text("--select", "SELECTION", write->select,
+                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
   arguments.text("-i,--input", "FILE|-", write->input, "The elements; - is stdin");
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,
-             "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
+                   "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
   write->chunking.add_order_to(arguments);
   arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},
-                     {"gunzip < frame.gz | sherd write movie.zarr --select 17 -i -", "one frame of raw bytes"},
-                     {"sherd write mask.zarr --select '0:10' --value true", "one value everywhere"}});
+                      {"gunzip < frame.gz | sherd write movie.zarr --select 17 -i -", "one frame of raw bytes"},
+                      {"sherd write mask.zarr --select '0:10' --value true", "one value everywhere"}});
   return [write](Session& session) { return write->run(session); };
 }
 

@@ -9,6 +9,20 @@ if(TARGET sherd_command)
   install(TARGETS sherd_command)
 endif()
 
+# Completion scripts come from the command itself, so they are there where it can run.
+function(install_completion shell file folder)
+  set(script ${PROJECT_BINARY_DIR}/completion/${file})
+  add_custom_command(OUTPUT ${script} COMMAND sherd_command completion ${shell} > ${script} VERBATIM)
+  add_custom_target(sherd_completion_${shell} ALL DEPENDS ${script})
+  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endfunction()
+if(TARGET sherd_command AND NOT CMAKE_CROSSCOMPILING)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completion)
+  install_completion(bash sherd bash-completion/completions)
+  install_completion(zsh _sherd zsh/site-functions)
+  install_completion(fish sherd.fish fish/vendor_completions.d)
+endif()
+
 # A shared Sherd carries no trace of the libraries below it; a static one hands them on.
 set(link_dependencies "")
 set(pc_requires "")

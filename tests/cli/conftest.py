@@ -1,0 +1,56 @@
+"""Runs the built command in a folder of its own. SHERD_BIN names another one than the release build's."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.path.abspath(os.environ.get("SHERD_BIN", ROOT / "build/release/bin/sherd"))
+
+
+@dataclasses.dataclass
+class Ran:
+    code: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def text(self):
+        return self.stdout.decode()
+
+    @property
+    def json(self):
+        return json.loads(self.stdout)
+
+    @property
+    def error(self):
+        """The error object that --json puts on stderr."""
+        return json.loads(self.stderr)["error"]
+
+
+class Command:
+    def __init__(self, folder):
+        self.folder = folder
+        self.binary = BINARY
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("SHERD_LIMIT_")}
+
+    def __call__(self, *arguments, input=b"", env=None):
+        """Runs `sherd ARGUMENTS`, whatever comes of it."""
+        done = subprocess.run([self.binary, *map(str, arguments)], input=input, capture_output=True, cwd=self.folder,
+                              env=self.environment | (env or {}))
+        return Ran(done.returncode, done.stdout, done.stderr.decode())
+
+    def ok(self, *arguments, input=b"", env=None):
+        """The same, and it must succeed."""
+        ran = self(*arguments, input=input, env=env)
+        assert ran.code == 0, ran.stderr
+        return ran
+
+
+@pytest.fixture
+def sherd(tmp_path):
+    return Command(tmp_path)

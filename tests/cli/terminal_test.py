@@ -1,0 +1,134 @@
+"""The command on a terminal, in a pipe that closes, and interrupted."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture
+def huge(sherd):
+    """Three terabytes that are not stored."""
+    sherd.ok("create", "huge", "--shape", "25000,18000,6000", "--dtype", "uint8", "--chunks", "64,64,64",
+             "--shards", "2048,2048,2048")
+    return "huge"
+
+
+def on_terminal(sherd, *arguments, until=None, env=None):
+    """What a terminal shows of the command; Ctrl-C once `until` was seen."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(sherd.folder)
+        os.execve(sherd.binary, ["sherd", *arguments], sherd.environment | {"TERM": "xterm"} | (env or {}))
+    shown, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 0.1)[0]:
+            continue
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:
+            break
+        if until is not None and until in shown:
+            os.write(terminal, b"\x03")
+            until = None
+    else:
+        os.kill(pid, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    return code, shown.decode()
+
+
+def start(sherd, *arguments, **options):
+    return subprocess.Popen([sherd.binary, *arguments], cwd=sherd.folder, stderr=subprocess.PIPE, **options)
+
+
+def test_a_small_read_on_a_terminal_is_json_and_a_large_one_is_asked_about(sherd, huge):
+    assert on_terminal(sherd, "read", huge, "--select", "0,0,:3") == (0, "[0, 0, 0]\r\n")
+    code, shown = on_terminal(sherd, "read", huge)
+    assert code == 2 and "--select" in shown
+
+
+def test_colours_are_for_terminals_without_no_color(sherd):
+    sherd.ok("create", "g", "--group")
+    assert on_terminal(sherd, "tree", "g") == (0, "\x1b[1;34mg\x1b[0m\r\n")
+    assert on_terminal(sherd, "tree", "g", env={"NO_COLOR": "1"}) == (0, "g\r\n")
+    assert on_terminal(sherd, "tree", "g", env={"TERM": "dumb"}) == (0, "g\r\n")
+    assert sherd.ok("tree", "g").stdout == b"g\n"
+
+
+def test_progress_shows_bytes_rate_and_time_left_and_ctrl_c_takes_all_of_it_away(sherd, huge, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    code, shown = on_terminal(sherd, "read", huge, "-o", "out.npy", until=b" left")
+    assert code == 130
+    assert "\rread  [>" in shown and " of 2.46 TiB  " in shown and "B/s  " in shown
+    assert shown.endswith("\r\x1b[Ksherd: interrupted\r\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_progress_stays_away_where_it_is_not_wanted(sherd, huge):
+    for quieting in ["--quiet", "--progress=never"]:
+        process = start(sherd, "read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == b"sherd: interrupted\n"
+
+
+def test_progress_without_a_terminal_is_lines_where_it_is_asked_for(sherd, huge):
+    process = start(sherd, "read", huge, "-o", "out.npy", "--progress=always", stdout=subprocess.DEVNULL)
+    line = process.stderr.readline().decode()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert line.startswith("read  ") and " of 2.46 TiB  " in line and "\x1b" not in line
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_read_ends_at_once(sherd, huge, number):
+    process = start(sherd, "read", huge, stdout=subprocess.PIPE)
+    process.stdout.read(1)
+    process.send_signal(number)  # standard output is full by now: nobody reads it
+    assert process.wait(60) == 128 + number
+
+
+def test_an_interrupted_import_leaves_no_array(sherd, tmp_path):
+    with open(tmp_path / "zeros.bin", "wb") as file:
+        file.truncate(2**37)
+    process = start(sherd, "import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8",
+                    "--progress=always", "--json")
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    message = process.stderr.read().splitlines()[-1]
+    assert process.wait(60) == 130
+    assert json.loads(message)["error"]["code"] == "unavailable"
+    assert sherd("info", "a.zarr").code == 3
+
+
+@pytest.mark.parametrize("arguments", [["--format", "raw"], ["--format", "npy"], ["--json"]])
+def test_a_reader_that_goes_ends_a_read_quietly_and_early(sherd, huge, arguments):
+    process = start(sherd, "read", huge, "--stats", *arguments, stdout=subprocess.PIPE)
+    process.stdout.read(100)
+    process.stdout.close()
+    stats = json.loads(process.stderr.read())  # and nothing else
+    assert process.wait(60) == 0
+    assert stats["peak_rss"] < 128 * 2**20
+
+
+def test_a_closed_pipe_is_quiet_for_reports_too(sherd):
+    sherd.ok("create", "g", "--group")
+    reading, writing = os.pipe()
+    os.close(reading)
+    for arguments in [["tree", "g"], ["info", "g"], ["--help"], ["completion", "bash"]]:
+        process = start(sherd, *arguments, stdout=writing)
+        assert (process.wait(60), process.stderr.read()) == (0, b"")
+    os.close(writing)
+
+
+def test_standard_output_that_is_closed_from_the_start_is_an_error(sherd):
+    sherd.ok("create", "g", "--group")
+    done = subprocess.run(["bash", "-c", f"'{sherd.binary}' info g >&-"], cwd=sherd.folder, capture_output=True)
+    assert done.returncode == 7

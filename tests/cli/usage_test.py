@@ -1,0 +1,164 @@
+"""What the command line promises whatever the subcommand: help, versions, errors and exit codes, limits, completion."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "picture",
+            "completion"]
+
+
+def test_help_lists_every_subcommand_on_stdout(sherd):
+    ran = sherd.ok("--help")
+    assert re.findall(r"^  ([a-z]+) ", ran.text.split("Subcommands:")[1], re.M) == COMMANDS
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_subcommand_explains_itself_with_examples(sherd, command):
+    text = sherd.ok(command, "--help").text
+    assert f"Usage: sherd {command} [OPTIONS]" in text
+    assert f"sherd {command} " in text.split("Examples:")[1]
+    assert "--json" in text and "--threads N" in text
+
+
+def test_the_version_is_told_before_and_after_a_subcommand(sherd):
+    assert re.fullmatch(r"sherd \d+\.\d+\.\d+\n", sherd.ok("--version").text)
+    assert sherd.ok("info", "--version").text == sherd.ok("--version").text
+
+
+def test_no_arguments_print_the_help_on_stderr_as_a_usage_error(sherd):
+    ran = sherd()
+    assert (ran.code, ran.stdout) == (2, b"")
+    assert "Subcommands:" in ran.stderr
+
+
+def test_a_mistyped_subcommand_is_answered_with_the_nearest(sherd):
+    ran = sherd("inof", "x")
+    assert (ran.code, ran.stderr) == (2, "sherd: 'inof' is no subcommand; did you mean 'info'?\n")
+    assert "did you mean" not in sherd("frobnicate").stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ["info"], ["info", "a", "b"], ["info", "--bogus", "a"], ["--bogus", "info", "a"],
+    ["info", "--threads", "many", "a"], ["info", "--threads", "1000000000", "a"], ["info", "--limit", "nothing=1", "a"],
+    ["info", "--progress", "sometimes", "a"], ["completion", "tcsh"], ["append", "a"], ["check", "--repair", "a"],
+    ["copy", "a", "b", "--pyramid", "mean"], ["info", "--store-format", "zarr9", "a"],
+    ["info", "--limit", "chunk_bytes", "a"],
+])
+def test_a_wrong_line_is_a_usage_error_and_says_so_in_one_line(sherd, arguments):
+    ran = sherd(*arguments)
+    assert (ran.code, ran.stdout) == (2, b"")
+    assert re.fullmatch(r"sherd: .+\n", ran.stderr)
+
+
+def test_a_usage_error_is_json_too_where_json_is_asked_for(sherd):
+    error = sherd("info", "--json").error
+    assert error["code"] == "invalid_argument"
+    assert set(error) == {"code", "message", "key", "slot"}
+
+
+def test_options_for_everything_stand_before_or_after_the_subcommand(sherd):
+    assert sherd("--json", "info", "none.zarr").error == sherd("info", "--json", "none.zarr").error
+
+
+def test_exit_codes_tell_the_kind_of_failure(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
+    assert sherd("read", "a", "--select", "9").code == 2
+    assert sherd("info", "nothing").code == 3
+    assert sherd("info", "s3://bucket/key").code == 5
+    assert sherd("create", "a", "--shape", "4", "--dtype", "uint8").code == 6
+    (tmp_path / "a/zarr.json").write_text("{")
+    assert sherd("info", "a").code == 4
+
+
+def test_a_full_disk_is_an_input_output_error(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sherd.binary, "read", "a"], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert done.returncode == 7
+    assert b"No space left on device" in done.stderr
+
+
+def test_errors_name_key_and_slot(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "8", "--dtype", "uint8", "--chunks", "2", "--shards", "8", "--codec", "crc32c")
+    sherd.ok("write", "a", "--value", "7")
+    shard = tmp_path / "a/c/0"
+    raw = bytearray(shard.read_bytes())
+    raw[0] ^= 1
+    shard.write_bytes(raw)
+    error = sherd("read", "a", "--json").error
+    assert (error["code"], error["key"]) == ("corrupt", "c/0")
+    assert error["slot"] in range(4)
+    assert sherd("read", "a").stderr.startswith(f"sherd: 'c/0' slot {error['slot']}: ")
+
+
+def test_names_from_a_store_cannot_steer_the_terminal(sherd):
+    ran = sherd("import", "no\x1b[31mthing.npy", "a")
+    assert "\x1b" not in ran.stderr
+    assert r"\x1b[31m" in ran.stderr
+
+
+def test_limits_come_from_options_and_from_the_environment(sherd):
+    sherd.ok("create", "a", "--shape", "1000", "--dtype", "uint8", "--chunks", "1000")
+    small = {"SHERD_LIMIT_CHUNK_BYTES": "999"}
+    assert "chunk_bytes" in sherd("info", "a", env=small).stderr
+    assert sherd("info", "a", env=small).code == 5
+    assert sherd("info", "a", "--limit", "chunk_bytes=999").code == 5
+    sherd.ok("info", "a", "--limit", "chunk_bytes=1KiB", env=small)
+    assert sherd("info", "a", env={"SHERD_LIMIT_CHUNK_BYTES": "lots"}).code == 2
+
+
+@pytest.mark.parametrize("size, code", [("1000", 0), ("1KiB", 0), ("1kB", 0), ("0.5MiB", 0), ("1 GiB", 0), ("2G", 0),
+                                        ("999", 5), ("999B", 5), ("0.5KiB", 5), ("-1", 2), ("1XB", 2), ("", 2), ("nan", 2)])
+def test_sizes_are_written_with_units(sherd, size, code):
+    sherd.ok("create", "a", "--shape", "1000", "--dtype", "uint8", "--chunks", "1000")
+    assert sherd("info", "a", "--limit", f"chunk_bytes={size}").code == code
+
+
+def test_stats_count_what_a_command_costs(sherd):
+    sherd.ok("create", "a", "--shape", "8,8", "--dtype", "uint16", "--chunks", "2,2", "--shards", "8,8")
+    stats = json.loads(sherd.ok("write", "a", "--value", "3", "--stats").stderr)
+    assert list(stats) == ["requests", "bytes_read", "bytes_written", "chunks_decoded", "chunks_encoded", "chunks_moved",
+                           "peak_rss", "seconds"]
+    assert stats["chunks_encoded"] == 16 and stats["bytes_written"] > 0
+    stats = json.loads(sherd.ok("read", "a", "--select", "0,0", "--stats").stderr)
+    assert stats["chunks_decoded"] == 1
+    assert 2**20 < stats["peak_rss"] < 2**28
+
+
+def test_what_begins_with_a_dash_is_reached_behind_two(sherd):
+    sherd.ok("create", "--shape", "2", "--dtype", "uint8", "--", "-odd")
+    assert sherd.ok("info", "--json", "--", "-odd").json["shape"] == [2]
+
+
+def test_an_array_may_be_called_like_a_subcommand(sherd):
+    sherd.ok("create", "info", "--shape", "2", "--dtype", "uint8")
+    assert sherd.ok("info", "info", "--json").json["shape"] == [2]
+
+
+def complete(sherd, script, *words):
+    """What bash would offer for the last word."""
+    line = " ".join(f"'{word}'" for word in words)
+    code = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _sherd; echo \"${{COMPREPLY[*]}}\""
+    return subprocess.run(["bash", "-c", code], capture_output=True, check=True, cwd=sherd.folder).stdout.decode().split()
+
+
+def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
+    (tmp_path / "sherd.bash").write_bytes(sherd.ok("completion", "bash").stdout)
+    assert complete(sherd, "sherd.bash", "sherd", "c") == ["create", "copy", "check", "completion"]
+    assert complete(sherd, "sherd.bash", "sherd", "read", "--sel") == ["--select"]
+    assert complete(sherd, "sherd.bash", "sherd", "read", "--format", "") == ["npy", "raw", "json"]
+    assert complete(sherd, "sherd.bash", "sherd", "--json", "inf") == ["info"]
+    assert complete(sherd, "sherd.bash", "sherd", "info", "some-file") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_knows_every_subcommand_and_option(sherd, shell):
+    script = sherd.ok("completion", shell).text
+    for command in COMMANDS:
+        assert command in script
+        for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", sherd.ok(command, "--help").text, re.M):
+            assert (f"-l {option}" if shell == "fish" else f"--{option}") in script
