@@ -46,15 +46,31 @@ Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shap
   return {};
 }
 
-Result<std::uint64_t> count_chunks(const Array::State& state, const std::string& key) {
+// Innermost chunks that are stored in a shard and the shards inside it.
+Result<std::uint64_t> count_slots(const ShardPlace& shard, const Limits& limits, Cache& cache) {
+  SHERD_TRY(index, read_index(shard, limits, cache));
+  const ChunkLayout& inner = *shard.layout.inner;
+  if (!inner.shard || inner.opaque_shard()) return index->count();
+  const Shape grid = inner.shard->grid(inner.chain.stored_shape(shard.layout.inner_shape));
+  std::uint64_t count = 0;
+  for (std::uint64_t slot = 0; slot < index->slots(); ++slot) {
+    SHERD_TRY(extent, index->extent(slot));
+    if (!extent) continue;
+    const ShardPlace nested{shard.source, {shard.where.offset + extent->offset, extent->length}, *inner.shard, grid};
+    SHERD_TRY(chunks, count_slots(nested, limits, cache).in_slot(slot));
+    count += chunks;
+  }
+  return count;
+}
+
+Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell, const std::string& key) {
   if (!state.layout.shard || state.layout.opaque_shard()) return std::uint64_t{1};
   SHERD_TRY(source, state.place.store->open(key));
   if (source == nullptr) return std::uint64_t{0};
   SHERD_TRY(size, source->size());
-  const Shape stored = state.layout.chain.stored_shape(state.grid.cell_shape(*state.grid.parse_key(key.substr(state.prefix.size()))));
   const ShardLayout& shard = *state.layout.shard;
-  SHERD_TRY(index, read_index({*source, {0, size}, shard, shard.grid(stored)}, state.config().limits, state.cache));
-  return index->count();
+  const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
+  return count_slots({*source, {0, size}, shard, grid}, state.config().limits, state.cache);
 }
 
 }  // namespace
@@ -134,14 +150,15 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
 
 Result<std::uint64_t> Array::nchunks_initialized() const {
   const State& state = *state_;
-  std::vector<std::string> keys;
-  SHERD_TRY(for_each_stored(state, [&](const Shape&, const std::string& key, std::uint64_t) -> Result<void> {
-    keys.push_back(key);
+  std::vector<std::pair<Shape, std::string>> stored;
+  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+    stored.emplace_back(cell, key);
     return {};
   }));
   std::atomic<std::uint64_t> count{0};
-  SHERD_TRY(parallel_for(keys.size(), state.config(), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(chunks, count_chunks(state, keys[i]).in_key(keys[i]));
+  SHERD_TRY(parallel_for(stored.size(), state.config(), [&](std::size_t i) -> Result<void> {
+    const auto& [cell, key] = stored[i];
+    SHERD_TRY(chunks, count_chunks(state, cell, key).in_key(key));
     count += chunks;
     return {};
   }));

@@ -113,6 +113,7 @@ TEST_F(Requests, ThreeNestedLevelsCostOneIndexALevelAndOneDataRead) {
   std::vector<std::uint32_t> values(64 * 64);
   std::iota(values.begin(), values.end(), 1U);
   array.write(Box{{0, 0}, {64, 64}}, std::span<const std::uint32_t>(values)).value();
+  EXPECT_EQ(array.nchunks_initialized().value(), 64U);
   const Array cold = array.with_config(options_with_recorder(options.config));
   EXPECT_EQ(reading(cold, {{8, 24}, {8, 8}}).size(), 4U);
   EXPECT_EQ(reading(cold, {{8, 24}, {8, 8}}).size(), 1U);
