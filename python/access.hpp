@@ -1,0 +1,35 @@
+// Reading and writing through Python objects: NumPy arrays, buffers, scalars, objects of str and bytes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "python/indexing.hpp"
+#include "sherd/array.hpp"
+
+namespace sherd::python {
+
+/// An engine's array and its NumPy type, which is looked up once.
+class BoundArray {
+ public:
+  explicit BoundArray(Array bound) : array(std::move(bound)) {}
+  Array array;
+  /// Throws Unsupported where NumPy has no such type.
+  [[nodiscard]] const nanobind::object& numpy_dtype() const;
+
+ private:
+  mutable nanobind::object numpy_dtype_;
+};
+
+/// A new ndarray of the index's shape, or one element.
+[[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index);
+/// Reads into `out`, an ndarray of the index's shape and the array's dtype, or another writable buffer of as many bytes.
+void read_into(const BoundArray& self, const Index& index, nanobind::handle out);
+/// Writes what broadcasts to the index's shape, as NumPy assigns it.
+void write(const BoundArray& self, const Index& index, nanobind::handle value);
+/// Array.append; gives the new shape.
+[[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
+
+/// One element as NumPy's scalar, a str or a bytes.
+[[nodiscard]] nanobind::object element_to(std::span<const std::byte> element, const DType& dtype, nanobind::handle numpy_dtype);
+
+}  // namespace sherd::python

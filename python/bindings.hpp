@@ -1,0 +1,43 @@
+// What all bindings share: how an engine call is made from Python, and how its failure comes back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <utility>
+
+#include "sherd/result.hpp"
+
+namespace sherd::python {
+
+namespace nb = nanobind;
+
+/// Adds the exception translator: Exception becomes the class of sherd._errors for its code.
+void bind_errors();
+void bind_config(nb::module_& module);
+void bind_memory(nb::module_& module);
+void bind_store(nb::module_& module);
+void bind_recorder(nb::module_& module);
+void bind_array(nb::module_& module);
+void bind_group(nb::module_& module);
+void bind_scalar(nb::module_& module);
+void bind_tools(nb::module_& module);
+
+/// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
+void throw_pending();
+
+/// Runs an engine call without the GIL and gives its value; throws its error.
+template <class F>
+auto call(F&& run) {
+  auto result = [&] {
+    const nb::gil_scoped_release released;
+    return run();
+  }();
+  throw_pending();
+  return std::move(result).value();
+}
+
+/// The text of a str; `what` names the argument in the error.
+[[nodiscard]] std::string text_of(nb::handle value, const char* what);
+
+}  // namespace sherd::python

@@ -1,0 +1,211 @@
+// Knows the settings by their Python names, and what values each takes: one table, a row a setting.
+#include "python/config.hpp"
+
+#include <array>
+#include <limits>
+#include <string>
+
+#include "python/bindings.hpp"
+
+namespace sherd::python {
+namespace {
+
+/// The default settings of a process; the attributes of sherd.config.
+struct Defaults {
+  Config config;
+};
+
+struct Setting {
+  const char* name;
+  nb::object (*get)(const Config&);
+  void (*set)(Config&, nb::handle);
+  const char* doc;
+};
+
+Exception wrong_value(nb::handle value, const std::string& wanted) {
+  return Exception(invalid_argument("must be " + wanted + ", not " + std::string(nb::repr(value).c_str())));
+}
+
+template <class T>
+T to_count(nb::handle value) {
+  if (PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+    const unsigned long long number = integer.is_valid() ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
+    if (PyErr_Occurred() == nullptr && number <= std::numeric_limits<T>::max()) return static_cast<T>(number);
+    PyErr_Clear();
+  }
+  throw wrong_value(value, "an int from 0 to " + std::to_string(std::numeric_limits<T>::max()));
+}
+
+template <auto member>
+nb::object get(const Config& config) {
+  return nb::cast(config.*member);
+}
+template <auto member>
+void set_count(Config& config, nb::handle value) {
+  config.*member = to_count<std::remove_reference_t<decltype(config.*member)>>(value);
+}
+template <auto member>
+void set_bool(Config& config, nb::handle value) {
+  if (!PyBool_Check(value.ptr())) throw wrong_value(value, "True or False");
+  config.*member = value.ptr() == Py_True;
+}
+template <auto member>
+nb::object get_optional(const Config& config) {
+  return config.*member ? nb::object(nb::int_(*(config.*member))) : nb::none();
+}
+template <auto member>
+void set_optional(Config& config, nb::handle value) {
+  if (value.is_none()) (config.*member).reset();
+  else config.*member = to_count<std::uint64_t>(value);
+}
+
+// The values of enumerations by name, in the order of the enumeration.
+constexpr std::array kOrders{"C", "F"};
+constexpr std::array kCacheModes{"index", "shard", "chunks"};
+constexpr std::array kChunkOrders{"c", "f", "morton"};
+
+template <auto member, const auto& names>
+nb::object get_name(const Config& config) {
+  return nb::str(names[static_cast<std::size_t>(config.*member)]);
+}
+template <auto member, const auto& names>
+void set_name(Config& config, nb::handle value) {
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (PyUnicode_Check(value.ptr()) && PyUnicode_CompareWithASCIIString(value.ptr(), names[i]) == 0) {
+      config.*member = static_cast<std::remove_reference_t<decltype(config.*member)>>(i);
+      return;
+    }
+    known += (i == 0 ? "\"" : "or \"") + std::string(names[i]) + (i + 1 < names.size() ? "\" " : "\"");
+  }
+  throw wrong_value(value, known);
+}
+
+void set_share(Config& config, nb::handle value) {
+  const double share = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr || !(share >= 0 && share <= 1)) {
+    PyErr_Clear();
+    throw wrong_value(value, "a number from 0 to 1");
+  }
+  config.max_unused = share;
+}
+
+nb::object get_limits(const Config& config) {
+  nb::dict limits;
+  for (const auto& [name, value] : config.limits.entries()) limits[nb::str(name.data(), name.size())] = value;
+  return limits;
+}
+void set_limits(Config& config, nb::handle value) {
+  if (!PyDict_Check(value.ptr())) throw wrong_value(value, "a dict of limits by name");
+  for (const auto& [name, limit] : nb::borrow<nb::dict>(value))
+    config.limits.set(text_of(name, "a limit's name"), to_count<std::uint64_t>(limit)).value();
+}
+
+constexpr Setting kSettings[] = {
+    {"threads", get<&Config::threads>, set_count<&Config::threads>, "Threads that one call uses; 0: all cores."},
+    {"memory_budget", get<&Config::memory_budget>, set_count<&Config::memory_budget>,
+     "Bytes in flight in one call: encoded chunks and scratch, not the result."},
+    {"cache", get_name<&Config::cache, kCacheModes>, set_name<&Config::cache, kCacheModes>,
+     "What a handle keeps between calls: \"index\" (of shards), \"shard\" (also whole encoded shards) or \"chunks\" "
+     "(also decoded chunks)."},
+    {"cache_bytes", get<&Config::cache_bytes>, set_count<&Config::cache_bytes>, "Bytes that a handle may keep."},
+    {"coalesce_gap", get_optional<&Config::coalesce_gap>, set_optional<&Config::coalesce_gap>,
+     "Reads closer together than this many bytes become one; None: the store's own."},
+    {"tail_read_bytes", get_optional<&Config::tail_read_bytes>, set_optional<&Config::tail_read_bytes>,
+     "Objects no larger than this are read whole at the first request; None: the store's own."},
+    {"write_empty_chunks", get<&Config::write_empty_chunks>, set_bool<&Config::write_empty_chunks>,
+     "Store chunks that equal the fill value, too."},
+    {"durable", get<&Config::durable>, set_bool<&Config::durable>, "Flush files and directories to the disk."},
+    {"missing_is_error", get<&Config::missing_is_error>, set_bool<&Config::missing_is_error>,
+     "A missing chunk is NotFound, not the fill value."},
+    {"follow_symlinks", get<&Config::follow_symlinks>, set_bool<&Config::follow_symlinks>, "Follow symbolic links inside a store."},
+    {"order", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>, "The memory order of returned arrays: \"C\" or \"F\"."},
+    {"chunk_order", get_name<&Config::chunk_order, kChunkOrders>, set_name<&Config::chunk_order, kChunkOrders>,
+     "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
+    {"max_unused", get<&Config::max_unused>, set_share,
+     "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
+    {"limits", get_limits, set_limits, "Bounds on what stored bytes may ask for, by name; setting changes those named."},
+};
+
+const Setting* find_setting(std::string_view name) {
+  for (const Setting& setting : kSettings)
+    if (setting.name == name) return &setting;
+  return nullptr;
+}
+
+void change(Config& config, const std::string& name, nb::handle value) {
+  const Setting* setting = find_setting(name);
+  if (setting == nullptr) {
+    std::string known;
+    for (const Setting& each : kSettings) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    throw Exception(invalid_argument("there is no setting '" + name + "'; the settings are " + known).in_member("config"));
+  }
+  try {
+    setting->set(config, value);
+  } catch (const Exception& exception) {
+    throw Exception(Error(exception.error()).in_member("config." + name));
+  }
+}
+
+void change_all(Config& config, nb::handle changes) {
+  Config changed = config;
+  for (const auto& [name, value] : nb::borrow<nb::dict>(changes)) change(changed, text_of(name, "a setting's name"), value);
+  config = std::move(changed);
+}
+
+Defaults& defaults() {
+  static Defaults* const settings = new Defaults;
+  return *settings;
+}
+
+std::string print_defaults(const Defaults& self) {
+  std::string text = "sherd.config:";
+  for (const Setting& setting : kSettings)
+    text += std::string("\n  ") + setting.name + " = " + nb::repr(setting.get(self.config)).c_str();
+  return text;
+}
+
+}  // namespace
+
+const std::shared_ptr<Recorder>& recorder() {
+  static const auto* const shared = new std::shared_ptr<Recorder>(std::make_shared<Recorder>());
+  return *shared;
+}
+
+Config config_from(nb::handle changes) {
+  Config config = defaults().config;
+  if (!changes.is_none()) {
+    if (!PyDict_Check(changes.ptr())) throw wrong_value(changes, "a dict or None");
+    change_all(config, changes);
+  }
+  config.recorder = recorder();
+  config.interrupted = [] {
+    const nb::gil_scoped_acquire held;
+    return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
+  };
+  return config;
+}
+
+nb::dict config_to(const Config& config) {
+  nb::dict settings;
+  for (const Setting& setting : kSettings) settings[setting.name] = setting.get(config);
+  return settings;
+}
+
+void bind_config(nb::module_& module) {
+  nb::class_<Defaults> type(module, "Config",
+                            "The settings of handles that are opened from now on. A `config` argument goes before them.");
+  for (const Setting& setting : kSettings) {
+    const Setting* const row = &setting;
+    type.def_prop_rw(
+        row->name, [row](const Defaults& self) { return row->get(self.config); },
+        [row](Defaults& self, nb::object value) { change(self.config, row->name, value); }, nb::arg("value").none(), row->doc);
+  }
+  type.def("set", [](Defaults& self, const nb::kwargs& settings) { change_all(self.config, settings); },
+           "Sets several at once, all or none: config.set(threads=2, cache=\"chunks\").");
+  type.def("__repr__", print_defaults);
+  module.attr("config") = nb::cast(&defaults(), nb::rv_policy::reference);
+}
+
+}  // namespace sherd::python

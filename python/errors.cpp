@@ -1,0 +1,48 @@
+// Knows how the engine's errors become Python's. The classes themselves are Python (sherd/_errors.py), because several
+// of them have a second base from the standard library.
+#include "python/bindings.hpp"
+
+#include <new>
+
+namespace sherd::python {
+namespace {
+
+void set_error(const Error& error) {
+  const nb::object make = nb::module_::import_("sherd._errors").attr("make");
+  const auto optional_text = [](const std::string& text) { return text.empty() ? nb::none() : nb::object(nb::str(text.c_str(), text.size())); };
+  const nb::object slot = error.slot() ? nb::object(nb::int_(*error.slot())) : nb::none();
+  const std::string_view code = to_string(error.code());
+  const nb::object exception = make(nb::str(code.data(), code.size()), error.text(), optional_text(error.key()), slot,
+                                    optional_text(error.member()));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+}  // namespace
+
+void bind_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Exception& exception) {
+      set_error(exception.error());
+    } catch (const std::bad_alloc&) {
+      set_error(unavailable("out of memory"));
+    }
+  });
+}
+
+void throw_pending() {
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
+std::string text_of(nb::handle value, const char* what) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+  if (text == nullptr) {
+    throw_pending();
+    throw nb::type_error((std::string(what) + " must be a str, not " + Py_TYPE(value.ptr())->tp_name).c_str());
+  }
+  return {text, static_cast<std::size_t>(size)};
+}
+
+}  // namespace sherd::python

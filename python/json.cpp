@@ -1,0 +1,87 @@
+// Knows how Python says what JSON says. Integers keep all their digits both ways.
+#include "python/json.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "python/bindings.hpp"
+
+namespace sherd::python {
+namespace {
+
+/// Python's own guard against lists that hold themselves.
+class Deeper {
+ public:
+  Deeper() {
+    if (Py_EnterRecursiveCall(" while making JSON") != 0) throw nb::python_error();
+  }
+  ~Deeper() { Py_LeaveRecursiveCall(); }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+};
+
+Json from_integer(nb::handle value) { return Json::number(nb::str(value).c_str()); }
+
+Json from_float(double value) {
+  if (!std::isfinite(value)) throw Exception(invalid_argument("JSON has no NaN and no infinity"));
+  return value;
+}
+
+Json from_sequence(nb::handle value) {
+  Json::Array elements;
+  for (const nb::handle element : value) elements.push_back(json_from(element));
+  return elements;
+}
+
+Json from_dict(nb::handle value) {
+  Json::Object members;
+  for (const auto& [key, member] : nb::borrow<nb::dict>(value)) {
+    if (!PyUnicode_Check(key.ptr()))
+      throw Exception(invalid_argument("the keys of a JSON object are str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
+    members.emplace_back(text_of(key, "a key"), json_from(member));
+  }
+  return members;
+}
+
+}  // namespace
+
+Json json_from(nb::handle value) {
+  const Deeper guard;
+  PyObject* const object = value.ptr();
+  if (value.is_none()) return nullptr;
+  if (PyBool_Check(object)) return object == Py_True;
+  if (PyUnicode_Check(object)) return text_of(value, "a value");
+  if (PyLong_Check(object)) return from_integer(nb::steal(PyNumber_Long(object)));
+  if (PyFloat_Check(object)) return from_float(PyFloat_AS_DOUBLE(object));
+  if (PyDict_Check(object)) return from_dict(value);
+  if (PyList_Check(object) || PyTuple_Check(object)) return from_sequence(value);
+  if (nb::hasattr(value, "tolist")) return json_from(value.attr("tolist")());
+  throw Exception(invalid_argument("JSON has no value of type " + std::string(Py_TYPE(object)->tp_name)));
+}
+
+nb::object json_to(const Json& json) {
+  switch (json.type()) {
+    case Json::Type::null: return nb::none();
+    case Json::Type::boolean: return nb::bool_(*json.as_bool());
+    case Json::Type::string: return nb::str(json.text().data(), json.text().size());
+    case Json::Type::number: {
+      if (json.text().find_first_of(".eE") != std::string::npos) return nb::float_(*json.as_double());
+      PyObject* const integer = PyLong_FromString(json.text().c_str(), nullptr, 10);
+      if (integer == nullptr) throw nb::python_error();
+      return nb::steal(integer);
+    }
+    case Json::Type::array: {
+      nb::list elements;
+      for (const Json& element : json.elements()) elements.append(json_to(element));
+      return elements;
+    }
+    case Json::Type::object: {
+      nb::dict members;
+      for (const auto& [key, member] : json.members()) members[nb::str(key.data(), key.size())] = json_to(member);
+      return members;
+    }
+  }
+  return nb::none();
+}
+
+}  // namespace sherd::python

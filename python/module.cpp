@@ -1,0 +1,20 @@
+// The module sherd._sherd: the engine for Python. sherd/*.py puts the public names on top of it.
+#include "python/bindings.hpp"
+#include "python/numpy.hpp"
+#include "sherd/version.hpp"
+
+NB_MODULE(_sherd, module) {
+  namespace python = sherd::python;
+  module.doc() = "The engine of Sherd for Python; import sherd, not this.";
+  module.attr("version") = sherd::version();
+  static_cast<void>(python::numpy());
+  python::bind_errors();
+  python::bind_config(module);
+  python::bind_memory(module);
+  python::bind_store(module);
+  python::bind_recorder(module);
+  python::bind_array(module);
+  python::bind_group(module);
+  python::bind_scalar(module);
+  python::bind_tools(module);
+}

@@ -1,0 +1,30 @@
+// What arrays and groups have in common for Python: how their place is named and how they are pickled.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "python/access.hpp"
+#include "python/bindings.hpp"
+#include "python/config.hpp"
+#include "sherd/group.hpp"
+
+namespace sherd::python {
+
+/// The store that a path, a URL, an os.PathLike or a Store names.
+[[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
+/// CreateOptions from the dict that sherd._options makes.
+[[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
+[[nodiscard]] nb::object node_to(Node node);
+
+/// (function, arguments) for pickle. InvalidArgument where the store is in memory.
+template <class Handle>
+nb::tuple reduce(const Handle& node) {
+  const std::string& url = node.store()->url();
+  if (url.starts_with("memory:"))
+    throw Exception(invalid_argument("what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+  const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
+  return nb::make_tuple(reopen, nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
+                                               nb::str(node.format().data(), node.format().size()), config_to(node.config())));
+}
+
+}  // namespace sherd::python

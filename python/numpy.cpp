@@ -1,0 +1,123 @@
+// Knows how an array's memory crosses between NumPy and the engine, without NumPy's headers: results are ndarrays over a
+// Memory object, and existing arrays are seen through __array_struct__, which serves every dtype (the buffer protocol
+// has none for dates and for bfloat16).
+#include "python/numpy.hpp"
+
+#include <limits>
+#include <new>
+
+#include "base/buffer.hpp"
+#include "python/bindings.hpp"
+
+namespace sherd::python {
+namespace {
+
+/// A block of the engine's memory that Python owns.
+class Memory {
+ public:
+  explicit Memory(std::size_t size) : data_(allocate_bytes(size)), size_(size) {
+    if (data_ == nullptr) throw Exception(unavailable("out of memory for a result of " + std::to_string(size) + " bytes"));
+  }
+  ~Memory() { free_bytes(data_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::byte* data_;
+  std::size_t size_;
+};
+
+int get_buffer(PyObject* object, Py_buffer* buffer, int flags) {
+  const auto* memory = nb::inst_ptr<Memory>(object);
+  return PyBuffer_FillInfo(buffer, object, memory->data(), static_cast<Py_ssize_t>(memory->size()), 0, flags);
+}
+
+/// NumPy's array interface, C side, version 3.
+struct ArrayInterface {
+  int two;
+  int nd;
+  char typekind;
+  int itemsize;
+  int flags;
+  Py_intptr_t* shape;
+  Py_intptr_t* strides;
+  void* data;
+  PyObject* descr;
+};
+constexpr int kCContiguous = 0x1;
+constexpr int kWriteable = 0x400;
+
+std::size_t bytes_of(const Shape& shape, const DType& dtype) {
+  const auto count = element_count(shape);
+  if (!count || *count > std::numeric_limits<std::int64_t>::max() / dtype.size())
+    throw Exception(unavailable("out of memory: a result of shape " + to_string(shape) + " has more bytes than can be addressed"));
+  return static_cast<std::size_t>(*count) * dtype.size();
+}
+
+}  // namespace
+
+const Numpy& numpy() {
+  static const Numpy* const names = [] {
+    nb::object module = nb::module_::import_("numpy");
+    nb::object dtype = module.attr("dtype");
+    return new Numpy{module, module.attr("ndarray"), dtype, module.attr("asarray"), dtype("O")};
+  }();
+  return *names;
+}
+
+nb::tuple to_tuple(const Shape& shape) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(d), PyLong_FromUnsignedLongLong(shape[d]));
+  return nb::borrow<nb::tuple>(tuple);
+}
+
+Shape shape_from(nb::handle value, const char* what) {
+  const auto length = [what](nb::handle item) -> std::uint64_t {
+    const nb::object integer = nb::steal(PyNumber_Index(item.ptr()));
+    if (!integer.is_valid()) throw nb::python_error();
+    const long long number = PyLong_AsLongLong(integer.ptr());
+    if (number < 0) {
+      PyErr_Clear();
+      throw Exception(invalid_argument("lengths are from 0 to 2^63-1, not " + std::string(nb::str(integer).c_str())).in_member(what));
+    }
+    return static_cast<std::uint64_t>(number);
+  };
+  if (PyIndex_Check(value.ptr()) && !PySequence_Check(value.ptr())) return {length(value)};
+  Shape shape;
+  for (const nb::handle item : value) shape.push_back(length(item));
+  return shape;
+}
+
+NewArray new_array(const Shape& shape, const DType& dtype, nb::handle numpy_type, Order order) {
+  nb::object memory = nb::inst_alloc(nb::type<Memory>());
+  auto* block = new (nb::inst_ptr<Memory>(memory)) Memory(bytes_of(shape, dtype));
+  nb::inst_mark_ready(memory);
+  nb::object array = numpy().ndarray(to_tuple(shape), numpy_type, memory, 0, nb::none(), order == Order::f ? "F" : "C");
+  return {std::move(array), block->data()};
+}
+
+ArrayMemory memory_of(nb::handle ndarray, const DType& dtype) {
+  const nb::object capsule = ndarray.attr("__array_struct__");
+  const auto* found = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (found == nullptr) throw nb::python_error();
+  AnyView view{static_cast<std::byte*>(found->data), dtype, {}, {}};
+  view.shape.assign(found->shape, found->shape + found->nd);
+  view.strides.assign(found->strides, found->strides + found->nd);
+  return {std::move(view), (found->flags & kWriteable) != 0, (found->flags & kCContiguous) != 0};
+}
+
+nb::object as_array(nb::handle value, nb::handle numpy_type) {
+  if (value.type().is(numpy().ndarray) && value.attr("dtype").is(numpy_type)) return nb::borrow(value);
+  return numpy().asarray(value, numpy_type);
+}
+
+void bind_memory(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+  nb::class_<Memory>(module, "Memory", nb::type_slots(slots),
+                     "The engine's memory behind a result: aligned, and on huge pages when large.");
+}
+
+}  // namespace sherd::python

@@ -1,0 +1,48 @@
+// NumPy as the bindings need it: element types, new arrays in the engine's memory, and views of arrays that exist.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+
+#include "sherd/dtype.hpp"
+#include "sherd/view.hpp"
+
+namespace sherd::python {
+
+/// What is used of NumPy, looked up once.
+struct Numpy {
+  nanobind::object module, ndarray, dtype, asarray, object_dtype;
+};
+/// First called while the module is being imported.
+[[nodiscard]] const Numpy& numpy();
+
+/// The NumPy type of the elements: `object` for string and bytes, V<n> for r<bits>, <U<n> for fixed_length_utf32.
+/// bfloat16 is ml_dtypes.bfloat16, and Unsupported where that package is not installed.
+[[nodiscard]] nanobind::object numpy_dtype(const DType& dtype);
+/// From a NumPy type, anything np.dtype() takes, a name or a JSON object as in Zarr metadata, or str and bytes (of
+/// variable length).
+[[nodiscard]] DType dtype_from(nanobind::handle value);
+
+[[nodiscard]] nanobind::tuple to_tuple(const Shape& shape);
+/// A shape from an int or a sequence of ints; `what` names the argument in the error.
+[[nodiscard]] Shape shape_from(nanobind::handle value, const char* what);
+
+struct NewArray {
+  nanobind::object array;
+  std::byte* data;
+};
+/// An uninitialised array of a fixed-size type. Unavailable where memory runs out.
+[[nodiscard]] NewArray new_array(const Shape& shape, const DType& dtype, nanobind::handle numpy_dtype, Order order);
+
+/// An existing ndarray's memory. The view lives as long as the array.
+struct ArrayMemory {
+  AnyView view;
+  bool writeable, c_contiguous;
+};
+[[nodiscard]] ArrayMemory memory_of(nanobind::handle ndarray, const DType& dtype);
+
+/// np.asarray(value, dtype), without a call where that changes nothing.
+[[nodiscard]] nanobind::object as_array(nanobind::handle value, nanobind::handle numpy_dtype);
+
+}  // namespace sherd::python

@@ -1,0 +1,19 @@
+// Elements of variable length: the engine's VarBytes and Python's str and bytes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <span>
+#include <vector>
+
+#include "sherd/dtype.hpp"
+
+namespace sherd::python {
+
+[[nodiscard]] nanobind::object object_from(const VarBytes& element, const DType& dtype);
+/// Replaces the references in `to`, which may be null.
+void objects_from(std::span<const VarBytes> elements, const DType& dtype, PyObject** to);
+/// What the objects say; it lives as long as they. InvalidArgument where one is not of the type.
+[[nodiscard]] std::vector<VarBytes> elements_from(std::span<PyObject* const> objects, const DType& dtype);
+
+}  // namespace sherd::python

@@ -1,0 +1,50 @@
+"""Sharded, chunked N-dimensional arrays in Zarr v3, from one C++ engine.
+
+    import sherd
+
+    array = sherd.create_array("data.zarr", shape=(512, 512, 512), dtype="uint16", chunks=(64, 64, 64), shards="auto")
+    array[10:20, 100:200, ::-1] = 7
+    sherd.open("data.zarr")[15, 150]
+"""
+
+from ._attributes import Attributes
+from ._errors import Conflict, Corrupt, Error, InvalidArgument, Io, NotFound, OutOfMemory, Unavailable, Unsupported
+from ._group import Group
+from ._nodes import consolidate_metadata, create_array, create_group, open, open_array, open_group
+from ._record import record
+from ._sherd import Array, Config, MemoryStore, Store, config
+from ._sherd import version as __version__
+from ._tools import check, copy
+
+__all__ = [
+    "Array",
+    "Attributes",
+    "Config",
+    "Conflict",
+    "Corrupt",
+    "Error",
+    "Group",
+    "InvalidArgument",
+    "Io",
+    "MemoryStore",
+    "NotFound",
+    "OutOfMemory",
+    "Store",
+    "Unavailable",
+    "Unsupported",
+    "__version__",
+    "check",
+    "config",
+    "consolidate_metadata",
+    "copy",
+    "create_array",
+    "create_group",
+    "open",
+    "open_array",
+    "open_group",
+    "record",
+]
+
+for _public in (Array, Config, MemoryStore, Store):
+    _public.__module__ = "sherd"
+del _public

@@ -1,0 +1,63 @@
+"""The attributes of a node as a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+
+class Attributes(MutableMapping[str, Any]):
+    """The user's attributes of an array or a group. Values are what JSON can say.
+
+    Every change is one atomic write of the node's document; update() makes many changes in one. Values that are read
+    are copies: to change something inside one, assign it anew.
+    """
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+
+    def __getitem__(self, name: str) -> Any:
+        return self._node._attributes()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._node._attributes())
+
+    def __len__(self) -> int:
+        return len(self._node._attributes())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._node._attributes()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self:
+            raise KeyError(name)
+        self._node._update_attributes({name: None})
+
+    def update(self, other: Any = (), /, **more: Any) -> None:
+        """Changes many attributes in one atomic write."""
+        changes = {**dict(other), **more}
+        if not changes:
+            return
+        # The engine's update takes null for "remove".
+        if any(value is None for value in changes.values()):
+            self._node._set_attributes({**self._node._attributes(), **changes})
+        else:
+            self._node._update_attributes(changes)
+
+    def clear(self) -> None:
+        """Removes all attributes in one atomic write."""
+        self._node._set_attributes({})
+
+    def put(self, attributes: Mapping[str, Any]) -> None:
+        """Replaces all attributes in one atomic write."""
+        self._node._set_attributes(dict(attributes))
+
+    def asdict(self) -> dict[str, Any]:
+        """A copy as a dict."""
+        return dict(self._node._attributes())
+
+    def __repr__(self) -> str:
+        return repr(self._node._attributes())

@@ -1,0 +1,63 @@
+"""New arrays: the keywords of create_array, wherever it is called from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _options, _sherd
+from ._errors import InvalidArgument
+
+
+def make_array(
+    create: Callable[[dict[str, Any]], _sherd.Array],
+    *,
+    shape: Any = None,
+    dtype: Any = None,
+    data: Any = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    serializer: Any = "auto",
+    compressors: Any = "auto",
+    codecs: Any = None,
+    index_location: str = "end",
+    index_codecs: Any = None,
+    fill_value: Any = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    attributes: Any = None,
+    overwrite: bool = False,
+    config: dict[str, Any] | None = None,
+) -> _sherd.Array:
+    """Calls `create` with the engine's options and writes the data, where there is any."""
+    if data is not None:
+        data = np.asarray(data)
+        if shape is not None and tuple(np.atleast_1d(shape)) != data.shape:
+            raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")
+    options = _options.node(
+        shape=shape,
+        dtype=dtype,
+        data=data,
+        fill_value=fill_value,
+        chunk_key_encoding=chunk_key_encoding,
+        dimension_names=dimension_names,
+        attributes=attributes,
+        overwrite=overwrite,
+        config=config,
+    )
+    options |= _options.layout(chunks, shards)
+    options |= _options.codecs(
+        filters=filters,
+        serializer=serializer,
+        compressors=compressors,
+        codecs=codecs,
+        index_location=index_location,
+        index_codecs=index_codecs,
+    )
+    array = create(options)
+    if data is not None:
+        array[...] = data
+    return array

@@ -1,0 +1,87 @@
+"""The exceptions of Sherd. A program reads `code`, never the text."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """What every failure of Sherd is.
+
+    code: one of invalid_argument, corrupt, unsupported, not_found, conflict, io, unavailable.
+    key: the key of the object in the store, where one is known.
+    slot: the number of the inner chunk inside the shard, likewise.
+    member: the member of a metadata document or the argument, such as "codecs[0].configuration.level", likewise.
+    """
+
+    code: str = "unavailable"
+    key: str | None = None
+    slot: int | None = None
+    member: str | None = None
+
+    def __init__(
+        self, message: str = "", *, key: str | None = None, slot: int | None = None, member: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.key = key
+        self.slot = slot
+        self.member = member
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self.args, {"key": self.key, "slot": self.slot, "member": self.member}
+
+
+class InvalidArgument(Error, ValueError):
+    """The request itself is wrong."""
+
+    code = "invalid_argument"
+
+
+class Corrupt(Error):
+    """Stored bytes contradict their format."""
+
+    code = "corrupt"
+
+
+class Unsupported(Error):
+    """Legal, but not known to Sherd, or beyond one of its limits."""
+
+    code = "unsupported"
+
+
+class NotFound(Error, FileNotFoundError):
+    """What was named does not exist."""
+
+    code = "not_found"
+
+
+class Conflict(Error):
+    """It exists already, or another writer was first."""
+
+    code = "conflict"
+
+
+class Io(Error, OSError):
+    """The operating system or a server failed."""
+
+    code = "io"
+
+
+class Unavailable(Error):
+    """A resource ran out, or the call was interrupted."""
+
+    code = "unavailable"
+
+
+class OutOfMemory(Unavailable, MemoryError):
+    """Memory ran out."""
+
+
+CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported, NotFound, Conflict, Io, Unavailable)}
+
+
+def make(code: str, text: str, key: str | None, slot: int | None, member: str | None) -> Error:
+    """The exception for an error of the engine."""
+    kind = OutOfMemory if code == "unavailable" and "memory" in text else CLASSES[code]
+    return kind(text, key=key, slot=slot, member=member)

@@ -1,0 +1,163 @@
+"""The ways to arrays and groups: open, create, consolidate."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+from . import _sherd
+from ._create import make_array
+from ._errors import InvalidArgument, NotFound
+from ._group import Group, wrap
+
+StoreLike = str | os.PathLike[str] | _sherd.Store
+Mode = Literal["r", "r+", "a", "w", "w-"]
+MODES = ("r", "r+", "a", "w", "w-")
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise InvalidArgument(f"mode is one of {', '.join(MODES)}; not {mode!r}", member="mode")
+
+
+def _open(store: StoreLike, mode: str, path: str, format: str | None, config: Any) -> _sherd.Array | Group:
+    return wrap(_sherd.open_node(store, path, mode != "r", format or "", config))
+
+
+def open(
+    store: StoreLike,
+    *,
+    mode: Mode = "r",
+    path: str = "",
+    format: str | None = None,
+    config: dict[str, Any] | None = None,
+) -> _sherd.Array | Group:
+    """Opens what stands at a path, a URL or in a Store: an Array or a Group.
+
+    mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
+    nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
+    path: below the store's root. format: such as "zarr3"; None: found out. config: settings of this handle.
+    """
+    _check_mode(mode)
+    if mode in ("w", "w-"):
+        return create_group(store, path=path, overwrite=mode == "w", config=config)
+    try:
+        return _open(store, mode, path, format, config)
+    except NotFound:
+        if mode != "a":
+            raise
+    return create_group(store, path=path, config=config)
+
+
+def open_group(
+    store: StoreLike,
+    *,
+    mode: Mode = "r",
+    path: str = "",
+    format: str | None = None,
+    config: dict[str, Any] | None = None,
+) -> Group:
+    """Opens a group as open() does; InvalidArgument where an array stands."""
+    node = open(store, mode=mode, path=path, format=format, config=config)
+    if not isinstance(node, Group):
+        raise InvalidArgument(f"{node.url} is an array, not a group")
+    return node
+
+
+def open_array(
+    store: StoreLike,
+    *,
+    mode: Mode = "r",
+    path: str = "",
+    format: str | None = None,
+    config: dict[str, Any] | None = None,
+    **options: Any,
+) -> _sherd.Array:
+    """Opens an array; InvalidArgument where a group stands.
+
+    The modes that may make one ("a", "w", "w-"; see open()) take the keywords of create_array.
+    """
+    _check_mode(mode)
+    if "overwrite" in options:
+        raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
+    if mode in ("r", "r+") and options:
+        raise InvalidArgument(f"mode {mode!r} makes no array and takes no {', '.join(options)}", member="mode")
+    if mode not in ("w", "w-"):
+        try:
+            node = _open(store, mode, path, format, config)
+        except NotFound:
+            if mode != "a":
+                raise
+        else:
+            if isinstance(node, Group):
+                raise InvalidArgument(f"{node.url} is a group, not an array")
+            return node
+    return create_array(store, name=path, overwrite=mode == "w", config=config, **options)
+
+
+def create_group(
+    store: StoreLike,
+    *,
+    path: str = "",
+    attributes: dict[str, Any] | None = None,
+    overwrite: bool = False,
+    config: dict[str, Any] | None = None,
+) -> Group:
+    """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
+    overwritten, which erases it and all below it."""
+    return Group(_sherd.create_group(store, path, {} if attributes is None else attributes, overwrite, config))
+
+
+def create_array(
+    store: StoreLike,
+    *,
+    name: str | None = None,
+    shape: Any = None,
+    dtype: Any = None,
+    data: Any = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    serializer: Any = "auto",
+    compressors: Any = "auto",
+    codecs: Any = None,
+    index_location: Literal["start", "end"] = "end",
+    index_codecs: Any = None,
+    fill_value: Any = None,
+    chunk_key_encoding: Any = None,
+    dimension_names: Any = None,
+    attributes: dict[str, Any] | None = None,
+    overwrite: bool = False,
+    config: dict[str, Any] | None = None,
+) -> _sherd.Array:
+    """Makes an array. Shape and dtype are needed, or `data`, which is written.
+
+    name: the path below the store's root; None: the root itself.
+    dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.
+    chunks: the (inner) chunk, an int a dimension; "auto": by size; a dict: the chunk grid as in metadata.
+    shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object.
+    filters, serializer, compressors: codecs, each a string such as "zstd:3", a JSON object, or an object with
+    to_dict(). "auto": none; little-endian bytes, vlen-utf8 or vlen-bytes; zstd. None: none.
+    codecs: the whole chain as a list of JSON objects; goes without the three above and without shards.
+    index_location, index_codecs: of the index of a shard.
+    fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
+    chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
+    dimension_names: a str or None a dimension. attributes: a dict.
+    overwrite: erase what stands there; otherwise that is Conflict.
+    config: settings of this handle; see sherd.config.
+    """
+    arguments = dict(locals())
+    del arguments["store"], arguments["name"]
+    return make_array(lambda options: _sherd.create_array(store, name or "", options), **arguments)
+
+
+def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:
+    """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
+    need one request. A snapshot: later changes reach it by the next call. Gives the group, opened for reading."""
+    open_group(store, mode="r+", path=path)._handle.consolidate()
+    return open_group(store, path=path)
+
+
+def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> _sherd.Array | Group:
+    """What a pickled handle becomes."""
+    return wrap(_sherd.open_node(url, path, writable, format, config))

@@ -1,0 +1,167 @@
+"""The arguments of create_array as the engine takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _sherd
+from ._errors import InvalidArgument
+
+
+def codec(value: Any) -> Any:
+    """A codec as its JSON object, or a string such as "zstd:3" as it is."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    raise InvalidArgument(f"a codec is a string, a JSON object, or has to_dict(); not {value!r}", member="codecs")
+
+
+def codec_list(value: Any) -> list[Any]:
+    """Codecs from a list of them, a single one, or None for none."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        return [codec(each) for each in value]
+    return [codec(value)]
+
+
+def is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def chain(filters: Any, serializer: Any, compressors: Any) -> list[Any] | None:
+    """The codecs of a chunk, or None where all of them are left to the engine."""
+    if is_auto(filters) and is_auto(serializer) and is_auto(compressors):
+        return None
+    before = [] if is_auto(filters) else codec_list(filters)
+    middle = [] if is_auto(serializer) else [codec(serializer)]
+    after = ["zstd:3"] if is_auto(compressors) else codec_list(compressors)
+    return before + middle + after
+
+
+def key_encoding(value: Any) -> Any:
+    """A chunk key encoding as metadata has it; {"name", "separator"} and a bare name are short for it."""
+    if isinstance(value, str):
+        return {"name": value}
+    if hasattr(value, "to_dict"):
+        value = value.to_dict()
+    if isinstance(value, Mapping) and "separator" in value:
+        return {"name": value.get("name", "default"), "configuration": {"separator": value["separator"]}}
+    return value
+
+
+def number_json(value: Any, name: str) -> Any:
+    """A Python number as the metadata of the type `name` has it."""
+    if isinstance(value, complex):
+        return [number_json(value.real, "float64"), number_json(value.imag, "float64")]
+    if name.startswith("complex"):
+        return [number_json(value, "float64"), 0.0]
+    if name == "bool" and not isinstance(value, bool) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, float):
+        if value != value:
+            return "NaN"
+        if value in (float("inf"), float("-inf")):
+            return "Infinity" if value > 0 else "-Infinity"
+        if "int" in name and value.is_integer():
+            return int(value)
+    elif isinstance(value, bool) and name != "bool":
+        return int(value)
+    return value
+
+
+def fill_json(value: Any, dtype: Any) -> Any:
+    """A fill value as metadata has it: from a Python or NumPy scalar, bit for bit, or from JSON as it is."""
+    json, native = _sherd.describe_dtype(dtype)
+    name = json if isinstance(json, str) else json["name"]
+    if isinstance(value, (np.generic, np.ndarray)):
+        if value.shape == () and value.dtype == native and not native.hasobject:
+            return _sherd.element_json(value, json)
+        if native.kind not in "mMVU":
+            value = value.item()
+    if isinstance(value, (bytes, bytearray)):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if native.kind in "mM" and not isinstance(value, int):
+        return _sherd.element_json(np.asarray(value, native), json)
+    if native.names is not None and isinstance(value, (tuple, np.void)):
+        return _sherd.element_json(np.asarray(value, native), json)
+    if isinstance(value, (bool, int, float, complex)):
+        return number_json(value, name)
+    return str(value) if isinstance(value, np.str_) else value
+
+
+def object_dtype(data: np.ndarray[Any, Any]) -> str:
+    """The element type of an array of objects: "string" or "bytes"."""
+    for name, kind in (("string", str), ("bytes", bytes)):
+        if all(isinstance(each, kind) for each in data.flat) and data.size > 0:
+            return name
+    raise InvalidArgument('data of objects needs dtype="string" or dtype="bytes"', member="dtype")
+
+
+def layout(chunks: Any, shards: Any) -> dict[str, Any]:
+    """Chunks and shards. A dict is the chunk grid as metadata has it."""
+    found: dict[str, Any] = {}
+    if isinstance(chunks, Mapping):
+        found["chunk_grid"] = dict(chunks)
+    elif not is_auto(chunks) and chunks is not None:
+        found["chunks"] = chunks
+    if is_auto(shards):
+        found["auto_shards"] = True
+    elif shards is not None:
+        found["shards"] = shards
+    return found
+
+
+def node(
+    *,
+    shape: Any,
+    dtype: Any,
+    data: np.ndarray[Any, Any] | None,
+    fill_value: Any,
+    chunk_key_encoding: Any,
+    dimension_names: Any,
+    attributes: Any,
+    overwrite: bool,
+    config: Any,
+) -> dict[str, Any]:
+    """What an array is apart from its chunks and codecs."""
+    if data is not None:
+        shape = data.shape if shape is None else shape
+        dtype = (object_dtype(data) if data.dtype == object else data.dtype) if dtype is None else dtype
+    for name, value in (("shape", shape), ("dtype", dtype)):
+        if value is None:
+            raise InvalidArgument(f"{name} is missing; give it, or data", member=name)
+    found: dict[str, Any] = {"shape": shape, "dtype": dtype, "overwrite": overwrite}
+    if fill_value is not None:
+        found["fill_value"] = fill_json(fill_value, dtype)
+    if chunk_key_encoding is not None:
+        found["chunk_key_encoding"] = key_encoding(chunk_key_encoding)
+    for name, value in (("dimension_names", dimension_names), ("attributes", attributes), ("config", config)):
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def codecs(
+    *, filters: Any, serializer: Any, compressors: Any, codecs: Any, index_location: str, index_codecs: Any
+) -> dict[str, Any]:
+    """The codecs of chunks and of shard indices."""
+    found: dict[str, Any] = {"index_location": index_location}
+    chosen = chain(filters, serializer, compressors)
+    if codecs is not None:
+        if chosen is not None:
+            raise InvalidArgument("codecs is the whole chain; filters, serializer and compressors go without it", member="codecs")
+        found["raw_codecs"] = codec_list(codecs)
+    elif chosen is not None:
+        found["codecs"] = chosen
+    if index_codecs is not None:
+        found["index_codecs"] = codec_list(index_codecs)
+    return found

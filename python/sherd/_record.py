@@ -1,0 +1,41 @@
+"""What the store was asked for."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from . import _sherd
+
+
+class Log:
+    """What happened in a `with sherd.record()` block; filled when the block ends.
+
+    requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase or list.
+    stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written"}.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.stats: dict[str, int] = {}
+
+    def __enter__(self) -> Log:
+        self._before = _sherd.recorder_stats()
+        _sherd.recorder_start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.requests = _sherd.recorder_stop()
+        self.stats = {name: count - self._before[name] for name, count in _sherd.recorder_stats().items()}
+
+
+def record() -> Log:
+    """Records every store request of this process in a block, also of handles that were opened before it:
+
+    with sherd.record() as log:
+        array[0, 0]
+    print(log.requests, log.stats)
+    """
+    return Log()

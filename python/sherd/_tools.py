@@ -1,0 +1,58 @@
+"""What is done with whole arrays and hierarchies."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+from . import _options, _sherd
+from ._errors import InvalidArgument
+from ._group import Group
+
+Source = str | os.PathLike[str] | _sherd.Store | _sherd.Array | Group
+
+
+def _url(source: Source) -> str:
+    if isinstance(source, (_sherd.Store, _sherd.Array, Group)):
+        if source.url.startswith("memory:"):
+            raise InvalidArgument("this works on stores that have a path or a URL, and a memory store has none")
+        return source.url
+    return os.fspath(source)
+
+
+def copy(
+    src: Source,
+    dst: Source,
+    *,
+    chunks: Any = None,
+    shards: Any = None,
+    codecs: Any = None,
+    index_location: Literal["start", "end"] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    config: dict[str, Any] | None = None,
+) -> dict[str, int]:
+    """Copies an array or a whole hierarchy, and gives what was done: {"arrays", "groups", "shards", "shards_skipped",
+    "chunks_moved", "chunks_encoded"}.
+
+    What is None stays as the source has it; shards=() takes sharding away. Chunks whose codecs and grid agree are moved
+    as they are. Memory stays within config["memory_budget"]. With `resume`, goes on where an earlier copy with the same
+    options was cut off.
+    """
+    options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
+    if codecs is not None:
+        options["codecs"] = _options.codec_list(codecs)
+    if index_location is not None:
+        options["index_location"] = index_location
+    if config is not None:
+        options["config"] = config
+    return _sherd.copy(_url(src), _url(dst), options, resume)
+
+
+def check(src: Source, data: bool = False, *, path: str = "", config: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Verifies every metadata document and every shard index below a node and, with `data`, every chunk.
+
+    Gives {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
+    "code", "key", "slot", "offset", "message"}], "repaired": []}.
+    """
+    return _sherd.check(_url(src), path, data, config)

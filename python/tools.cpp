@@ -1,0 +1,45 @@
+// What is done with whole arrays and hierarchies, as sherd._tools calls it.
+#include "sherd/tools.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "python/json.hpp"
+#include "python/node.hpp"
+#include "python/numpy.hpp"
+
+namespace sherd::python {
+namespace {
+
+nb::dict report_to(const CopyReport& report) {
+  nb::dict counts;
+  counts["arrays"] = report.arrays;
+  counts["groups"] = report.groups;
+  counts["shards"] = report.shards;
+  counts["shards_skipped"] = report.shards_skipped;
+  counts["chunks_moved"] = report.chunks_moved;
+  counts["chunks_encoded"] = report.chunks_encoded;
+  return counts;
+}
+
+/// Takes the options of a new array that a copy can change; `resume` besides.
+nb::dict copy_node(const std::string& source, const std::string& destination, const nb::dict& given, bool resume) {
+  CreateOptions create = create_options(given, config_from(nb::none()));
+  CopyOptions options{.auto_shards = create.auto_shards, .codecs = std::move(create.codecs), .resume = resume,
+                      .overwrite = create.overwrite, .config = std::move(create.config)};
+  if (given.contains("chunks")) options.chunks = std::move(create.chunks);
+  if (given.contains("shards")) options.shards = std::move(create.shards);
+  if (given.contains("index_location")) options.index_location = create.index_location;
+  return report_to(call([&] { return sherd::copy(source, destination, options); }));
+}
+
+}  // namespace
+
+void bind_tools(nb::module_& module) {
+  module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"), "Copies a node.");
+  module.def("check", [](const std::string& url, const std::string& path, bool data, nb::handle settings) {
+    const CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
+    return json_to(call([&] { return sherd::check(url, options); }).to_json());
+  }, nb::arg("url"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(), "Verifies a node and all below it.");
+}
+
+}  // namespace sherd::python
