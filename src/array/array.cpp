@@ -1,6 +1,7 @@
 // Array handles: what they say of themselves, and reading. Writing is in write.cpp, resizing in resize.cpp.
 #include "sherd/array.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -20,17 +21,19 @@ bool all_regular(const ChunkGrid& grid) {
 }
 
 // Edge lengths that are not the first cell's must fit the shard's inner chunks too.
-Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout) {
+Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const Limits& limits) {
   const auto* grid = std::get_if<RectilinearGrid>(&spec.grid);
   if (grid == nullptr) return {};
   const Shape first = first_cell_shape(ChunkGrid(spec));
+  Shape largest = first;
   for (std::size_t d = 0; d < grid->axes.size(); ++d)
     for (const auto& run : grid->axes[d].runs) {
       Shape shape = first;
       shape[d] = run.first;
-      SHERD_TRY(layout.check_shape(shape));
+      SHERD_TRY(layout.check_shape(shape, limits));
+      largest[d] = std::max(largest[d], run.first);
     }
-  return {};
+  return layout.check_shape(largest, limits);
 }
 
 // How often a chunk is read anew that was replaced between opening and reading.
@@ -89,7 +92,7 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
   SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value.bytes(), place.config.limits)
                         .in_member("codecs")
                         .in_key(place.format->document_key(place.path)));
-  SHERD_TRY(check_edges(spec, layout).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
+  SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
   return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
 }

@@ -35,7 +35,10 @@ Shape stream_block(const Shape& shape, std::uint64_t element_size) {
 }  // namespace
 
 Result<void> ChunkReader::from_memory(std::span<const std::byte> encoded, const Piece& piece) const {
-  if (!piece.layout.shard) return leaf_in_memory(encoded, stored_piece(piece));
+  if (!piece.layout.shard) {
+    SHERD_TRY(piece.layout.check_encoded_size(piece.shape, encoded.size()));
+    return leaf_in_memory(encoded, stored_piece(piece));
+  }
   if (piece.layout.opaque_shard()) return opaque_in_memory(encoded, piece);
   return shard_in_memory(encoded, stored_piece(piece));
 }

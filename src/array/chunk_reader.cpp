@@ -161,6 +161,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
 Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
   if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
     return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
+  if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
   const auto read = [&](Buffer& into) -> Result<void> {
     SHERD_TRY(into.resize(size));
     const RangeRead range{0, into.span()};
@@ -221,9 +222,12 @@ Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& p
     job.extent = {job.extent.offset + low, high - low};
     job.skipped = low;
     job.raw = true;
-  } else if (config_.cache == CacheMode::chunks && !inner.shard) {
-    SHERD_TRY(hit, from_cache(shard.source, job));
-    if (hit) return {};
+  } else if (!inner.shard) {
+    SHERD_TRY(inner.check_encoded_size(job.level->shape, job.extent.length));
+    if (config_.cache == CacheMode::chunks) {
+      SHERD_TRY(hit, from_cache(shard.source, job));
+      if (hit) return {};
+    }
   }
   plan.jobs.push_back(job);
   return {};

@@ -190,6 +190,7 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     if (old != nullptr && !inner.covered()) {
       SHERD_TRY(extent, old->index->extent(slot.slot));
       if (extent) {
+        if (!inner.layout.shard) SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
         SHERD_TRY(present->resize(extent->length));
         const RangeRead range{extent->offset, present->span()};
         SHERD_TRY(old->source->read({&range, 1}).in_slot(slot.slot));

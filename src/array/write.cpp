@@ -65,7 +65,7 @@ class RegionWriter {
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;
     if (old != nullptr) {
-      SHERD_TRY(whole, read_whole(*old, before));
+      SHERD_TRY(whole, read_whole(*old, piece, before));
       bytes = whole;
     }
     Scratch encoded;
@@ -73,11 +73,12 @@ class RegionWriter {
     return present ? store.set(at.key, encoded->span(), condition) : erase(at.key);
   }
 
-  Result<std::span<const std::byte>> read_whole(ByteSource& source, Buffer& to) const {
+  Result<std::span<const std::byte>> read_whole(ByteSource& source, const WritePiece& piece, Buffer& to) const {
     if (const auto bytes = source.view()) return *bytes;
     SHERD_TRY(size, source.size());
     if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
       return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
+    if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
     SHERD_TRY(to.resize(size));
     const RangeRead range{0, to.span()};
     SHERD_TRY(source.read({&range, 1}));

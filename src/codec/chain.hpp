@@ -44,6 +44,8 @@ class CodecChain {
   [[nodiscard]] std::size_t raw_word_size() const noexcept;
   /// Set where all chunks of this stored shape encode to one size.
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const Shape& stored) const;
+  /// No writer's encoding of a chunk of this stored shape is larger; for chains without sharding.
+  [[nodiscard]] std::uint64_t max_encoded_size(const Shape& stored) const;
 
   /// encoded bytes -> elements in stored order, dense, of exactly the chunk's size. For chains without sharding.
   Result<void> decode(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> elements,

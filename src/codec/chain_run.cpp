@@ -66,6 +66,13 @@ CodecChain::Bound CodecChain::bound_of(std::size_t codec, Bound innermost) const
   return bound;
 }
 
+std::uint64_t CodecChain::max_encoded_size(const Shape& stored) const {
+  const auto type = inner_type(stored);
+  const auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
+  const Bound innermost = size ? Bound{Bound::Kind::exact, *size} : Bound{Bound::Kind::limit, limits_.chunk_bytes};
+  return bound_of(bytes_codecs_.size(), innermost).size;
+}
+
 Result<Bytes> CodecChain::decode_growing(const BytesCodec& codec, Bytes from, Bound bound, Buffer& to) const {
   std::uint64_t most = bound.size;
   if (codec.max_ratio() != 0) most = std::min(most, saturating_mul(from.size(), codec.max_ratio()));

@@ -50,6 +50,14 @@ Result<void> check_members(const Json& configuration) {
   return {};
 }
 
+Result<void> check_decoded_size(const Shape& shape, const DType& dtype, const Limits& limits) {
+  const auto count = element_count(shape);
+  const auto bytes = count ? checked_mul(*count, dtype.size()) : std::nullopt;
+  if (bytes && *bytes <= limits.chunk_bytes) return {};
+  return unsupported("a chunk of shape " + to_string(shape) + " takes more than the limit chunk_bytes (" +
+                     std::to_string(limits.chunk_bytes) + ")");
+}
+
 // What is the same on every level, and the level.
 struct Building {
   CodecTable table;
@@ -117,13 +125,8 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   layout.fill = in.fill;
   SHERD_TRY(chain, CodecChain::build(specs, building.table, in.type, limits));
   layout.chain = std::move(chain);
-  if (!layout.chain.sharding() || layout.chain.has_array_codecs()) {
-    const auto count = element_count(in.type.shape);
-    const auto bytes = count ? checked_mul(*count, in.type.dtype.size()) : std::nullopt;
-    if (!bytes || *bytes > limits.chunk_bytes)
-      return unsupported("a chunk of shape " + to_string(in.type.shape) + " takes more than the limit chunk_bytes (" +
-                         std::to_string(limits.chunk_bytes) + ")");
-  }
+  if (!layout.chain.sharding() || layout.chain.has_array_codecs())
+    SHERD_TRY(check_decoded_size(in.type.shape, in.type.dtype, limits));
   if (!layout.chain.sharding()) return layout;
   SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.type.shape)));
   SHERD_TRY(fill, encoded_fill(layout.chain, in));
@@ -149,18 +152,29 @@ Shape ChunkLayout::leaf_shape(const Shape& shape) const {
   return natural;
 }
 
+Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t bytes) const {
+  constexpr std::uint64_t plausible = std::uint64_t{64} << 10;  // asked first: it costs nothing
+  if (bytes <= plausible || bytes <= *element_count(shape) * dtype.size()) return {};
+  const std::uint64_t most = chain.max_encoded_size(chain.stored_shape(shape));
+  if (bytes <= most) return {};
+  return corrupt("holds " + std::to_string(bytes) + " bytes; no encoding of a chunk of shape " + to_string(shape) +
+                 " takes more than " + std::to_string(most));
+}
+
 Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                        std::span<const std::byte> fill, const Limits& limits) {
   return build_level(specs, {in, {fill.begin(), fill.end()}}, {table, limits});
 }
 
-Result<void> ChunkLayout::check_shape(const Shape& shape) const {
+Result<void> ChunkLayout::check_shape(const Shape& shape, const Limits& limits) const {
+  if (!shard || chain.has_array_codecs()) SHERD_TRY(check_decoded_size(shape, dtype, limits));
   if (!shard) return {};
   const Shape stored = chain.stored_shape(shape);
   for (std::size_t d = 0; d < stored.size(); ++d)
     if (stored[d] % shard->inner_shape[d] != 0)
       return invalid_argument("inner chunk " + to_string(shard->inner_shape) + " does not divide a shard of shape " +
                               to_string(stored) + " along dimension " + std::to_string(d));
+  SHERD_TRY(shard->index.encoded_size(shard->grid(stored), limits));
   return {};
 }
 

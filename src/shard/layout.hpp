@@ -38,12 +38,16 @@ struct ChunkLayout {
   /// The shape of the innermost chunks, in array order, for chunks of this shape.
   [[nodiscard]] Shape leaf_shape(const Shape& shape) const;
 
+  /// Refuses, before they are read, more bytes than any encoding of a chunk of this shape takes. For layouts without
+  /// a shard: one that is around a shard may hold any number of dead bytes.
+  [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;
+
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order; what `fill` points to (for
   /// variable-length types) must outlive the layout.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                    std::span<const std::byte> fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.
-  [[nodiscard]] Result<void> check_shape(const Shape& shape) const;
+  [[nodiscard]] Result<void> check_shape(const Shape& shape, const Limits& limits) const;
 };
 
 }  // namespace sherd

@@ -24,7 +24,7 @@ std::uint64_t live_bytes(const ShardIndex& index, std::vector<Extent>& extents) 
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
     if (!extent || !*extent) continue;
-    live += (*extent)->length;
+    if (live <= index.object_size()) live += (*extent)->length;  // overlaps may add up to more than fits 64 bits
     extents.push_back(**extent);
   }
   return live;
