@@ -81,7 +81,9 @@ class Stream {
     if (!state) state.reset(new (std::nothrow) inflate_state);
     if (!state) return out_of_memory();
     isal_inflate_init(state.get());
-    return Stream(*state, wrapper, from);
+    Stream stream(*state, wrapper, from);
+    SHERD_TRY(stream.check_header(0));
+    return stream;
   }
 
   /// Fills the block as far as content goes; fewer bytes than the block has mean the end.
@@ -111,12 +113,20 @@ class Stream {
   static constexpr std::size_t kStep = std::size_t{1} << 30;
 
   Stream(inflate_state& state, Wrapper wrapper, std::span<const std::byte> from) noexcept
-      : state_(&state), wrapper_(wrapper), size_(from.size()), rest_(from) {
+      : state_(&state), wrapper_(wrapper), from_(from), rest_(from) {
     state_->crc_flag = wrapper == Wrapper::gzip ? ISAL_GZIP : ISAL_ZLIB;
     state_->avail_in = 0;
   }
 
-  [[nodiscard]] std::size_t position() const noexcept { return size_ - rest_.size() - state_->avail_in; }
+  [[nodiscard]] std::size_t position() const noexcept { return from_.size() - rest_.size() - state_->avail_in; }
+
+  /// ISA-L passes over flags that RFC 1952 (2.3.1.2) has reserved; libdeflate, which decodes whole chunks, does not.
+  [[nodiscard]] Result<void> check_header(std::size_t at) const {
+    constexpr std::byte reserved{0xe0};
+    constexpr std::size_t flags = 3;
+    if (wrapper_ != Wrapper::gzip || from_.size() <= at + flags || (from_[at + flags] & reserved) == std::byte{0}) return {};
+    return corrupt("reserved flags in the header at byte " + std::to_string(at));
+  }
 
   void feed() noexcept {
     if (state_->avail_in != 0 || rest_.empty()) return;
@@ -133,7 +143,7 @@ class Stream {
     if (ended_) return {};
     if (wrapper_ == Wrapper::zlib) return trailing(position() - ahead);
     isal_inflate_reset(state_);
-    return {};
+    return check_header(position() - ahead);
   }
 
   [[nodiscard]] Error broken(int fault) const {
@@ -146,7 +156,7 @@ class Stream {
 
   inflate_state* state_;
   Wrapper wrapper_;
-  std::size_t size_;
+  std::span<const std::byte> from_;
   std::span<const std::byte> rest_;
   bool ended_ = false;
 };

@@ -138,18 +138,37 @@ class Stream {
   Result<std::size_t> fill(std::span<std::byte> block) {
     ZSTD_outBuffer out{block.data(), block.size(), 0};
     while (out.pos < out.size && (in_.pos < in_.size || pending_ != 0)) {
+      if (pending_ == 0) SHERD_TRY(begin_frame());
       const std::size_t before = in_.pos + out.pos;
+      const std::size_t made_before = out.pos;
       pending_ = ZSTD_decompressStream(context_, &out, &in_);
       if (ZSTD_isError(pending_) != 0) return decode_error(pending_);
+      made_ += out.pos - made_before;
+      if (pending_ == 0 && stated_.value_or(made_) != made_)
+        return corrupt("a frame that ends at byte " + std::to_string(in_.pos) + " states " + std::to_string(*stated_) +
+                       " bytes and holds " + std::to_string(made_));
       if (in_.pos + out.pos == before && pending_ != 0) return truncated(in_.pos);
     }
     return out.pos;
   }
 
  private:
+  /// The library's streaming decoder believes a stated size where the frame's last block is empty.
+  Result<void> begin_frame() {
+    const auto frame = std::span(static_cast<const std::byte*>(in_.src), in_.size).subspan(in_.pos);
+    made_ = 0;
+    stated_.reset();
+    if (load_little<std::uint32_t>(frame.data()) != ZSTD_MAGICNUMBER) return {};  // a skippable one
+    SHERD_TRY(header, parse_header(frame, in_.pos));
+    stated_ = header.content;
+    return {};
+  }
+
   ZSTD_DCtx* context_;
   ZSTD_inBuffer in_;
-  std::size_t pending_ = 1;
+  std::size_t pending_ = 0;
+  std::uint64_t made_ = 0;
+  std::optional<std::uint64_t> stated_;
 };
 
 class Zstd final : public BytesCodec {
