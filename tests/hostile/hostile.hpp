@@ -1,0 +1,116 @@
+// Hostile inputs as rows of a table: how a store is made and damaged, what is done with it, and what must come of it.
+// Every row runs in a process of its own, so that memory is measured for it alone and a hang ends only the row.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd::hostile {
+
+/// A good array of 4 x 8 uint16 at `a`, in one object of four inner chunks, and ways to spoil it.
+class World {
+ public:
+  explicit World(bool files);
+
+  [[nodiscard]] bool files() const noexcept { return files_; }
+  [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
+  /// Of the file store.
+  [[nodiscard]] std::filesystem::path root() const { return std::filesystem::path(directory_.path()) / "root"; }
+  /// Beside the root: a place that nothing may touch. A good array stands in it.
+  [[nodiscard]] std::filesystem::path outside() const { return std::filesystem::path(directory_.path()) / "outside"; }
+  [[nodiscard]] std::filesystem::path object_path() const { return root() / kObject; }
+  /// Names, sizes and times of everything around the root, or below it.
+  [[nodiscard]] std::vector<std::string> outside_state() const;
+  [[nodiscard]] std::vector<std::string> inside_state() const;
+
+  /// Replaces a/zarr.json.
+  void document(std::string_view text);
+  /// Makes the good array with these codecs.
+  void array(const std::string& codecs);
+  void array_of(const std::string& document);
+  [[nodiscard]] std::string object() const;
+  void object(std::string_view bytes);
+  /// The object with its index (at the end, four entries, with its checksum) changed.
+  void index(const std::function<void(std::span<std::uint64_t>)>& change);
+  /// The file of the object as if it had this size, without taking any room.
+  void sparse(std::uint64_t size);
+
+  static constexpr const char* kObject = "a/c/0/0";
+
+ private:
+  TempDir directory_;
+  bool files_;
+  std::shared_ptr<Store> store_;
+};
+
+/// The metadata of the good array, with some members replaced by those of `changes`.
+std::string document_with(std::string_view changes);
+/// The codecs of the good array: shards of four raw inner chunks, the index at the end with a checksum.
+std::string sharded(const std::string& inner = "", const std::string& location = "end");
+/// One chunk, encoded by "bytes" and these.
+std::string chunked(const std::string& codecs);
+
+/// Element (y, x) of the good array.
+constexpr std::uint16_t good(std::uint64_t y, std::uint64_t x) { return static_cast<std::uint16_t>(100 + 8 * y + x); }
+using Value = std::uint16_t (*)(std::uint64_t y, std::uint64_t x);
+
+enum class Act : std::uint8_t {
+  open,      ///< the array at `a`
+  read_all,
+  read_one,  ///< element (0, 0)
+  write_one, ///< element (0, 0), as it was; then all is read
+  write_all, ///< likewise
+  list,      ///< the members of the root, and theirs
+};
+
+/// Of one row.
+struct Expected {
+  std::optional<ErrorCode> code;               ///< absent: it succeeds
+  std::string says = {};                       ///< stands in the error's text: key, member, reason
+  std::optional<std::uint64_t> slot = {};
+  Value value = good;                          ///< what is read where it succeeds
+};
+inline Expected refused(ErrorCode code, std::string says, std::optional<std::uint64_t> slot = {}) {
+  return {code, std::move(says), slot};
+}
+inline Expected reads(Value value = good) { return {.code = {}, .value = value}; }
+
+enum class Where : std::uint8_t { both, files, memory };
+
+struct Case {
+  int number;                 ///< in docs/limits.md
+  std::string name;
+  std::function<void(World&)> make;
+  Act act;
+  Expected expected;
+  Where where = Where::both;
+  Config config = {};
+  std::string path = "a";
+  std::uint64_t megabytes = 0;  ///< what it may take beyond the 64 MiB that every row may
+};
+void PrintTo(const Case& row, std::ostream* out);
+std::string name_of(const testing::TestParamInfo<Case>& info);
+
+class Hostile : public testing::TestWithParam<Case> {};
+
+/// Runs `body` in a process of its own, ended after a minute, and gives what it returns (empty: all is well), what
+/// killed it, or by how much its memory grew beyond the megabytes that it may.
+std::string run_apart(std::uint64_t megabytes, const std::function<std::string()>& body);
+
+constexpr auto corrupt_code = ErrorCode::corrupt;
+constexpr auto unsupported_code = ErrorCode::unsupported;
+
+}  // namespace sherd::hostile
