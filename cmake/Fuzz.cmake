@@ -1,13 +1,17 @@
-# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (20).
+# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (20);
+# fuzz/codec.cpp becomes one for each codec with a decoder to speak of.
 # Seeds are read from fuzz/corpus/NAME; what the fuzzer finds on top is kept in the build folder.
+set(SHERD_FUZZED_CODECS blosc bz2 crc32c delta fixedscaleoffset fletcher32 gzip lz4 lzma packbits shuffle
+  vlen-bytes vlen-utf8 zlib zstd)
+
 add_custom_target(sherd_fuzz)
-file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*.cpp)
-foreach(source IN LISTS fuzz_sources)
-  cmake_path(GET source STEM name)
+
+function(sherd_add_fuzz name source)
   add_executable(fuzz_${name} ${source})
   set_target_properties(fuzz_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(fuzz_${name} PRIVATE ${ARGN})
   target_compile_options(fuzz_${name} PRIVATE ${SHERD_WARNINGS})
   target_link_libraries(fuzz_${name} PRIVATE sherd_engine)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
@@ -22,4 +26,16 @@ foreach(source IN LISTS fuzz_sources)
     $<TARGET_FILE:fuzz_${name}> -artifact_prefix=${PROJECT_BINARY_DIR}/fuzz/${name}- -print_final_stats=1 -timeout=20
     -rss_limit_mb=1024 ${PROJECT_BINARY_DIR}/fuzz/corpus/${name} ${seeds})
   set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
+endfunction()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*.cpp)
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM name)
+  if(name STREQUAL codec)
+    foreach(codec IN LISTS SHERD_FUZZED_CODECS)
+      sherd_add_fuzz(codec_${codec} ${source} SHERD_FUZZ_CODEC="${codec}")
+    endforeach()
+  else()
+    sherd_add_fuzz(${name} ${source})
+  endif()
 endforeach()

@@ -1,0 +1,55 @@
+// Any bytes as zarr.json are refused or make a node. An array of it answers reads of chunks that are not there, and its
+// document, printed, makes an equal one.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+
+namespace {
+
+sherd::Config small_config() {
+  sherd::Config config;
+  config.threads = 1;
+  config.limits.chunk_bytes = config.limits.index_bytes = std::uint64_t{1} << 20;
+  return config;
+}
+
+void read_corner(const sherd::Array& array) {
+  sherd::Box corner{array.shape(), sherd::Shape(array.ndim(), 1)};
+  for (auto& at : corner.origin) {
+    if (at == 0) return;
+    --at;
+  }
+  std::vector<std::byte> element(array.dtype().size());
+  sherd::VarBytesArena arena;
+  const auto view = sherd::AnyView::dense(element.data(), array.dtype(), corner.shape);
+  if (!array.read(corner, view, &arena)) std::abort();
+}
+
+sherd::Result<sherd::Node> open(std::string_view text) {
+  const auto store = sherd::memory_store();
+  store->set("zarr.json", text).value();
+  return sherd::open(store, {.config = small_config()});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto node = open({reinterpret_cast<const char*>(data), size});
+  if (!node) {
+    (void)node.error().text();
+    return 0;
+  }
+  if (const auto* group = std::get_if<sherd::Group>(&*node)) {
+    if (const auto members = group->members())
+      for (const auto& [name, type] : *members) (void)group->open(name);
+    return 0;
+  }
+  const auto& array = std::get<sherd::Array>(*node);
+  read_corner(array);
+  const auto again = open(array.metadata().dump(2));
+  if (!again || !(std::get<sherd::Array>(*again).metadata() == array.metadata())) std::abort();
+  return 0;
+}
