@@ -35,7 +35,8 @@ DType dtype() {
 Json codec_list() {
   const CodecEntry* entry = find_codec(tables().codecs, kCodec);
   Json codec(Json::Object{{"name", std::string(entry->name)}});
-  if (kCodec == "delta") codec.set("configuration", Json::parse(R"({"dtype": "<u4"})").value());
+  if (kCodec == "delta")
+    codec.set("configuration", Json::parse(R"({"dtype": "<u4"})").value());
   else if (kCodec == "fixedscaleoffset")
     codec.set("configuration", Json::parse(R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})").value());
   else if (const Json short_form = entry->short_form("", dtype()).value(); !short_form.is_null())
@@ -68,18 +69,20 @@ struct Chunk {
     if (!dtype().is_variable()) return elements == other.elements;
     const auto* mine = reinterpret_cast<const VarBytes*>(elements.data());
     const auto* others = reinterpret_cast<const VarBytes*>(other.elements.data());
-    return std::equal(mine, mine + kElements, others, [](const VarBytes& a, const VarBytes& b) { return a.view() == b.view(); });
+    return std::equal(mine, mine + kElements, others,
+                      [](const VarBytes& a, const VarBytes& b) { return a.view() == b.view(); });
   }
 };
 
 void check_blocks(std::span<const std::byte> from, const Result<void>& whole, const Chunk& chunk) {
   std::vector<std::byte> block(192);
   std::vector<std::byte> gathered(chunk.elements.size());
-  const auto done = chain().decode_blocks({kElements}, from, block, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (offset + bytes.size() > gathered.size()) std::abort();
-    std::memcpy(gathered.data() + offset, bytes.data(), bytes.size());
-    return true;
-  });
+  const auto done =
+      chain().decode_blocks({kElements}, from, block, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+        if (offset + bytes.size() > gathered.size()) std::abort();
+        std::memcpy(gathered.data() + offset, bytes.data(), bytes.size());
+        return true;
+      });
   if (whole && done && *done && gathered != chunk.elements) std::abort();
   // Blocks of deflate are another library's work, and the two differ in which invalid streams they still understand.
   // zstd's own streams are stricter than its frames: a block larger than its window is refused there only.
@@ -104,12 +107,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 // A quarter of the inputs are encodings: of what the input decodes to, changed, or of its own bytes.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
   if (seed % 4 == 0 && !dtype().is_variable()) {
     Chunk chunk;
     if (!chunk.decode(std::as_bytes(std::span(data, size))) && size != 0)
       std::memcpy(chunk.elements.data(), data, std::min(size, chunk.elements.size()));
-    LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(chunk.elements.data()), chunk.elements.size(), chunk.elements.size());
+    LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(chunk.elements.data()), chunk.elements.size(),
+                     chunk.elements.size());
     Buffer encoded;
     if (chain().encode({kElements}, chunk.elements, encoded) && encoded.size() <= max_size) {
       std::memcpy(data, encoded.data(), encoded.size());

@@ -108,7 +108,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 // Now and then begins again from a whole object of the layout, which mutation alone would hardly ever find.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
   if (size < 2 || seed % 32 == 0) {
     const std::string& object = layout_of(static_cast<std::uint8_t>(seed / 32)).object;
     if (object.size() + 2 <= max_size) {

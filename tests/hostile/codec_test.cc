@@ -1,7 +1,7 @@
 // Hostile chunks: 56 to 75 of docs/limits.md. The chunk is the good array's 64 bytes; what stands there instead is put
 // together here byte by byte.
-#include "base/checksum.hpp"
 #include "codec/codec.hpp"
+#include "base/checksum.hpp"
 #include "registry.hpp"
 #include "tests/hostile/hostile.hpp"
 
@@ -61,7 +61,9 @@ Make in_slot_2(std::string codec, std::string bytes) {
 }
 
 // A zstd frame (RFC 8878): magic, descriptor and what follows it, blocks.
-std::string frame(const std::string& header, const std::string& blocks) { return little(0xFD2FB528, 4) + header + blocks; }
+std::string frame(const std::string& header, const std::string& blocks) {
+  return little(0xFD2FB528, 4) + header + blocks;
+}
 std::string raw_block(std::string_view bytes) { return little(bytes.size() << 3 | 1, 3) + std::string(bytes); }
 std::string sized(std::uint8_t size) { return {'\x20', static_cast<char>(size)}; }
 std::string windowed(std::uint8_t window) { return {'\x00', static_cast<char>(window)}; }
@@ -81,8 +83,8 @@ std::string good_frame() { return frame(sized(64), raw_block(content())); }
 // A gzip member (RFC 1952) of one stored block.
 std::string member(std::string_view bytes) {
   const auto checksum = crc32(std::as_bytes(std::span(bytes.data(), bytes.size())));
-  return std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01", 11) + little(bytes.size(), 2) + little(~bytes.size(), 2) +
-         std::string(bytes) + little(checksum, 4) + little(bytes.size(), 4);
+  return std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01", 11) + little(bytes.size(), 2) +
+         little(~bytes.size(), 2) + std::string(bytes) + little(checksum, 4) + little(bytes.size(), 4);
 }
 std::string member_with(std::size_t from_end, char flip) {
   std::string bytes = member(content());
@@ -92,7 +94,8 @@ std::string member_with(std::size_t from_end, char flip) {
 
 // A Blosc 1 chunk that stores its bytes as they are.
 std::string blosc(std::uint64_t nbytes, std::uint64_t blocksize, std::uint8_t typesize) {
-  return std::string("\x02\x01\x02", 3) + static_cast<char>(typesize) + little(nbytes, 4) + little(blocksize, 4) + little(80, 4) + content();
+  return std::string("\x02\x01\x02", 3) + static_cast<char>(typesize) + little(nbytes, 4) + little(blocksize, 4) +
+         little(80, 4) + content();
 }
 // One with one compressed block that begins where `start` says.
 std::string blosc_block(std::uint64_t start) {
@@ -103,7 +106,8 @@ std::string blosc_block(std::uint64_t start) {
 std::string blosc_bomb() {
   const CodecEntry* entry = find_codec(tables().codecs, "blosc");
   const auto configuration = Json::parse(kBlosc).value();
-  const auto codec = entry->bytes_codec({"blosc", *configuration.find("configuration")}, {{DType::uint16, {32}}}).value();
+  const auto codec =
+      entry->bytes_codec({"blosc", *configuration.find("configuration")}, {{DType::uint16, {32}}}).value();
   const std::vector<std::byte> zeros(std::size_t{10} << 20);
   std::string bytes(codec->max_encoded_size(zeros.size()), '\0');
   bytes.resize(codec->encode(zeros, std::as_writable_bytes(std::span(bytes))).value());
@@ -115,25 +119,36 @@ constexpr Act read_it = Act::read_all;
 std::vector<Case> zstd() {
   const auto corrupt_chunk = [](std::string says) { return refused(corrupt_code, "'a/c/0/0': " + std::move(says)); };
   return {
-      {56, "a zstd frame that states more than it holds", stored(kZstd, frame(sized(65), raw_block(content()))), read_it, corrupt_chunk("zstd")},
-      {56, "a zstd frame that states 1 TiB", stored(kZstd, frame(std::string("\xe0", 1) + little(std::uint64_t{1} << 40, 8), raw_block(content()))),
+      {56, "a zstd frame that states more than it holds", stored(kZstd, frame(sized(65), raw_block(content()))),
        read_it, corrupt_chunk("zstd")},
-      {57, "a zstd frame that states less than it holds", stored(kZstd, frame(sized(63), raw_block(content()))), read_it, corrupt_chunk("zstd")},
-      {57, "and the same in a shard", in_slot_2(kZstd, frame(sized(15), raw_block(content(16)))), read_it, refused(corrupt_code, "zstd", 2)},
+      {56, "a zstd frame that states 1 TiB",
+       stored(kZstd, frame(std::string("\xe0", 1) + little(std::uint64_t{1} << 40, 8), raw_block(content()))), read_it,
+       corrupt_chunk("zstd")},
+      {57, "a zstd frame that states less than it holds", stored(kZstd, frame(sized(63), raw_block(content()))),
+       read_it, corrupt_chunk("zstd")},
+      {57, "and the same in a shard", in_slot_2(kZstd, frame(sized(15), raw_block(content(16)))), read_it,
+       refused(corrupt_code, "zstd", 2)},
       {58, "a zstd frame of unstated size", stored(kZstd, frame(windowed(0), raw_block(content()))), read_it, reads()},
       {59, "a gibibyte in 32 KiB", stored(kZstd, bomb()), read_it, corrupt_chunk("zstd: decodes to more")},
-      {59, "a gibibyte in 32 KiB, twice compressed",
-       stored(kZstd + ", " + kZstd, bomb()), read_it, corrupt_chunk("zstd: decodes to more")},
-      {59, "a gibibyte in 32 KiB in a shard", in_slot_2(kZstd, bomb()), read_it, refused(corrupt_code, "zstd: decodes to more", 2)},
-      {59, "a gibibyte in 32 KiB, of which one element is written", stored(kZstd, bomb()), Act::write_one, corrupt_chunk("zstd: decodes to more")},
-      {60, "a window of 2 GiB", stored(kZstd, frame(windowed(0xA8), raw_block(content()))), read_it, refused(unsupported_code, "window")},
+      {59, "a gibibyte in 32 KiB, twice compressed", stored(kZstd + ", " + kZstd, bomb()), read_it,
+       corrupt_chunk("zstd: decodes to more")},
+      {59, "a gibibyte in 32 KiB in a shard", in_slot_2(kZstd, bomb()), read_it,
+       refused(corrupt_code, "zstd: decodes to more", 2)},
+      {59, "a gibibyte in 32 KiB, of which one element is written", stored(kZstd, bomb()), Act::write_one,
+       corrupt_chunk("zstd: decodes to more")},
+      {60, "a window of 2 GiB", stored(kZstd, frame(windowed(0xA8), raw_block(content()))), read_it,
+       refused(unsupported_code, "window")},
       {61, "a thousand skippable frames", stored(kZstd, skippable(1000) + good_frame()), read_it, reads()},
-      {61, "a million skippable frames", stored(kZstd, skippable(1'000'000) + good_frame()), read_it, corrupt_chunk("holds 8000")},
+      {61, "a million skippable frames", stored(kZstd, skippable(1'000'000) + good_frame()), read_it,
+       corrupt_chunk("holds 8000")},
       {61, "nothing but skippable frames", stored(kZstd, skippable(10)), read_it, corrupt_chunk("")},
-      {62, "a frame that needs a dictionary", stored(kZstd, frame(std::string("\x21\x07\x40", 3), raw_block(content()))), read_it,
+      {62, "a frame that needs a dictionary",
+       stored(kZstd, frame(std::string("\x21\x07\x40", 3), raw_block(content()))), read_it,
        refused(unsupported_code, "dictionary")},
-      {73, "a zstd frame of 62 bytes", stored(kZstd, frame(sized(62), raw_block(content(62)))), read_it, corrupt_chunk("the chunk decodes to 62")},
-      {74, "a zstd frame of 66 bytes", stored(kZstd, frame(sized(66), raw_block(content(66)))), read_it, corrupt_chunk("zstd: decodes to more")},
+      {73, "a zstd frame of 62 bytes", stored(kZstd, frame(sized(62), raw_block(content(62)))), read_it,
+       corrupt_chunk("the chunk decodes to 62")},
+      {74, "a zstd frame of 66 bytes", stored(kZstd, frame(sized(66), raw_block(content(66)))), read_it,
+       corrupt_chunk("zstd: decodes to more")},
   };
 }
 
@@ -141,13 +156,15 @@ std::vector<Case> deflate() {
   const auto corrupt_chunk = refused(corrupt_code, "'a/c/0/0': gzip");
   return {
       {63, "two gzip members", stored(kGzip, member(content(20)) + member(content().substr(20))), read_it, reads()},
-      {63, "a second gzip member too much", stored(kGzip, member(content()) + member(content())), read_it, corrupt_chunk},
+      {63, "a second gzip member too much", stored(kGzip, member(content()) + member(content())), read_it,
+       corrupt_chunk},
       {63, "garbage after a gzip member", stored(kGzip, member(content()) + "x"), read_it, corrupt_chunk},
       {64, "a wrong CRC in a gzip member", stored(kGzip, member_with(8, 1)), read_it, corrupt_chunk},
       {64, "a wrong ISIZE in a gzip member", stored(kGzip, member_with(4, 1)), read_it, corrupt_chunk},
       {65, "a gzip member cut short", stored(kGzip, member(content()).substr(0, 40)), read_it, corrupt_chunk},
       {65, "a gzip header alone", stored(kGzip, member(content()).substr(0, 10)), read_it, corrupt_chunk},
-      {65, "a stored block cut short in a shard", in_slot_2(kGzip, member(content(16)).substr(0, 20)), read_it, refused(corrupt_code, "gzip", 2)},
+      {65, "a stored block cut short in a shard", in_slot_2(kGzip, member(content(16)).substr(0, 20)), read_it,
+       refused(corrupt_code, "gzip", 2)},
   };
 }
 
@@ -165,7 +182,8 @@ std::vector<Case> blosc_cases() {
       {69, "a Blosc block beyond the end", stored(kBlosc, blosc_block(0x7ffffff0)), read_it, corrupt_chunk},
       {69, "a Blosc block before the beginning", stored(kBlosc, blosc_block(0xfffffff0)), read_it, corrupt_chunk},
       {69, "a Blosc block in the header", stored(kBlosc, blosc_block(0)), read_it, corrupt_chunk},
-      {70, "10 MiB where a Blosc chunk should be", stored(kBlosc + ", " + kBlosc, blosc_bomb()), read_it, corrupt_chunk},
+      {70, "10 MiB where a Blosc chunk should be", stored(kBlosc + ", " + kBlosc, blosc_bomb()), read_it,
+       corrupt_chunk},
   };
 }
 
@@ -189,20 +207,32 @@ std::vector<Case> others() {
   return {
       {71, "an LZ4 block as it should be", stored(kLz4, lz4(64, "\xf0\x31" + content())), read_it, reads()},
       {71, "an LZ4 literal without end", stored(kLz4, lz4(64, endless)), read_it, corrupt_chunk("numcodecs.lz4")},
-      {71, "an LZ4 size of 2^32-1", stored(kLz4, lz4(0xffffffff, "\xf0\x31" + content())), read_it, corrupt_chunk("numcodecs.lz4")},
-      {71, "an LZ4 match before the beginning", stored(kLz4, lz4(64, std::string("\x1f" "x\xff\xff\x20\x00", 6))), read_it, corrupt_chunk("numcodecs.lz4")},
+      {71, "an LZ4 size of 2^32-1", stored(kLz4, lz4(0xffffffff, "\xf0\x31" + content())), read_it,
+       corrupt_chunk("numcodecs.lz4")},
+      {71, "an LZ4 match before the beginning",
+       stored(kLz4, lz4(64, std::string("\x1f"
+                                        "x\xff\xff\x20\x00",
+                                        6))),
+       read_it, corrupt_chunk("numcodecs.lz4")},
       {72, "a checksummed chunk of 3 bytes", stored(kCrc, "abc"), read_it, corrupt_chunk("crc32c")},
       {72, "an empty checksummed chunk", stored(kCrc, ""), read_it, corrupt_chunk("crc32c")},
-      {72, "a checksummed chunk with one bit changed", changed(kCrc, [](std::string& bytes) { bytes[9] = static_cast<char>(bytes[9] ^ 4); }), read_it,
+      {72, "a checksummed chunk with one bit changed",
+       changed(kCrc, [](std::string& bytes) { bytes[9] = static_cast<char>(bytes[9] ^ 4); }), read_it,
        corrupt_chunk("crc32c")},
-      {73, "a raw chunk of 63 bytes", changed(kCrc, [](std::string& bytes) {
-         bytes = content(63);
-         bytes += little(crc32c(std::as_bytes(std::span(bytes))), 4);
-       }), read_it, corrupt_chunk("")},
-      {74, "a raw chunk of 65 bytes", changed(kCrc, [](std::string& bytes) {
-         bytes = content(65);
-         bytes += little(crc32c(std::as_bytes(std::span(bytes))), 4);
-       }), read_it, corrupt_chunk("")},
+      {73, "a raw chunk of 63 bytes",
+       changed(kCrc,
+               [](std::string& bytes) {
+                 bytes = content(63);
+                 bytes += little(crc32c(std::as_bytes(std::span(bytes))), 4);
+               }),
+       read_it, corrupt_chunk("")},
+      {74, "a raw chunk of 65 bytes",
+       changed(kCrc,
+               [](std::string& bytes) {
+                 bytes = content(65);
+                 bytes += little(crc32c(std::as_bytes(std::span(bytes))), 4);
+               }),
+       read_it, corrupt_chunk("")},
       {75, "strings as they should be", strings(thirty_two_strings(3)), read_it, reads()},
       {75, "a string longer than its chunk", strings(thirty_two_strings(4)), read_it, corrupt_chunk("vlen-utf8")},
       {75, "a string of 4 GiB", strings(thirty_two_strings(0xffffffff)), read_it, corrupt_chunk("vlen-utf8")},

@@ -44,7 +44,8 @@ std::vector<std::string> state_of(const fs::path& top, const std::function<bool(
     const auto status = each->symlink_status();
     std::string line = each->path().string();
     if (fs::is_regular_file(status))
-      line += " " + std::to_string(each->file_size()) + " " + std::to_string(each->last_write_time().time_since_epoch().count());
+      line += " " + std::to_string(each->file_size()) + " " +
+              std::to_string(each->last_write_time().time_since_epoch().count());
     lines.push_back(std::move(line));
   }
   std::ranges::sort(lines);
@@ -78,7 +79,8 @@ void write_whole(int fd, std::string_view text) {
 std::string read_whole(int fd) {
   std::string text;
   char block[4096];
-  for (ssize_t count = 0; (count = ::read(fd, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(count));
+  for (ssize_t count = 0; (count = ::read(fd, block, sizeof block)) > 0;)
+    text.append(block, static_cast<std::size_t>(count));
   return text;
 }
 
@@ -106,8 +108,10 @@ std::string run_apart(std::uint64_t megabytes, const std::function<std::string()
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) failure += WTERMSIG(status) == SIGALRM ? "hangs" : "killed by signal " + std::to_string(WTERMSIG(status));
-  else if (WEXITSTATUS(status) != 0) failure += "ended with status " + std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    failure += WTERMSIG(status) == SIGALRM ? "hangs" : "killed by signal " + std::to_string(WTERMSIG(status));
+  else if (WEXITSTATUS(status) != 0)
+    failure += "ended with status " + std::to_string(WEXITSTATUS(status));
   return failure;
 }
 
@@ -161,7 +165,8 @@ void World::sparse(std::uint64_t size) { fs::resize_file(object_path(), size); }
 std::string document_with(std::string_view changes) {
   Json document = Json::parse(R"({"zarr_format": 3, "node_type": "array", "shape": [4, 8], "data_type": "uint16",
     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 8]}},
-    "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": ["bytes"]})").value();
+    "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": ["bytes"]})")
+                      .value();
   document.set("codecs", Json::parse(sharded()).value());
   const Json overlay = Json::parse(changes).value();
   for (const auto& [key, value] : overlay.members()) document.set(key, value);
@@ -184,7 +189,8 @@ std::string verdict(const Error& error, const Case& row) {
   std::string failure;
   if (!row.expected.code) return "refused: " + error.text();
   if (error.code() != *row.expected.code) failure += "code " + std::string(to_string(error.code())) + "; ";
-  if (error.text().find(row.expected.says) == std::string::npos) failure += "does not say '" + row.expected.says + "'; ";
+  if (error.text().find(row.expected.says) == std::string::npos)
+    failure += "does not say '" + row.expected.says + "'; ";
   if (error.slot() != row.expected.slot) failure += "other slot; ";
   return failure.empty() ? failure : failure + "error: " + error.text();
 }
@@ -192,14 +198,17 @@ std::string verdict(const Error& error, const Case& row) {
 Result<std::string> read_back(const Array& array, const Shape& shape, Value value) {
   std::vector<std::byte> bytes(*element_count(shape) * array.dtype().size());
   VarBytesArena arena;
-  auto done = array.read(Box{Shape(shape.size(), 0), shape}, AnyView::dense(bytes.data(), array.dtype(), shape), &arena);
+  auto done =
+      array.read(Box{Shape(shape.size(), 0), shape}, AnyView::dense(bytes.data(), array.dtype(), shape), &arena);
   if (!done) return std::move(done).error();
   if (array.dtype() != DType::uint16 || shape.size() != 2) return std::string();
   for (std::uint64_t i = 0; i < *element_count(shape); ++i) {
     std::uint16_t element = 0;
     std::memcpy(&element, bytes.data() + 2 * i, 2);
     const std::uint16_t wanted = value(i / shape[1], i % shape[1]);
-    if (element != wanted) return "element " + std::to_string(i) + " is " + std::to_string(element) + ", not " + std::to_string(wanted) + "; ";
+    if (element != wanted)
+      return "element " + std::to_string(i) + " is " + std::to_string(element) + ", not " + std::to_string(wanted) +
+             "; ";
   }
   return std::string();
 }
@@ -255,7 +264,8 @@ std::string play(bool files, const Case& row) {
   std::string failure = run_apart(row.megabytes, [&] { return judge(world, row); });
   if (world.outside_state() != outside) failure += "touched something outside the root; ";
   const bool writes = row.act == Act::write_one || row.act == Act::write_all;
-  if ((!writes || row.expected.code) && world.inside_state() != inside) failure += "changed something inside the root; ";
+  if ((!writes || row.expected.code) && world.inside_state() != inside)
+    failure += "changed something inside the root; ";
   return failure;
 }
 

@@ -68,20 +68,20 @@ constexpr std::uint16_t good(std::uint64_t y, std::uint64_t x) { return static_c
 using Value = std::uint16_t (*)(std::uint64_t y, std::uint64_t x);
 
 enum class Act : std::uint8_t {
-  open,      ///< the array at `a`
+  open,  ///< the array at `a`
   read_all,
-  read_one,  ///< element (0, 0)
-  write_one, ///< element (0, 0), as it was; then all is read
-  write_all, ///< likewise
-  list,      ///< the members of the root, and theirs
+  read_one,   ///< element (0, 0)
+  write_one,  ///< element (0, 0), as it was; then all is read
+  write_all,  ///< likewise
+  list,       ///< the members of the root, and theirs
 };
 
 /// Of one row.
 struct Expected {
-  std::optional<ErrorCode> code;               ///< absent: it succeeds
-  std::string says = {};                       ///< stands in the error's text: key, member, reason
+  std::optional<ErrorCode> code;  ///< absent: it succeeds
+  std::string says = {};          ///< stands in the error's text: key, member, reason
   std::optional<std::uint64_t> slot = {};
-  Value value = good;                          ///< what is read where it succeeds
+  Value value = good;  ///< what is read where it succeeds
 };
 inline Expected refused(ErrorCode code, std::string says, std::optional<std::uint64_t> slot = {}) {
   return {code, std::move(says), slot};
@@ -91,7 +91,7 @@ inline Expected reads(Value value = good) { return {.code = {}, .value = value};
 enum class Where : std::uint8_t { both, files, memory };
 
 struct Case {
-  int number;                 ///< in docs/limits.md
+  int number;  ///< in docs/limits.md
   std::string name;
   std::function<void(World&)> make;
   Act act;

@@ -37,7 +37,9 @@ class WatchedStore final : public Store {
     if (!source || *source == nullptr) return source;
     return std::make_shared<Source>(*this, *std::move(source));
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override { return inner_->write(key, size); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    return inner_->write(key, size);
+  }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return inner_->lock(key); }
   Result<bool> erase(const std::string& key) override { return inner_->erase(key); }
   Result<void> erase_prefix(const std::string& prefix) override { return inner_->erase_prefix(prefix); }
@@ -188,7 +190,9 @@ void replace_at(std::uint64_t number, bool pins, CacheMode cache) {
   ASSERT_TRUE(done) << done.error().text();
   const auto rows_of = [](const Elements& all) {
     Elements rows;
-    for (std::size_t y = 0; y < 32; y += 2) rows.insert(rows.end(), all.begin() + static_cast<std::ptrdiff_t>(y * 64), all.begin() + static_cast<std::ptrdiff_t>(y * 64 + 64));
+    for (std::size_t y = 0; y < 32; y += 2)
+      rows.insert(rows.end(), all.begin() + static_cast<std::ptrdiff_t>(y * 64),
+                  all.begin() + static_cast<std::ptrdiff_t>(y * 64 + 64));
     return rows;
   };
   EXPECT_TRUE(elements == rows_of(counting(1)) || elements == rows_of(later)) << "a mixture of two versions";
@@ -241,7 +245,8 @@ TEST(EdgeShards, AFullWriteReadsNothing) {
 std::string live_in_the_giants_corner(const std::string& directory) {
   Config config;
   config.durable = false;
-  CreateOptions options{.shape = {25000, 18000, 6000}, .dtype = DType::uint8, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
+  CreateOptions options{
+      .shape = {25000, 18000, 6000}, .dtype = DType::uint8, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
   options.config = config;
   const Box corner{{24960, 17984, 5952}, {40, 16, 48}};
   std::vector<std::uint8_t> values(*element_count(corner.shape));

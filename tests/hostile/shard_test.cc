@@ -41,7 +41,8 @@ Make entry(std::uint64_t offset, std::uint64_t nbytes) {
   };
 }
 
-/// A shard of zstd chunks, as a file that goes on for `size` bytes and ends with an index whose slot 0 is all before it.
+/// A shard of zstd chunks, as a file that goes on for `size` bytes and ends with an index whose slot 0 is all before
+/// it.
 Make sparse_shard(std::uint64_t size, std::uint64_t nbytes) {
   return [=](World& world) {
     world.array(sharded(R"(, {"name": "zstd", "configuration": {"level": 1, "checksum": false}})"));
@@ -65,7 +66,8 @@ Make instead_of_object(const std::function<void(const std::string&)>& make) {
 
 // Every slot shows chunk 0.
 constexpr Value kFirstChunk = [](std::uint64_t y, std::uint64_t x) { return good(y % 2, x % 4); };
-// Slot 0 begins four elements late: the rest of chunk 0 and the beginning of chunk 1 (in Morton order, as C order here).
+// Slot 0 begins four elements late: the rest of chunk 0 and the beginning of chunk 1 (in Morton order, as C order
+// here).
 constexpr Value kShifted = [](std::uint64_t y, std::uint64_t x) {
   if (y >= 2 || x >= 4) return good(y, x);
   return y == 0 ? good(1, x) : good(0, x + 4);
@@ -81,11 +83,13 @@ std::vector<Case> sizes() {
       {38, "an empty object is written anew whole", object_of(0), Act::write_all, reads()},
       {38, "an empty object is not updated in part", object_of(0), Act::write_one, refused(corrupt_code, "'a/c/0/0'")},
       {39, "an object of 1 byte", object_of(1), read_it, refused(corrupt_code, "too small for its index")},
-      {40, "an object one byte shorter than its index", object_of(67), read_it, refused(corrupt_code, "too small for its index")},
+      {40, "an object one byte shorter than its index", object_of(67), read_it,
+       refused(corrupt_code, "too small for its index")},
       {40, "the last byte is missing", object_of(131), read_it, refused(corrupt_code, "shard index")},
       {41, "one bit of the index", flipped(70), read_it, refused(corrupt_code, "crc32c")},
       {41, "one bit of the index checksum", flipped(131), read_it, refused(corrupt_code, "crc32c")},
-      {41, "one bit of the index, on writing one element", flipped(70), Act::write_one, refused(corrupt_code, "crc32c")},
+      {41, "one bit of the index, on writing one element", flipped(70), Act::write_one,
+       refused(corrupt_code, "crc32c")},
       {41, "one bit of the index, on writing all", flipped(70), Act::write_all, reads()},
   };
 }
@@ -93,20 +97,24 @@ std::vector<Case> sizes() {
 std::vector<Case> entries() {
   return {
       {42, "offset and nbytes wrap", entry(kMax - 7, 16), read_it, refused(corrupt_code, "'a/c/0/0'", 0)},
-      {42, "offset and nbytes wrap to a place inside", entry(kMax - 7, 40), read_it, refused(corrupt_code, "beyond", 0)},
-      {42, "offset and nbytes wrap, on writing one element", entry(kMax - 7, 16), Act::write_one, refused(corrupt_code, "'a/c/0/0'", 0)},
+      {42, "offset and nbytes wrap to a place inside", entry(kMax - 7, 40), read_it,
+       refused(corrupt_code, "beyond", 0)},
+      {42, "offset and nbytes wrap, on writing one element", entry(kMax - 7, 16), Act::write_one,
+       refused(corrupt_code, "'a/c/0/0'", 0)},
       {43, "offset 2^64-1 and nbytes 0", entry(kMax, 0), read_it, refused(corrupt_code, "half-empty", 0)},
       {44, "offset 2^64-1 and nbytes 16", entry(kMax, 16), read_it, refused(corrupt_code, "half-empty", 0)},
       {44, "offset 0 and nbytes 2^64-1", entry(0, kMax), read_it, refused(corrupt_code, "half-empty", 0)},
       {44, "both 2^64-1 is a missing chunk", entry(kMax, kMax), read_it, reads(kWithoutFirst)},
       {45, "a range beyond the end", entry(128, 16), read_it, refused(corrupt_code, "beyond", 0)},
       {45, "an offset beyond the end", entry(1000, 16), read_it, refused(corrupt_code, "beyond", 0)},
-      {46, "a range inside the index", entry(64, 16), Act::read_one, reads([](std::uint64_t, std::uint64_t) { return std::uint16_t{64}; })},
+      {46, "a range inside the index", entry(64, 16), Act::read_one,
+       reads([](std::uint64_t, std::uint64_t) { return std::uint16_t{64}; })},
       {47, "all entries are one range",
        [](World& world) {
          world.array(sharded());
          world.index([](Words words) {
-           for (std::size_t slot = 1; slot < 4; ++slot) std::copy_n(words.begin(), 2, words.begin() + 2 * static_cast<std::ptrdiff_t>(slot));
+           for (std::size_t slot = 1; slot < 4; ++slot)
+             std::copy_n(words.begin(), 2, words.begin() + 2 * static_cast<std::ptrdiff_t>(slot));
          });
        },
        read_it, reads(kFirstChunk)},
@@ -114,7 +122,8 @@ std::vector<Case> entries() {
        [](World& world) {
          world.array(sharded());
          world.index([](Words words) {
-           for (std::size_t slot = 1; slot < 4; ++slot) std::copy_n(words.begin(), 2, words.begin() + 2 * static_cast<std::ptrdiff_t>(slot));
+           for (std::size_t slot = 1; slot < 4; ++slot)
+             std::copy_n(words.begin(), 2, words.begin() + 2 * static_cast<std::ptrdiff_t>(slot));
          });
        },
        Act::write_one, reads(kFirstChunk)},
@@ -136,10 +145,13 @@ std::vector<Case> layouts() {
     };
   };
   return {
-      {51, "the index is said to be at the start", other(sharded(), sharded("", "start")), read_it, refused(corrupt_code, "crc32c")},
-      {51, "the index is said to be at the end", other(sharded("", "start"), sharded()), read_it, refused(corrupt_code, "crc32c")},
+      {51, "the index is said to be at the start", other(sharded(), sharded("", "start")), read_it,
+       refused(corrupt_code, "crc32c")},
+      {51, "the index is said to be at the end", other(sharded("", "start"), sharded()), read_it,
+       refused(corrupt_code, "crc32c")},
       {52, "a big-endian index", [big](World& world) { world.array(big); }, read_it, reads()},
-      {52, "a little-endian index that is said to be big", other(sharded(), big), read_it, refused(corrupt_code, "beyond", 0)},
+      {52, "a little-endian index that is said to be big", other(sharded(), big), read_it,
+       refused(corrupt_code, "beyond", 0)},
   };
 }
 
@@ -151,8 +163,8 @@ std::vector<Case> files() {
        refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
       {50, "a chunk of 1 GiB in a sparse file", sparse_shard(tebibyte, tebibyte >> 10), Act::read_one,
        refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
-      {50, "a chunk of 1 GiB in a sparse file, of which one element is written", sparse_shard(tebibyte, tebibyte >> 10), Act::write_one,
-       refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
+      {50, "a chunk of 1 GiB in a sparse file, of which one element is written", sparse_shard(tebibyte, tebibyte >> 10),
+       Act::write_one, refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
       {54, "a sparse shard of 4 TiB",
        [](World& world) {
          world.array(sharded());
@@ -170,11 +182,14 @@ std::vector<Case> files() {
          world.sparse(tebibyte >> 10);
        },
        read_it, refused(corrupt_code, "'a/c/0/0'"), Where::files},
-      {55, "a FIFO", instead_of_object([](const std::string& path) { if (::mkfifo(path.c_str(), 0600) != 0) std::abort(); }), read_it,
-       refused(corrupt_code, "not a regular file"), Where::files},
-      {55, "a directory", instead_of_object([](const std::string& path) { std::filesystem::create_directory(path); }), read_it,
-       refused(corrupt_code, "not a regular file"), Where::files},
-      {55, "a device", instead_of_object([](const std::string& path) { std::filesystem::create_symlink("/dev/zero", path); }), read_it,
+      {55, "a FIFO", instead_of_object([](const std::string& path) {
+         if (::mkfifo(path.c_str(), 0600) != 0) std::abort();
+       }),
+       read_it, refused(corrupt_code, "not a regular file"), Where::files},
+      {55, "a directory", instead_of_object([](const std::string& path) { std::filesystem::create_directory(path); }),
+       read_it, refused(corrupt_code, "not a regular file"), Where::files},
+      {55, "a device",
+       instead_of_object([](const std::string& path) { std::filesystem::create_symlink("/dev/zero", path); }), read_it,
        refused(corrupt_code, "not a regular file"), Where::files},
       {55, "a FIFO as document",
        [](World& world) {
