@@ -62,12 +62,12 @@ std::string bash_script(const std::vector<ParsedCommand>& commands) {
 }
 
 std::string zsh_option(const ParsedOption& option) {
-  const std::string help = "[" + escaped(option.help, "[]:\\") + "]";
   const std::string action = option.words.empty() ? "_files" : "(" + joined(option.words) + ")";
+  std::string rest = "[" + escaped(option.help, "[]:\\") + "]";
+  if (option.takes_value) rest += ":value:" + action;
   std::string text;
   for (const std::string& name : option.names)
-    text += " \\\n        " +
-            quoted((option.repeated ? "*" : "") + name + help + (option.takes_value ? ":value:" + action : ""));
+    text.append(" \\\n        ").append(quoted((option.repeated ? "*" : "") + name + rest));
   return text;
 }
 

@@ -82,7 +82,8 @@ void Arguments::repeated(const std::string& name, const std::string& type, std::
 
 void Arguments::examples(const std::vector<std::pair<std::string, std::string>>& examples) {
   std::string text = "Examples:";
-  for (const auto& [command, meaning] : examples) text += "\n  " + command + "\n      " + meaning;
+  for (const auto& [command, meaning] : examples)
+    text.append("\n  ").append(command).append("\n      ").append(meaning);
   app_->footer(text);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "cli/values.hpp"
@@ -23,7 +24,7 @@ std::size_t terminal_width() {
 }
 
 std::string clock_time(double seconds) {
-  const auto whole = static_cast<unsigned long long>(seconds + 0.5);
+  const auto whole = static_cast<unsigned long long>(std::llround(seconds));
   std::array<char, 40> text;
   if (whole >= 3600)
     std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", whole / 3600, whole / 60 % 60, whole % 60);

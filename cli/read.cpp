@@ -51,8 +51,8 @@ struct Read {
                                                   const Shape& shape) const {
     if (!format.empty()) return format;
     if (session.json()) return std::string("json");
-    for (const std::string known : {"npy", "raw", "json"})
-      if (output.ends_with("." + known)) return known;
+    for (const std::string_view known : {"npy", "raw", "json"})
+      if (output.ends_with("." + std::string(known))) return std::string(known);
     if (to_stdout() && Output::is_terminal()) {
       if (element_count(shape).value_or(kMostOnTerminal + 1) > kMostOnTerminal)
         return invalid_argument(

@@ -100,7 +100,7 @@ Result<DType> parse_dtype_argument(const std::string& text) {
 }
 
 Result<Json> parse_json_argument(const std::string& text) {
-  const auto as_request = [](Error error) {
+  const auto as_request = [](const Error& error) {
     return error.code() == ErrorCode::corrupt ? invalid_argument("not JSON: " + error.message()) : error;
   };
   if (!text.starts_with('@')) {
