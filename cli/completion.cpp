@@ -66,8 +66,11 @@ std::string zsh_option(const ParsedOption& option) {
   std::string rest = "[" + escaped(option.help, "[]:\\") + "]";
   if (option.takes_value) rest += ":value:" + action;
   std::string text;
-  for (const std::string& name : option.names)
-    text.append(" \\\n        ").append(quoted((option.repeated ? "*" : "") + name + rest));
+  for (const std::string& name : option.names) {
+    std::string spec = option.repeated ? "*" : "";
+    spec.append(name).append(rest);
+    text.append(" \\\n        ").append(quoted(spec));
+  }
   return text;
 }
 
