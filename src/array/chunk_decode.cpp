@@ -126,14 +126,15 @@ Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, c
   Scratch beginning;
   SHERD_TRY(beginning->resize(end));
   std::uint64_t decoded = 0;
-  SHERD_TRY(done, stored.layout.chain.decode_blocks(stored.shape, encoded, beginning->span(),
-                                                    [&](std::uint64_t, std::span<const std::byte> bytes) {
-                                                      decoded = bytes.size();
-                                                      return false;
-                                                    }));
+  // Copied at once: what follows goes through the same block where a checksum is verified.
+  SHERD_TRY(done, stored.layout.chain.decode_blocks(
+                      stored.shape, encoded, beginning->span(), [&](std::uint64_t, std::span<const std::byte> bytes) {
+                        decoded = bytes.size();
+                        if (decoded == end) copy_out(element, bytes.data(), strides, stored.part, stored.target);
+                        return false;
+                      }));
   if (!done) return false;
   if (decoded != end) return corrupt("decodes to " + std::to_string(decoded) + " bytes, fewer than the chunk has");
-  copy_out(element, beginning->data(), strides, stored.part, stored.target);
   return true;
 }
 

@@ -134,6 +134,27 @@ TEST(Array, RefusesWhatDoesNotFit) {
   EXPECT_EQ(array.read(Box{{0, 0}, {2, 20}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
 }
 
+TEST(Array, TheBeginningOfAChunkIsReadAndItsChecksumVerified) {
+  const auto store = memory_store();
+  CreateOptions options{.shape = {4}, .dtype = DType::uint16, .chunks = {4}};
+  options.codecs = {*Json::parse(R"({"name": "zstd", "configuration": {"level": 1, "checksum": true}})")};
+  const Array array = create_array(store, "", options).value();
+  array.write(Box{{0}, {4}}, std::span<const std::uint16_t>(counting(4))).value();
+  std::vector<std::uint16_t> one(1);
+  array.read(Box{{0}, {1}}, std::span(one)).value();
+  EXPECT_EQ(one[0], 1);
+
+  const auto source = store->open("c/0").value();
+  std::vector<std::byte> chunk(source->size().value());
+  const RangeRead range{0, std::span(chunk)};
+  source->read(std::span(&range, 1)).value();
+  chunk.back() ^= std::byte{1};
+  const auto writer = store->write("c/0").value();
+  writer->write(0, chunk).value();
+  writer->commit().value();
+  EXPECT_EQ(array.read(Box{{0}, {1}}, std::span(one)).error().code(), ErrorCode::corrupt);
+}
+
 TEST(Array, AnInterruptedCallEndsAsUnavailable) {
   CreateOptions options{.shape = {1 << 20}, .dtype = DType::uint16, .chunks = {16}};
   options.config.interrupted = [] { return true; };
