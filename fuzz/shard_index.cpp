@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,20 @@ std::string codecs_of(unsigned layout) {
   return "[" + sharding("[4, 4]", inner, index, at_start) + "]";
 }
 
+Array open_with(const std::shared_ptr<Store>& store) {
+  Config config;
+  config.threads = 1;
+  config.coalesce_gap = 16;
+  config.cache_bytes = 4096;
+  return open_array(store, {.writable = true, .config = config}).value();
+}
+
 // One array for each layout, and a whole object of it.
 struct Layout {
   std::shared_ptr<Store> store = memory_store();
-  std::string document;
   std::string object;
+  std::optional<Array> in_memory;
+  std::optional<Array> in_ranges;
 
   explicit Layout(unsigned number) {
     CreateOptions options{.shape = {8, 12}, .dtype = DType::uint16};
@@ -57,6 +67,8 @@ struct Layout {
     std::iota(elements.begin(), elements.begin() + 60, std::uint16_t{1});
     array.write(Box{{0, 0}, {8, 12}}, std::span<const std::uint16_t>(elements)).value();
     object = store->get("c/0/0").value().value();
+    in_memory = open_with(store);
+    in_ranges = open_with(recorded_store(store, std::make_shared<Recorder>()));
   }
 };
 
@@ -65,13 +77,6 @@ Layout& layout_of(std::uint8_t byte) {
   auto& layout = layouts[byte % kLayouts];
   if (!layout) layout = std::make_unique<Layout>(byte % kLayouts);
   return *layout;
-}
-
-Array open_with(const std::shared_ptr<Store>& store) {
-  Config config;
-  config.threads = 1;
-  config.coalesce_gap = 16;
-  return open_array(store, {.writable = true, .config = config}).value();
 }
 
 Result<Elements> read_all(const Array& array) {
@@ -98,12 +103,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 2) return 0;
   Layout& layout = layout_of(data[0]);
   layout.store->set("c/0/0", std::string_view(reinterpret_cast<const char*>(data) + 2, size - 2)).value();
-  const auto in_memory = read_all(open_with(layout.store));
-  const Array ranges = open_with(recorded_store(layout.store, std::make_shared<Recorder>()));
-  const auto in_ranges = read_all(ranges);
+  const auto in_memory = read_all(*layout.in_memory);
+  const auto in_ranges = read_all(*layout.in_ranges);
   if (in_memory.has_value() != in_ranges.has_value()) std::abort();
   if (in_memory && *in_memory != *in_ranges) std::abort();
-  check_element(ranges, in_ranges, data[1] % 96);
+  check_element(*layout.in_ranges, in_ranges, data[1] % 96);
   return 0;
 }
 
