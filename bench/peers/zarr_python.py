@@ -1,0 +1,53 @@
+"""zarr-python, with its own codec pipelines and with that of zarrs."""
+
+import importlib.metadata
+
+import zarr
+
+PIPELINES = {
+    "plain": "zarr.core.codec_pipeline.BatchedCodecPipeline",
+    "fused": "zarr.core.codec_pipeline.FusedCodecPipeline",
+    "zarrs": "zarrs.ZarrsCodecPipeline",
+}
+
+
+class Peer:
+    """`variant` is the codec pipeline. Nothing is fsynced."""
+
+    def __init__(self, variant):
+        self.version = f"zarr {zarr.__version__}"
+        if variant == "zarrs":
+            import zarrs  # noqa: F401  (registers its pipeline)
+
+            self.version += f", zarrs {importlib.metadata.version('zarrs')}"
+        zarr.config.set({"codec_pipeline.path": PIPELINES[variant]})
+
+    def open(self, path, writable=False):
+        return zarr.open_array(path, mode="r+" if writable else "r")
+
+    def read(self, array, key):
+        return array[key]
+
+    def write(self, array, key, values):
+        array[key] = values
+
+    def create(self, path, size, layout):
+        return zarr.create_array(
+            path,
+            shape=(size,) * 3,
+            dtype="uint16",
+            chunks=(layout.chunks,) * 3,
+            shards=(layout.shards,) * 3 if layout.shards else None,
+            compressors=zarr.codecs.ZstdCodec(level=3) if layout.zstd else None,
+            fill_value=0,
+        )
+
+    def copy(self, source, target, size, layout):
+        """A loop over the source's shards, each of which holds eight of the target's."""
+        read = self.open(source)
+        write = self.create(target, size, layout)
+        steps = [slice(at, at + read.shards[0]) for at in range(0, size, read.shards[0])]
+        for z in steps:
+            for y in steps:
+                for x in steps:
+                    write[z, y, x] = read[z, y, x]

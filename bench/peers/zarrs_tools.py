@@ -1,0 +1,37 @@
+"""The programs of zarrs_tools: processes that do one thing. They print how long it took after opening, but not what they read."""
+
+import json
+import pathlib
+import re
+
+BIN = pathlib.Path(".cache/peers/zarrs/bin").absolute()
+CELLS = {
+    "read-raw": ["--read-all"],
+    "read-zstd": ["--read-all"],
+    "read-sharded": ["--read-all"],
+    "read-noisy": ["--read-all"],
+    "shards": [],
+    "chunks": ["--inner-chunks"],
+}
+
+
+def version():
+    return f"zarrs_tools {(BIN.parent / 'version').read_text().strip()}"
+
+
+def command(cell, place):
+    """The command line that runs a cell, or None."""
+    if cell.name == "reshard":
+        layout = place.layout(cell)
+        edges = [f"--{name}-shape={','.join([str(edge)] * 3)}" for name, edge in (("chunk", layout.chunks), ("shard", layout.shards))]
+        codec = json.dumps([{"name": "zstd", "configuration": {"level": 3, "checksum": False}}])
+        return [BIN / "zarrs_reencode", *edges, "--bytes-to-bytes-codecs", codec, place.source(cell), place.target(cell)]
+    if cell.name in CELLS:
+        return [BIN / "zarrs_benchmark_read_sync", *CELLS[cell.name], place.source(cell)]
+    return None
+
+
+def seconds(output):
+    """What the program says that it took: `Decoded … in 12.3ms (…`, or None."""
+    found = re.search(r" in ([0-9.]+)(ms|µs|s)\b", output)
+    return float(found[1]) * {"s": 1, "ms": 1e-3, "µs": 1e-6}[found[2]] if found else None

@@ -1,0 +1,106 @@
+"""Results as Markdown tables and as an SVG plot.
+
+    report.py RESULTS.json [--record]     prints the tables; with --record also puts them and the plot into docs/
+"""
+
+import json
+import pathlib
+import statistics
+import sys
+
+import cells
+import plot
+
+BEGIN = "<!-- from here on written by script/bench --record -->"
+TABLES = [
+    ("seconds", "Time in the process, in milliseconds", 1e3),
+    ("whole", "Time of a whole process, in milliseconds", 1e3),
+    ("peak", "Peak memory above what was resident before the call, in MB", 1e-6),
+    ("faults", "Minor page faults, in thousands", 1e-3),
+]
+
+
+def number(value):
+    """Three digits that count."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+class Table:
+    """The medians of one quantity, in rows: what is read, what is written durably, what is written otherwise."""
+
+    def __init__(self, results, quantity, scale=1):
+        self.results = results
+        self.quantity = quantity
+        self.scale = scale
+        self.titles = list(dict.fromkeys(peer["title"] for peer in results["peers"]))
+
+    def rows(self):
+        """(block, title of the row, {title of the peer: value})"""
+        chosen = [cells.BY_NAME[name] for name in self.results["cells"]]
+        for cell in chosen:
+            if not cell.writes:
+                yield "reads", cell.title, self.row(cell, None)
+        for block, synced in (("durable writes", True), ("writes without fsync", False)):
+            for cell in chosen:
+                if cell.writes:
+                    yield block, cell.title, self.row(cell, synced)
+
+    def row(self, cell, synced):
+        figures = self.results["cells"][cell.name]
+        row = {}
+        for peer in self.results["peers"]:
+            values = figures.get(peer["name"], {}).get(self.quantity)
+            if values and synced in (None, peer["synced"]):
+                row[peer["title"]] = statistics.median(values) * self.scale
+        return row
+
+    def markdown(self):
+        yield f"| | {' | '.join(self.titles)} | best other / Sherd |"
+        yield "|---|" + "--:|" * (len(self.titles) + 1)
+        last = None
+        for block, title, row in self.rows():
+            if block != last:
+                yield f"| *{block}* |" + " |" * (len(self.titles) + 1)
+                last = block
+            values = [number(row[name]) if name in row else "" for name in self.titles]
+            yield f"| {title} | {' | '.join(values)} | {advantage(row)} |"
+
+
+def advantage(row):
+    """How many times the best other needs what Sherd needs: programs beside Sherd's C++, Python beside its Python."""
+    ratios = []
+    for name, value in row.items():
+        ours = row.get("Sherd, C++" if name == "zarrs" else "Sherd, Python")
+        if ours and name != "floor" and not name.startswith("Sherd"):
+            ratios.append(value / ours)
+    return f"{min(ratios):.2f}" if ratios else ""
+
+
+def versions(results):
+    return ", ".join(dict.fromkeys(results["versions"][peer["name"]] for peer in results["peers"] if peer["name"] in results["versions"]))
+
+
+def text(results):
+    """The tables, and under what circumstances they came about."""
+    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
+    lines = [f"{results['date']}, an array of {results['size']}^3, medians of {results['rounds']}. {machine}.", "", f"{versions(results)}."]
+    for quantity, title, scale in TABLES:
+        lines += ["", f"## {title}", "", *Table(results, quantity, scale).markdown()]
+    return "\n".join(lines) + "\n"
+
+
+def record(results, folder):
+    """Replaces the end of benchmarks.md, and the plot."""
+    page = folder / "benchmarks.md"
+    above, mark, _ = page.read_text().partition(BEGIN)
+    if not mark:
+        raise ValueError(f"{page} has no line {BEGIN}")
+    page.write_text(f"{above}{BEGIN}\n\n![Times of all peers, on a logarithmic scale](benchmarks.svg)\n\n{text(results)}")
+    (folder / "benchmarks.svg").write_text(plot.svg(Table(results, "seconds", 1e3)))
+
+
+if __name__ == "__main__":
+    measured = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    print(text(measured))
+    if "--record" in sys.argv[2:]:
+        record(measured, pathlib.Path(__file__).resolve().parent.parent / "docs")

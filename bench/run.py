@@ -1,0 +1,250 @@
+"""Measures Sherd beside its peers in one run; docs/benchmarks.md says what the figures mean. script/bench calls it.
+
+For each cell every peer first runs once, and what it read or wrote is compared with what it should have been. Then every
+peer has a process that waits; in each of the rounds the peers take turns to make one call in that process, and one in a
+fresh process, so that whatever else the machine does hits all alike.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+import cells
+import report
+from peers import zarrs_tools
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORKER = str(ROOT / "bench" / "worker.py")
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    """`start` is the command line up to the cell; None for zarrs_tools, whose programs are no workers."""
+
+    name: str
+    title: str
+    start: list | None
+    synced: bool = False
+    reads: bool = True
+
+    def runs(self, cell):
+        if self.start is None:
+            return zarrs_tools.command(cell, cells.Place(pathlib.Path(), pathlib.Path(), 16)) is not None
+        return self.reads or cell.writes
+
+
+def lineup(programs):
+    """All peers. What is synced takes part in reads too; its unsynced variant only writes."""
+    python, newer = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv-3.13/bin/python")
+    peers = []
+    for name, title, synced, unsynced in (
+        ("floor", "floor", [programs / "bench_floor", "synced"], [programs / "bench_floor", "unsynced"]),
+        ("sherd-cpp", "Sherd, C++", [programs / "bench_sherd", "synced"], [programs / "bench_sherd", "unsynced"]),
+        ("sherd", "Sherd, Python", [python, WORKER, "sherd"], [python, WORKER, "sherd-unsynced"]),
+        ("tensorstore", "tensorstore", [python, WORKER, "tensorstore"], [python, WORKER, "tensorstore-unsynced"]),
+    ):
+        peers.append(Peer(name, title, synced, synced=True))
+        peers.append(Peer(f"{name}-unsynced", title, unsynced, reads=False))
+    peers.append(Peer("zarr", "zarr 3.1", [python, WORKER, "zarr"]))
+    peers.append(Peer("zarr-zarrs", "zarr 3.1 + zarrs", [python, WORKER, "zarr-zarrs"]))
+    peers.append(Peer("zarr-new", "zarr 3.4", [newer, WORKER, "zarr-new"]))
+    peers.append(Peer("zarr-fused", "zarr 3.4 fused", [newer, WORKER, "zarr-fused"]))
+    peers.append(Peer("zarrs", "zarrs", None))
+    return peers
+
+
+class Failed(Exception):
+    """A peer died, or gave something else than it should have."""
+
+
+class Process:
+    """A worker, open and waiting."""
+
+    def __init__(self, command):
+        self.command = [str(word) for word in command]
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.version = self._line()["version"]
+
+    def _line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed(f"died: {' '.join(self.command)}")
+        return json.loads(line)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        return self._line()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Contest:
+    """One cell, and the peers that take part."""
+
+    def __init__(self, cell, peers, folder, size):
+        self.cell = cell
+        self.peers = [peer for peer in peers if peer.runs(cell)]
+        self.places = {peer.name: cells.Place(folder / f"data-{size}", folder / "scratch" / peer.name, size) for peer in self.peers}
+        self.expected = json.loads((folder / f"data-{size}" / "digests.json").read_text())[cell.name]
+        self.versions = {}
+
+    def command(self, peer):
+        place = self.places[peer.name]
+        if peer.start is None:
+            return zarrs_tools.command(self.cell, place)
+        return [*peer.start, self.cell.name, place.data, place.scratch, place.size]
+
+    def clear(self, peer):
+        """Makes the target of a cell that writes as it has to be before a call."""
+        place = self.places[peer.name]
+        place.scratch.mkdir(parents=True, exist_ok=True)
+        if not self.cell.writes:
+            return
+        if self.cell.name != "update":
+            shutil.rmtree(place.target(self.cell), ignore_errors=True)
+        os.sync()
+
+    def lay_out(self, peer):
+        """What an update changes: the first shard of a copy."""
+        place = self.places[peer.name]
+        shutil.rmtree(place.scratch, ignore_errors=True)
+        self.clear(peer)
+        if self.cell.name == "update":
+            source, target = pathlib.Path(place.source(self.cell)), pathlib.Path(place.target(self.cell))
+            (target / "c/0/0").mkdir(parents=True)
+            for name in ("zarr.json", "c/0/0/0"):
+                shutil.copyfile(source / name, target / name)
+
+    def fresh(self, peer, *words):
+        """One call in a process of its own."""
+        start = time.perf_counter()
+        process = subprocess.Popen(list(map(str, self.command(peer))), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process.stdin.write(" ".join(map(str, words)) + "\n")
+        process.stdin.close()
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        whole = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise Failed(f"{peer.title} ended with {process.returncode}: {self.cell.title}")
+        if peer.start is None:
+            self.versions[peer.name] = zarrs_tools.version()
+            return {"whole": whole, "seconds": zarrs_tools.seconds(output), "peak": usage.ru_maxrss * 1024, "faults": usage.ru_minflt}
+        version, result = map(json.loads, output.splitlines())
+        self.versions[peer.name] = version["version"]
+        return {"whole": whole, **result}
+
+    def check(self, peer):
+        """Compares what a peer reads or writes. What zarrs_tools read they do not tell, and the floor writes no arrays."""
+        self.lay_out(peer)
+        if peer.title == "floor":
+            return
+        result = self.fresh(peer, 0, "check")
+        place = self.places[peer.name]
+        if self.cell.writes:
+            length = place.size // 2 if self.cell.name == "update" else place.size
+            command = [ROOT / ".venv/bin/python", ROOT / "bench/data.py", "digest", place.target(self.cell), str(length)]
+            result["digest"] = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        if result.get("digest", self.expected) != self.expected:
+            raise Failed(f"{peer.title} gave other elements: {self.cell.title}")
+
+    def measure(self, rounds):
+        """Lists of figures by peer: seconds (in a warm process), and whole, peak, faults of a fresh one."""
+        for peer in self.peers:
+            self.check(peer)
+        figures = {peer.name: {"seconds": [], "whole": [], "peak": [], "faults": []} for peer in self.peers}
+        workers = {peer.name: Process(self.command(peer)) for peer in self.peers if peer.start is not None}
+        for repeat in range(2 * (rounds + 1)):
+            number = repeat // 2
+            for peer in self.peers[number % len(self.peers) :] + self.peers[: number % len(self.peers)]:
+                self.clear(peer)
+                if repeat % 2 == 0:
+                    result = workers[peer.name].ask(repeat + 1) if peer.name in workers else {}
+                else:
+                    result = self.fresh(peer, repeat + 1)
+                    if peer.name in workers:
+                        del result["seconds"]
+                for name, value in result.items():
+                    # The first round warms up; faults and memory are those of a fresh process.
+                    if number > 0 and value is not None and (repeat % 2 == 1 or name == "seconds"):
+                        figures[peer.name][name].append(value)
+        for worker in workers.values():
+            worker.close()
+        for place in self.places.values():
+            shutil.rmtree(place.scratch, ignore_errors=True)
+        return figures
+
+
+def machine(folder):
+    """What the figures were measured on."""
+    def field(path, name):
+        lines = pathlib.Path(path).read_text().splitlines()
+        return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "unknown")
+
+    mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+    under = [mount for mount in mounts if folder.resolve().is_relative_to(mount[1])]
+    return {
+        "processor": field("/proc/cpuinfo", "model name"),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": f"{int(field('/proc/meminfo', 'MemTotal').split()[0]) / 2**20:.0f} GiB",
+        "kernel": f"Linux {platform.release()}",
+        "file system": max(under, key=lambda mount: len(mount[1]))[2],
+        "huge pages": pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().split("[")[1].split("]")[0],
+    }
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a cube of 256 instead of 512, and 3 rounds")
+    parser.add_argument("--rounds", type=int, help="calls of which the median is taken (default: 7)")
+    parser.add_argument("--cells", default=",".join(cells.BY_NAME), help="some of: %(default)s")
+    parser.add_argument("--peers", help="some of the peers, by name (default: all)")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench", help="for arrays and results")
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/bench", help="where the C++ programs are")
+    parser.add_argument("--record", action="store_true", help="put the tables and the plot into docs/")
+    return parser.parse_args()
+
+
+def main():
+    chosen = arguments()
+    size, rounds = (256, chosen.rounds or 3) if chosen.quick else (512, chosen.rounds or 7)
+    peers = lineup(chosen.programs)
+    if chosen.peers:
+        wanted = set(chosen.peers.split(","))
+        peers = [peer for peer in peers if peer.name.removesuffix("-unsynced") in wanted]
+    if os.getloadavg()[0] > 0.5 * os.cpu_count():
+        print(f"bench: the machine is busy (load {os.getloadavg()[0]:.1f}); the figures will not be worth much", file=sys.stderr)
+    folder = chosen.folder.absolute()
+    data = folder / f"data-{size}"
+    if not (data / "digests.json").exists():
+        subprocess.run([ROOT / ".venv/bin/python", ROOT / "bench/data.py", "make", data, str(size)], check=True)
+    results = {"date": datetime.date.today().isoformat(), "size": size, "rounds": rounds, "machine": machine(folder)}
+    results |= {"peers": [{"name": peer.name, "title": peer.title, "synced": peer.synced} for peer in peers]}
+    results |= {"versions": {}, "cells": {}}
+    for name in chosen.cells.split(","):
+        print(f"bench: {cells.BY_NAME[name].title}", file=sys.stderr)
+        contest = Contest(cells.BY_NAME[name], peers, folder, size)
+        results["cells"][name] = contest.measure(rounds)
+        results["versions"] |= contest.versions
+        (folder / "results.json").write_text(json.dumps(results, indent=1))
+    print(report.text(results))
+    if chosen.record:
+        report.record(results, ROOT / "docs")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(f"bench: {failure}")

@@ -1,0 +1,131 @@
+"""Runs one cell with one Python peer, as often as it is asked to.
+
+    worker.py PEER CELL DATA SCRATCH SIZE
+
+Once everything is open it prints a line of JSON with the peer's version. Each line `REPEAT` or `REPEAT check` on standard
+input then makes one call and prints {"seconds", "faults", "peak"} and, if checked, "digest": what was read, as data.py
+has it. `faults` are minor page faults, `peak` is the resident memory in bytes above what it was before the call.
+"""
+
+import importlib
+import json
+import pathlib
+import resource
+import sys
+import time
+import zlib
+
+import numpy
+
+import cells
+
+# The name of a peer: its file below peers/, and the variant that the file is told.
+PEERS = {
+    "sherd": ("sherd_python", "synced"),
+    "sherd-unsynced": ("sherd_python", "unsynced"),
+    "tensorstore": ("tensorstore_python", "synced"),
+    "tensorstore-unsynced": ("tensorstore_python", "unsynced"),
+    "zarr": ("zarr_python", "plain"),
+    "zarr-zarrs": ("zarr_python", "zarrs"),
+    "zarr-new": ("zarr_python", "plain"),
+    "zarr-fused": ("zarr_python", "fused"),
+}
+
+
+def reading(peer, cell, place):
+    """Gives the function that prepares a call: it returns the call, which passes every result to `keep`."""
+    array = peer.open(place.source(cell))
+    keys = place.keys(cell)
+
+    def call(keep):
+        for key in keys:
+            keep(peer.read(array, key))
+
+    return lambda _: call
+
+
+def writing(peer, cell, place):
+    elements = numpy.fromfile(place.elements(cell), "uint16").reshape(place.shape)
+    everything = (slice(0, place.size),) * 3
+
+    def call(_):
+        peer.write(peer.create(place.target(cell), place.size, place.layout(cell)), everything, elements)
+
+    return lambda _: call
+
+
+def updating(peer, cell, place):
+    array = peer.open(place.target(cell), writable=True)
+    elements = numpy.memmap(place.elements(cell), "uint16", "r", shape=place.shape)
+
+    def prepare(repeat):
+        key = place.updated(repeat)
+        values = numpy.ascontiguousarray(elements[key]) ^ 1
+        return lambda _: peer.write(array, key, values)
+
+    return prepare
+
+
+def copying(peer, cell, place):
+    return lambda _: lambda _: peer.copy(place.source(cell), place.target(cell), place.size, place.layout(cell))
+
+
+def preparing(peer, cell, place):
+    if cell.name == "update":
+        return updating(peer, cell, place)
+    if cell.name == "reshard":
+        return copying(peer, cell, place)
+    return (writing if cell.writes else reading)(peer, cell, place)
+
+
+class Last:
+    """Keeps the last result, so that its memory is given back after the clock has stopped."""
+
+    def __call__(self, result):
+        self.result = result
+
+
+class Digest:
+    """Adds up all results."""
+
+    value = 0
+
+    def __call__(self, result):
+        self.value = zlib.crc32(numpy.ascontiguousarray(result, "uint16"), self.value)
+
+
+def status(field):
+    """A size in /proc/self/status, in bytes."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def measure(call, keep):
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM starts anew
+    resident = status("VmRSS")
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    start = time.perf_counter()
+    call(keep)
+    seconds = time.perf_counter() - start
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
+    return {"seconds": seconds, "faults": faults, "peak": status("VmHWM") - resident}
+
+
+def main(name, cell, data, scratch, size):
+    module, variant = PEERS[name]
+    peer = importlib.import_module(f"peers.{module}").Peer(variant)
+    prepare = preparing(peer, cells.BY_NAME[cell], cells.Place(pathlib.Path(data), pathlib.Path(scratch), int(size)))
+    print(json.dumps({"version": peer.version}), flush=True)
+    for line in sys.stdin:
+        repeat, *check = line.split()
+        keep = Digest() if check else Last()
+        result = measure(prepare(int(repeat)), keep)
+        if check:
+            result["digest"] = keep.value
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
