@@ -47,7 +47,7 @@ nb::object read_objects(const BoundArray& self, const Index& index) {
       return;
     }
     result = new_objects(index.shape, order);
-    objects_from(elements, dtype, reinterpret_cast<PyObject**>(memory_of(result, dtype).view.data));
+    objects_from(elements, dtype, reinterpret_cast<PyObject**>(view_of(result, dtype).data));
   });
   return result;
 }
@@ -62,8 +62,8 @@ nb::object out_array(const BoundArray& self, const Index& index, nb::handle out)
   if (!is_array && nb::cast<int>(array.attr("itemsize")) == 1 && nb::cast<int>(array.attr("ndim")) == 1 && !self.array.dtype().is_variable())
     array = array.attr("view")(dtype).attr("reshape")(to_tuple(index.shape));
   if (!array.attr("dtype").equal(dtype))
-    throw Exception(invalid_argument("out has dtype " + std::string(nb::str(array.attr("dtype")).c_str()) + ", the array " +
-                                     nb::str(dtype).c_str()).in_member("out"));
+    throw Exception(invalid_argument("out has dtype " + shown(array.attr("dtype")) + ", the array " +
+                                     shown(dtype)).in_member("out"));
   return array;
 }
 
@@ -96,13 +96,13 @@ auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&&
   const DType& dtype = self.array.dtype();
   nb::object array = as_array(value, self.numpy_dtype());
   if (!dtype.is_variable()) {
-    AnyView view = memory_of(array, dtype).view;
+    AnyView view = view_of(array, dtype);
     if (shape != nullptr && view.shape != *shape) broadcast_view(view, *shape);
     return use(std::as_const(view));
   }
   // A copy of the references: another thread may change the value's while the engine reads the text.
   array = numpy().module.attr("array")(array, nb::arg("order") = "C", nb::arg("copy") = true);
-  AnyView view = memory_of(array, dtype).view;
+  AnyView view = view_of(array, dtype);
   const auto objects = std::span(reinterpret_cast<PyObject* const*>(view.data), *element_count(view.shape));
   std::vector<VarBytes> elements = elements_from(objects, dtype);
   view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, view.shape);
@@ -138,13 +138,14 @@ nb::object read(const BoundArray& self, const Index& index) {
 void read_into(const BoundArray& self, const Index& index, nb::handle out) {
   const DType& dtype = self.array.dtype();
   const nb::object array = out_array(self, index, out);
-  const ArrayMemory memory = memory_of(array, dtype);
-  if (!memory.writeable) throw Exception(invalid_argument("out is read-only").in_member("out"));
-  if (memory.view.shape != index.shape)
-    throw Exception(invalid_argument("out has shape " + to_string(memory.view.shape) + ", the selection " + to_string(index.shape)).in_member("out"));
-  const bool flattened = index.selection.is_points() && index.shape.size() != 1 && !memory.c_contiguous;
-  if (dtype.is_variable() || flattened) array[nb::ellipsis()] = read(self, index);
-  else read_view(self, index, memory.view);
+  const AnyView view = view_of(array, dtype);
+  const nb::object flags = array.attr("flags");
+  if (!nb::cast<bool>(flags.attr("writeable"))) throw Exception(invalid_argument("out is read-only").in_member("out"));
+  if (view.shape != index.shape)
+    throw Exception(invalid_argument("out has shape " + to_string(view.shape) + ", the selection " + to_string(index.shape)).in_member("out"));
+  const bool scattered = index.selection.is_points() && index.shape.size() != 1 && !nb::cast<bool>(flags.attr("c_contiguous"));
+  if (dtype.is_variable() || scattered) array[nb::ellipsis()] = read(self, index);
+  else read_view(self, index, view);
 }
 
 void write(const BoundArray& self, const Index& index, nb::handle value) {

@@ -1,6 +1,4 @@
 // The class sherd.Array: what it says of itself, and its ways in.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 
 #include "python/access.hpp"
 #include "python/bindings.hpp"
@@ -24,10 +22,10 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
   using Type = Indexer<parse>;
   nb::class_<Type>(module, name, doc)
       .def("__getitem__", [](const Type& self, nb::handle key) { return read(self.bound(), parse(key, self.bound().array.shape())); },
-           nb::arg("key"), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
+           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
       .def("__setitem__",
            [](const Type& self, nb::handle key, nb::handle value) { write(self.bound(), parse(key, self.bound().array.shape()), value); },
-           nb::arg("key"), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
+           nb::arg("key").none(), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
 
 nb::object optional_tuple(const std::optional<Shape>& shape) { return shape ? nb::object(to_tuple(*shape)) : nb::none(); }
@@ -111,13 +109,13 @@ void bind_facts(nb::class_<BoundArray>& type) {
 }
 
 void bind_access(nb::class_<BoundArray>& type) {
-  type.def("__getitem__", [](const BoundArray& self, nb::handle key) { return read(self, basic_index(key, self.array.shape())); }, nb::arg("key"),
+  type.def("__getitem__", [](const BoundArray& self, nb::handle key) { return read(self, basic_index(key, self.array.shape())); }, nb::arg("key").none(),
            nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"),
            "Reads as NumPy's basic indexing does: integers, slices with any step, '...'; besides one list or 1-d array among\n"
            "slices, or a boolean mask of the array's shape. Gives a new ndarray in the order `config[\"order\"]`, or one element.\n"
            "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
       .def("__setitem__", [](const BoundArray& self, nb::handle key, nb::handle value) { write(self, basic_index(key, self.array.shape()), value); },
-           nb::arg("key"), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
+           nb::arg("key").none(), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
            "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")
       .def_prop_ro("oindex", [](nb::object self) { return Indexer<orthogonal_index>{std::move(self)}; },
                    "Orthogonal indexing: a list, 1-d array or 1-d mask for any dimension, each on its own.",

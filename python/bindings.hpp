@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <string>
 #include <utility>
@@ -37,6 +38,9 @@ auto call(F&& run) {
   return std::move(result).value();
 }
 
+/// str(value) and repr(value), for messages.
+[[nodiscard]] std::string shown(nb::handle value);
+[[nodiscard]] std::string quoted(nb::handle value);
 /// The text of a str; `what` names the argument in the error.
 [[nodiscard]] std::string text_of(nb::handle value, const char* what);
 

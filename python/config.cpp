@@ -23,7 +23,7 @@ struct Setting {
 };
 
 Exception wrong_value(nb::handle value, const std::string& wanted) {
-  return Exception(invalid_argument("must be " + wanted + ", not " + std::string(nb::repr(value).c_str())));
+  return Exception(invalid_argument("must be " + wanted + ", not " + quoted(value)));
 }
 
 template <class T>
@@ -162,7 +162,7 @@ Defaults& defaults() {
 std::string print_defaults(const Defaults& self) {
   std::string text = "sherd.config:";
   for (const Setting& setting : kSettings)
-    text += std::string("\n  ") + setting.name + " = " + nb::repr(setting.get(self.config)).c_str();
+    text += std::string("\n  ") + setting.name + " = " + quoted(setting.get(self.config));
   return text;
 }
 

@@ -51,9 +51,9 @@ DType time_from(nb::handle dtype, bool date) {
 }
 
 DType from_numpy(nb::handle dtype) {
-  const std::string shown = nb::str(dtype).c_str();
+  const std::string text = shown(dtype);
   if (!dtype.attr("subdtype").is_none())
-    throw Exception(unsupported("NumPy's subarray type " + shown + " is not an element type; give the array further dimensions"));
+    throw Exception(unsupported("NumPy's subarray type " + text + " is not an element type; give the array further dimensions"));
   const auto size = nb::cast<std::uint64_t>(dtype.attr("itemsize"));
   const char kind = nb::cast<const char*>(dtype.attr("kind"))[0];
   const std::string name = text_of(dtype.attr("name"), "a dtype's name");
@@ -70,11 +70,11 @@ DType from_numpy(nb::handle dtype) {
       if (name.starts_with("void") && size != 0) return DType::raw(size * 8).value();
       break;
     case 'O': throw Exception(invalid_argument("dtype object does not say what the elements are: give \"string\" or \"bytes\""));
-    case 'S': throw Exception(unsupported("Zarr has no type for " + shown + "; use \"bytes\" for bytes of any length, or V" +
+    case 'S': throw Exception(unsupported("Zarr has no type for " + text + "; use \"bytes\" for bytes of any length, or V" +
                                           std::to_string(size) + " for bytes of this length"));
     default: break;
   }
-  throw Exception(unsupported("there is no element type for NumPy's " + shown));
+  throw Exception(unsupported("there is no element type for NumPy's " + text));
 }
 
 }  // namespace

@@ -7,13 +7,15 @@
 namespace sherd::python {
 namespace {
 
+nb::object text_or_none(std::string_view text) {
+  return text.empty() ? nb::none() : nb::object(nb::str(text.data(), text.size()));
+}
+
 void set_error(const Error& error) {
   const nb::object make = nb::module_::import_("sherd._errors").attr("make");
-  const auto optional_text = [](const std::string& text) { return text.empty() ? nb::none() : nb::object(nb::str(text.c_str(), text.size())); };
   const nb::object slot = error.slot() ? nb::object(nb::int_(*error.slot())) : nb::none();
-  const std::string_view code = to_string(error.code());
-  const nb::object exception = make(nb::str(code.data(), code.size()), error.text(), optional_text(error.key()), slot,
-                                    optional_text(error.member()));
+  const nb::object exception = make(text_or_none(to_string(error.code())), text_or_none(error.text()), text_or_none(error.key()),
+                                    slot, text_or_none(error.member()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
@@ -34,6 +36,13 @@ void bind_errors() {
 void throw_pending() {
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
 }
+
+std::string shown(nb::handle value) {
+  const nb::str text(value);
+  return text_of(text, "str()");
+}
+
+std::string quoted(nb::handle value) { return text_of(nb::repr(value), "repr()"); }
 
 std::string text_of(nb::handle value, const char* what) {
   Py_ssize_t size = 0;

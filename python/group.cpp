@@ -1,7 +1,4 @@
 // Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "python/json.hpp"
 #include "python/node.hpp"

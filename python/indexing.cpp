@@ -52,7 +52,7 @@ bool is_boolean(nb::handle array) { return nb::cast<const char*>(array.attr("dty
 nb::object as_integers(nb::handle array) {
   const char kind = nb::cast<const char*>(array.attr("dtype").attr("kind"))[0];
   if (kind != 'i' && kind != 'u' && nb::cast<std::size_t>(array.attr("size")) != 0)
-    throw index_error("index arrays hold integers or booleans, not " + std::string(nb::str(array.attr("dtype")).c_str()));
+    throw index_error("index arrays hold integers or booleans, not " + shown(array.attr("dtype")));
   // As int64, numbers from 2^63 on would be negative; the largest one is out of bounds just as well.
   nb::object fitting = nb::borrow(array);
   if (kind == 'u' && nb::cast<int>(array.attr("itemsize")) == 8)
@@ -62,9 +62,9 @@ nb::object as_integers(nb::handle array) {
 
 /// The coordinates in a dense int64 array.
 Indices coordinates(nb::handle integers, std::uint64_t length, std::size_t d) {
-  const ArrayMemory memory = memory_of(integers, DType::int64);
-  const auto* values = reinterpret_cast<const std::int64_t*>(memory.view.data);
-  Indices indices(*element_count(memory.view.shape));
+  const AnyView view = view_of(integers, DType::int64);
+  const auto* values = reinterpret_cast<const std::int64_t*>(view.data);
+  Indices indices(*element_count(view.shape));
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = wrapped(values[i], length, d);
   return indices;
 }
@@ -166,7 +166,7 @@ nb::object whole_mask(nb::handle key, const Shape& array_shape) {
   nb::object array = numpy().asarray(item);
   if (!is_boolean(array) || nb::cast<std::size_t>(array.attr("ndim")) != array_shape.size()) return {};
   if (!array.attr("shape").equal(to_tuple(array_shape)))
-    throw index_error("the mask has shape " + std::string(nb::str(array.attr("shape")).c_str()) + ", the array " + to_string(array_shape));
+    throw index_error("the mask has shape " + shown(array.attr("shape")) + ", the array " + to_string(array_shape));
   return array;
 }
 

@@ -20,7 +20,7 @@ class Deeper {
   Deeper& operator=(const Deeper&) = delete;
 };
 
-Json from_integer(nb::handle value) { return Json::number(nb::str(value).c_str()); }
+Json from_integer(nb::handle value) { return Json::number(shown(value)); }
 
 Json from_float(double value) {
   if (!std::isfinite(value)) throw Exception(invalid_argument("JSON has no NaN and no infinity"));

@@ -34,7 +34,7 @@ int get_buffer(PyObject* object, Py_buffer* buffer, int flags) {
   return PyBuffer_FillInfo(buffer, object, memory->data(), static_cast<Py_ssize_t>(memory->size()), 0, flags);
 }
 
-/// NumPy's array interface, C side, version 3.
+/// NumPy's array interface, C side, version 3. The flags are not used: NumPy clears them for structured types.
 struct ArrayInterface {
   int two;
   int nd;
@@ -46,8 +46,6 @@ struct ArrayInterface {
   void* data;
   PyObject* descr;
 };
-constexpr int kCContiguous = 0x1;
-constexpr int kWriteable = 0x400;
 
 std::size_t bytes_of(const Shape& shape, const DType& dtype) {
   const auto count = element_count(shape);
@@ -81,7 +79,7 @@ Shape shape_from(nb::handle value, const char* what) {
     const long long number = PyLong_AsLongLong(integer.ptr());
     if (number < 0) {
       PyErr_Clear();
-      throw Exception(invalid_argument("lengths are from 0 to 2^63-1, not " + std::string(nb::str(integer).c_str())).in_member(what));
+      throw Exception(invalid_argument("lengths are from 0 to 2^63-1, not " + shown(integer)).in_member(what));
     }
     return static_cast<std::uint64_t>(number);
   };
@@ -99,14 +97,14 @@ NewArray new_array(const Shape& shape, const DType& dtype, nb::handle numpy_type
   return {std::move(array), block->data()};
 }
 
-ArrayMemory memory_of(nb::handle ndarray, const DType& dtype) {
+AnyView view_of(nb::handle ndarray, const DType& dtype) {
   const nb::object capsule = ndarray.attr("__array_struct__");
   const auto* found = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
   if (found == nullptr) throw nb::python_error();
   AnyView view{static_cast<std::byte*>(found->data), dtype, {}, {}};
   view.shape.assign(found->shape, found->shape + found->nd);
   view.strides.assign(found->strides, found->strides + found->nd);
-  return {std::move(view), (found->flags & kWriteable) != 0, (found->flags & kCContiguous) != 0};
+  return view;
 }
 
 nb::object as_array(nb::handle value, nb::handle numpy_type) {

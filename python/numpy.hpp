@@ -35,12 +35,8 @@ struct NewArray {
 /// An uninitialised array of a fixed-size type. Unavailable where memory runs out.
 [[nodiscard]] NewArray new_array(const Shape& shape, const DType& dtype, nanobind::handle numpy_dtype, Order order);
 
-/// An existing ndarray's memory. The view lives as long as the array.
-struct ArrayMemory {
-  AnyView view;
-  bool writeable, c_contiguous;
-};
-[[nodiscard]] ArrayMemory memory_of(nanobind::handle ndarray, const DType& dtype);
+/// An existing ndarray's memory; the view lives as long as the array.
+[[nodiscard]] AnyView view_of(nanobind::handle ndarray, const DType& dtype);
 
 /// np.asarray(value, dtype), without a call where that changes nothing.
 [[nodiscard]] nanobind::object as_array(nanobind::handle value, nanobind::handle numpy_dtype);

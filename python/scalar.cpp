@@ -4,7 +4,6 @@
 #include "python/bindings.hpp"
 #include "python/json.hpp"
 #include "python/numpy.hpp"
-#include "python/access.hpp"
 
 namespace sherd::python {
 namespace {
@@ -12,9 +11,9 @@ namespace {
 nb::object element_json(nb::handle element, nb::handle dtype) {
   const DType type = dtype_from(dtype);
   const nb::object array = as_array(element, numpy_dtype(type));
-  const ArrayMemory memory = memory_of(array, type);
-  if (!memory.view.shape.empty()) throw Exception(invalid_argument("must be one element, not an array of shape " + to_string(memory.view.shape)));
-  return json_to(print_scalar({memory.view.data, type.size()}, type));
+  const AnyView view = view_of(array, type);
+  if (!view.shape.empty()) throw Exception(invalid_argument("must be one element, not an array of shape " + to_string(view.shape)));
+  return json_to(print_scalar({view.data, type.size()}, type));
 }
 
 nb::tuple describe_dtype(nb::handle dtype) {

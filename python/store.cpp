@@ -1,6 +1,4 @@
 // The classes sherd.Store and sherd.MemoryStore: bytes by key, and what a `store` argument may be.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include "python/node.hpp"
 

@@ -1,8 +1,6 @@
 // What is done with whole arrays and hierarchies, as sherd._tools calls it.
 #include "sherd/tools.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"

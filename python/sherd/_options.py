@@ -84,7 +84,7 @@ def fill_json(value: Any, dtype: Any) -> Any:
         if value.shape == () and value.dtype == native and not native.hasobject:
             return _sherd.element_json(value, json)
         if native.kind not in "mMVU":
-            value = value.item()
+            value = value.tolist()
     if isinstance(value, (bytes, bytearray)):
         return list(value)
     if isinstance(value, Mapping):

@@ -1,0 +1,245 @@
+"""The package as a user meets it: arrays, groups, attributes, stores, settings."""
+
+import numpy as np
+import pytest
+import sherd
+
+
+@pytest.fixture
+def volume(tmp_path):
+    return sherd.create_array(
+        tmp_path / "a.zarr",
+        shape=(60, 40),
+        dtype="uint16",
+        chunks=(10, 8),
+        shards=(30, 40),
+        fill_value=7,
+        dimension_names=("y", None),
+        attributes={"unit": "mm"},
+    )
+
+
+def test_an_array_says_what_it_is(volume, tmp_path):
+    assert volume.shape == (60, 40)
+    assert volume.dtype == np.dtype("uint16")
+    assert (volume.ndim, volume.size, len(volume)) == (2, 2400, 60)
+    assert (volume.chunks, volume.shards) == ((10, 8), (30, 40))
+    assert [codec["name"] for codec in volume.codecs] == ["sharding_indexed"]
+    assert volume.fill_value == 7 and volume.fill_value.dtype == np.uint16
+    assert volume.dimension_names == ("y", None)
+    assert dict(volume.attrs) == {"unit": "mm"}
+    assert volume.metadata["data_type"] == "uint16"
+    assert not volume.read_only
+    assert volume.path == ""
+    assert volume.url == f"file://{tmp_path}/a.zarr"
+    assert volume.format == "zarr3"
+    assert "a.zarr" in repr(volume) and "(60, 40)" in repr(volume)
+
+
+def test_info_is_a_dict_that_prints_as_a_table(volume):
+    assert volume.info["shape"] == (60, 40)
+    assert volume.info["shards"] == (30, 40)
+    lines = repr(volume.info).splitlines()
+    assert len(lines) == len(volume.info)
+    assert lines[3].split() == ["shape", "(60,", "40)"]
+
+
+def test_what_was_never_written_is_the_fill_value(volume):
+    assert np.array_equal(volume[...], np.full((60, 40), 7, "uint16"))
+    assert volume.nchunks_initialized == 0
+    volume[0, 0] = 1
+    assert volume.nchunks_initialized == 1
+
+
+def test_an_array_is_resized_and_appended_to(volume):
+    volume[...] = 1
+    volume.resize((20, 40))
+    assert volume.shape == (20, 40)
+    volume.resize((40, 40))
+    assert np.array_equal(volume[...], np.repeat([1, 7], 20)[:, None] * np.ones((1, 40), int))
+    assert volume.append(np.full((5, 40), 9)) == (45, 40)
+    assert volume.append(np.full((45, 2), 8), axis=-1) == (45, 42)
+    assert np.all(volume[40:45, :40] == 9) and np.all(volume[:, 40:] == 8)
+    with pytest.raises(IndexError):
+        volume.append(np.zeros((1, 1)), axis=2)
+    with pytest.raises(sherd.InvalidArgument):
+        volume.append(np.zeros((5, 41)))
+
+
+def test_a_one_dimensional_array_is_resized_by_an_int():
+    array = sherd.create_array(sherd.MemoryStore(), shape=5, dtype="int8", chunks=2)
+    array.resize(9)
+    assert array.shape == (9,) and array.chunks == (2,)
+
+
+def test_numpy_takes_an_array_as_one_of_its_own(volume):
+    volume[...] = np.arange(2400).reshape(60, 40)
+    assert np.array_equal(np.asarray(volume), volume[...])
+    assert np.asarray(volume, dtype="float32").dtype == np.float32
+    assert volume[...].mean() == np.mean(volume)
+    with pytest.raises(ValueError):
+        np.array(volume, copy=False)
+
+
+def test_read_fills_what_it_is_given(volume):
+    volume[...] = np.arange(2400).reshape(60, 40)
+    out = np.zeros((5, 40), "uint16")
+    assert volume.read(np.s_[2:7], out=out) is out
+    assert np.array_equal(out, volume[2:7])
+    raw = bytearray(5 * 40 * 2)
+    volume.read(np.s_[2:7], out=raw)
+    assert bytes(raw) == volume[2:7].tobytes()
+    assert np.array_equal(volume.read(), volume[...])
+
+
+def test_attributes_are_a_mapping_whose_update_is_one_write(volume, tmp_path):
+    with sherd.record() as log:
+        volume.attrs.update({"a": 1, "b": [1, 2.5, None, {"c": "d"}]}, e=True)
+    assert [request["op"] for request in log.requests].count("put") == 1
+    again = sherd.open(tmp_path / "a.zarr")
+    assert dict(again.attrs) == {"unit": "mm", "a": 1, "b": [1, 2.5, None, {"c": "d"}], "e": True}
+    del volume.attrs["a"]
+    volume.attrs["nothing"] = None
+    assert volume.attrs.asdict() == {"unit": "mm", "b": [1, 2.5, None, {"c": "d"}], "e": True, "nothing": None}
+    assert volume.attrs.pop("b")[0] == 1 and "b" not in volume.attrs
+    with pytest.raises(KeyError):
+        del volume.attrs["a"]
+    with pytest.raises(sherd.InvalidArgument):
+        volume.attrs["nan"] = float("nan")
+    with pytest.raises(sherd.InvalidArgument):
+        volume.attrs["object"] = object()
+    volume.attrs.put({"only": np.int64(2**62)})
+    assert dict(volume.attrs) == {"only": 2**62}
+    volume.attrs.clear()
+    assert len(volume.attrs) == 0
+
+
+def test_attributes_keep_integers_of_any_size_and_numpy_values(volume):
+    volume.attrs.update(big=10**30, array=np.arange(3), real=np.float32(0.5), flag=np.bool_(True))
+    assert volume.attrs.asdict() == {"unit": "mm", "big": 10**30, "array": [0, 1, 2], "real": 0.5, "flag": True}
+
+
+def test_groups_hold_arrays_and_groups(tmp_path):
+    root = sherd.create_group(tmp_path / "g.zarr", attributes={"version": 1})
+    root.create_group("b/c")
+    array = root.create_array("b/x", shape=(4,), dtype="int32", chunks=(2,))
+    root.create_array("a", data=np.arange(3))
+    assert root.keys() == ["a", "b"] and list(root) == ["a", "b"] and len(root) == 2
+    assert [name for name, _ in root.arrays()] == ["a"]
+    assert [name for name, _ in root.groups()] == ["b"]
+    assert [(name, type(node)) for name, node in root.members()] == [("a", sherd.Array), ("b", sherd.Group)]
+    assert "b/x" in root and "b/y" not in root and "" not in root and 5 not in root
+    array[...] = 5
+    assert np.array_equal(root["b/x"][...], [5, 5, 5, 5])
+    assert root["b"]["x"].path == "b/x"
+    assert dict(root.attrs) == {"version": 1}
+    assert str(root.tree()).splitlines() == ["/", "├── a (3,) int64", "└── b", "    ├── c", "    └── x (4,) int32"]
+    del root["b"]
+    assert "b" not in root and root.keys() == ["a"]
+    for path in ("b", "a/b"):
+        with pytest.raises(KeyError):
+            root[path]
+        with pytest.raises(KeyError):
+            del root[path]
+
+
+def test_consolidated_metadata_saves_requests(tmp_path):
+    root = sherd.create_group(tmp_path)
+    for name in "abc":
+        root.create_array(name, shape=(1,), dtype="u1")
+    with sherd.record() as plain:
+        [node.shape for _, node in sherd.open(tmp_path).members()]
+    group = sherd.consolidate_metadata(tmp_path)
+    assert isinstance(group, sherd.Group)
+    with sherd.record() as consolidated:
+        [node.shape for _, node in sherd.open(tmp_path).members()]
+    assert len(consolidated.requests) == 1 < len(plain.requests)
+
+
+def test_a_store_is_bytes_by_key(tmp_path):
+    for store in (sherd.MemoryStore(), sherd.Store(tmp_path)):
+        sherd.create_array(store, name="a/b", data=np.arange(4, dtype="u1"), chunks=(4,), compressors=None)
+        assert store.list() == ["a/b/c/0", "a/b/zarr.json", "a/zarr.json", "zarr.json"]
+        assert store.get("a/b/c/0") == b"\0\1\2\3"
+        store.set("a/b/c/0", b"\3\2\1\0")
+        assert sherd.open(store, path="a/b")[0] == 3
+        assert store.erase("a/b/c/0") and not store.erase("a/b/c/0")
+        assert store.get("a/b/c/0") is None
+        assert store.url in repr(store)
+
+
+def test_the_array_keeps_its_store_alive():
+    array = sherd.create_array(sherd.MemoryStore(), data=np.arange(5))
+    indexer = array.oindex
+    del array
+    assert np.array_equal(indexer[[4, 0]], [4, 0])
+
+
+def test_check_reports_what_is_wrong(tmp_path):
+    array = sherd.create_array(tmp_path / "a", data=np.arange(100), chunks=(10,))
+    report = sherd.check(array, data=True)
+    assert report["ok"] and report["checked"]["chunks"] == 10
+    (tmp_path / "a" / "c" / "3").write_bytes(b"damage")
+    report = sherd.check(tmp_path / "a", data=True)
+    assert not report["ok"]
+    assert [fault["key"] for fault in report["faults"]] == ["c/3"]
+
+
+def test_copy_changes_the_layout(tmp_path):
+    data = np.arange(400).reshape(20, 20)
+    source = sherd.create_array(tmp_path / "a", data=data, chunks=(5, 5))
+    report = sherd.copy(source, tmp_path / "b", chunks=(10, 10), shards=(20, 20), codecs=["gzip:1"])
+    assert report["arrays"] == 1
+    copied = sherd.open(tmp_path / "b")
+    assert (copied.chunks, copied.shards) == ((10, 10), (20, 20))
+    assert np.array_equal(copied[...], data)
+    with pytest.raises(sherd.InvalidArgument):
+        sherd.copy(sherd.MemoryStore(), tmp_path / "c")
+
+
+def test_settings_of_a_handle_go_before_the_defaults(tmp_path):
+    sherd.create_array(tmp_path, data=np.arange(12).reshape(3, 4))
+    assert sherd.open(tmp_path)[...].flags.c_contiguous
+    assert sherd.open(tmp_path, config={"order": "F"})[...].flags.f_contiguous
+    sherd.config.order = "F"
+    try:
+        assert sherd.open(tmp_path)[...].flags.f_contiguous
+        assert sherd.open(tmp_path, config={"order": "C"})[...].flags.c_contiguous
+    finally:
+        sherd.config.order = "C"
+
+
+def test_settings_are_checked(tmp_path):
+    with pytest.raises(sherd.InvalidArgument, match="the settings are threads"):
+        sherd.create_group(tmp_path, config={"thread": 1})
+    for name, value in [("threads", -1), ("threads", True), ("threads", "2"), ("cache", "all"), ("durable", 1), ("order", "A"),
+                        ("max_unused", 2), ("limits", {"depth": 1}), ("limits", 3), ("memory_budget", 2**64)]:
+        with pytest.raises(sherd.InvalidArgument) as error:
+            sherd.config.set(cache_bytes=1, **{name: value})
+        assert error.value.member == f"config.{name}"
+    assert sherd.config.cache_bytes == 64 << 20, "all or none"
+    with pytest.raises(AttributeError):
+        sherd.config.thread = 1
+    assert "threads = 0" in repr(sherd.config)
+
+
+def test_a_limit_is_named_by_its_error(tmp_path):
+    with pytest.raises(sherd.Unsupported, match="dimensions"):
+        sherd.create_array(tmp_path, shape=(1, 1, 1), dtype="u1", config={"limits": {"dimensions": 2}})
+
+
+def test_a_missing_chunk_can_be_an_error():
+    store = sherd.MemoryStore()
+    sherd.create_array(store, shape=(4,), dtype="u1", chunks=(2,))
+    with pytest.raises(sherd.NotFound) as error:
+        sherd.open(store, config={"missing_is_error": True})[3]
+    assert error.value.key == "c/1"
+
+
+def test_results_own_aligned_memory():
+    array = sherd.create_array(sherd.MemoryStore(), shape=(3 << 20,), dtype="u2", chunks=(1 << 20,), fill_value=3)
+    whole, part = array[:], array[:10]
+    assert whole.ctypes.data % (2 << 20) == 0 and part.ctypes.data % 64 == 0
+    assert whole.flags.writeable and whole.flags.aligned
+    del array
+    assert whole.sum() == 9 << 20

@@ -1,0 +1,190 @@
+"""What create_array makes of its arguments."""
+
+import numpy as np
+import pytest
+import sherd
+
+
+def make(**options):
+    options.setdefault("shape", (8, 8))
+    options.setdefault("dtype", "uint8")
+    return sherd.create_array(sherd.MemoryStore(), **options)
+
+
+def names(array):
+    return [codec["name"] for codec in array.codecs]
+
+
+class Codec:
+    def __init__(self, **members):
+        self.members = members
+
+    def to_dict(self):
+        return self.members
+
+
+def test_codecs_are_strings_objects_or_have_to_dict():
+    for codec in ("gzip:5", {"name": "gzip", "configuration": {"level": 5}}, Codec(name="gzip", configuration={"level": 5})):
+        for compressors in (codec, [codec], (codec,)):
+            assert make(compressors=compressors).codecs[-1] == {"name": "gzip", "configuration": {"level": 5}}
+    with pytest.raises(sherd.InvalidArgument):
+        make(compressors=[5])
+
+
+def test_what_is_left_auto_is_chosen():
+    assert names(make()) == ["bytes", "zstd"]
+    assert names(make(compressors=None)) == names(make(compressors=[])) == ["bytes"]
+    assert names(make(filters=[{"name": "transpose", "configuration": {"order": [1, 0]}}])) == ["transpose", "bytes", "zstd"]
+    assert names(make(dtype="string")) == ["vlen-utf8", "zstd"]
+    big = make(dtype="uint16", serializer={"name": "bytes", "configuration": {"endian": "big"}}, compressors=())
+    assert big.codecs == [{"name": "bytes", "configuration": {"endian": "big"}}]
+
+
+def test_codecs_is_the_whole_chain():
+    chain = [{"name": "bytes"}, {"name": "crc32c"}]
+    assert names(make(codecs=chain)) == ["bytes", "crc32c"]
+    with pytest.raises(sherd.InvalidArgument, match="codecs"):
+        make(codecs=chain, compressors=None)
+    with pytest.raises(sherd.InvalidArgument):
+        make(codecs=chain, shards=(8, 8))
+
+
+def test_shards_have_an_index_where_and_how_one_likes():
+    array = make(chunks=(2, 2), shards=(4, 4), index_location="start", index_codecs=["bytes"])
+    configuration = array.codecs[0]["configuration"]
+    assert configuration["index_location"] == "start"
+    assert [codec["name"] for codec in configuration["index_codecs"]] == ["bytes"]
+    with pytest.raises(sherd.InvalidArgument) as error:
+        make(chunks=(2, 2), shards=(4, 4), index_location="middle")
+    assert error.value.member == "index_location"
+    with pytest.raises(sherd.InvalidArgument) as error:
+        make(chunks=(3, 3), shards=(4, 4))
+    assert error.value.member == "shards[0]"
+
+
+def test_shards_are_chosen_by_size():
+    array = make(shape=(4096, 4096), dtype="float32", shards="auto")
+    assert all(shard % chunk == 0 for shard, chunk in zip(array.shards, array.chunks, strict=True))
+
+
+def test_chunk_keys_have_three_spellings():
+    for encoding, key in [
+        ({"name": "v2", "separator": "/"}, "0/1"),
+        ({"name": "v2"}, "0.1"),
+        ("v2", "0.1"),
+        ({"name": "default", "separator": "."}, "c.0.1"),
+        ({"name": "default", "configuration": {"separator": "/"}}, "c/0/1"),
+        (Codec(name="default", separator="."), "c.0.1"),
+    ]:
+        store = sherd.MemoryStore()
+        sherd.create_array(store, shape=(4, 4), dtype="u1", chunks=(2, 2), chunk_key_encoding=encoding)[0, 2] = 1
+        assert store.list() == sorted([key, "zarr.json"]), encoding
+
+
+def test_a_chunk_grid_may_be_given_as_in_metadata():
+    grid = {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[3, 5], [8]]}}
+    array = make(chunks=grid)
+    array[...] = np.arange(64).reshape(8, 8)
+    assert np.array_equal(array[...], np.arange(64).reshape(8, 8))
+    assert array.nchunks_initialized == 2
+
+
+def test_data_gives_shape_and_dtype():
+    data = np.arange(12, dtype=">i4").reshape(3, 4)
+    array = sherd.create_array(sherd.MemoryStore(), data=data)
+    assert array.dtype == np.int32 and np.array_equal(array[...], data)
+    array = sherd.create_array(sherd.MemoryStore(), data=[1, 2, 3], dtype="float32")
+    assert array[...].tolist() == [1.0, 2.0, 3.0] and array.dtype == np.float32
+    array = sherd.create_array(sherd.MemoryStore(), data=np.array(["a", "bc"], object))
+    assert array.metadata["data_type"] == "string" and array[...].tolist() == ["a", "bc"]
+    array = sherd.create_array(sherd.MemoryStore(), data=np.array([b"a", b""], object))
+    assert array.metadata["data_type"] == "bytes" and array[...].tolist() == [b"a", b""]
+    for wrong in (np.array([1, "a"], object), np.array([], object)):
+        with pytest.raises(sherd.InvalidArgument, match="dtype"):
+            sherd.create_array(sherd.MemoryStore(), data=wrong)
+    with pytest.raises(sherd.InvalidArgument) as error:
+        sherd.create_array(sherd.MemoryStore(), data=data, shape=(4, 3))
+    assert error.value.member == "shape"
+
+
+def test_what_is_missing_is_named():
+    for options in ({"shape": (1,)}, {"dtype": "u1"}):
+        with pytest.raises(sherd.InvalidArgument) as error:
+            sherd.create_array(sherd.MemoryStore(), **options)
+        assert error.value.member in ("shape", "dtype") and error.value.member not in options
+    with pytest.raises(TypeError):
+        make(chunk=(1, 1))
+
+
+@pytest.mark.parametrize("shape", [(-1, 2), (2**63,), (1.5,), "ab"])
+def test_a_shape_is_lengths(shape):
+    with pytest.raises((sherd.InvalidArgument, TypeError)):
+        make(shape=shape)
+
+
+def nan_with_payload():
+    return np.array([0x7FC12345], "uint32").view("float32")[0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "stored"),
+    [
+        ("bool", True, True),
+        ("bool", 1, True),
+        ("bool", np.bool_(True), True),
+        ("uint64", 2**64 - 1, 2**64 - 1),
+        ("int8", -3.0, -3),
+        ("int8", np.float64(4), 4),
+        ("float32", -0.0, -0.0),
+        ("float64", 1, 1),
+        ("float32", np.nan, "NaN"),
+        ("float16", -np.inf, "-Infinity"),
+        ("float32", nan_with_payload(), "0x7fc12345"),
+        ("float32", "0x7fc12345", "0x7fc12345"),
+        ("float64", True, 1),
+        ("complex64", 1 - 2j, [1.0, -2.0]),
+        ("complex128", complex("nan+infj"), ["NaN", "Infinity"]),
+        ("complex64", 3, [3, 0.0]),
+        ("complex64", [1, "NaN"], [1, "NaN"]),
+        ("r16", b"\1\2", [1, 2]),
+        ("r16", np.void(b"\1\2"), [1, 2]),
+        ("V2", [1, 2], [1, 2]),
+        ("string", "é", "é"),
+        ("string", np.str_("é"), "é"),
+        ("bytes", b"\xff", [255]),
+        ("U3", "abc", "abc"),
+        ("M8[s]", np.datetime64("1970-01-02", "D"), 86400),
+        ("M8[s]", np.datetime64("1970-01-02T00:00:00", "s"), 86400),
+        ("M8[s]", "1970-01-02", 86400),
+        ("M8[D]", np.datetime64("NaT"), "NaT"),
+        ("m8[ms]", np.timedelta64(2, "s"), 2000),
+        ("m8[ms]", 5, 5),
+    ],
+)
+def test_a_fill_value_is_a_scalar(dtype, value, stored):
+    array = make(dtype=dtype, fill_value=value)
+    expected = make(dtype=dtype, fill_value=stored)
+    assert array.metadata["fill_value"] == expected.metadata["fill_value"]
+    assert np.asarray(array.fill_value).tobytes() == np.asarray(expected.fill_value).tobytes()
+    again = make(dtype=dtype, fill_value=array.fill_value)
+    assert again.metadata["fill_value"] == array.metadata["fill_value"], "what is read can be given again"
+    assert repr(array[0, 0]) == repr(array.fill_value)
+
+
+def test_a_struct_is_filled_by_a_tuple_a_dict_or_a_void():
+    dtype = np.dtype([("x", "i2"), ("y", "f4")])
+    for value in ((3, 0.5), {"x": 3, "y": 0.5}, np.array((3, 0.5), dtype)[()]):
+        array = make(dtype=dtype, fill_value=value)
+        assert array.metadata["fill_value"] == {"x": 3, "y": 0.5}
+        assert array[0, 0].item() == (3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("uint8", 256), ("uint8", -1), ("uint8", 1.5), ("uint8", "x"), ("bool", 2), ("float32", 1j), ("r16", b"\1"), ("string", 5),
+     ("uint8", np.zeros(2)), ("U1", "ab")],
+)
+def test_a_fill_value_that_does_not_fit_is_refused(dtype, value):
+    with pytest.raises(sherd.InvalidArgument) as error:
+        make(dtype=dtype, fill_value=value)
+    assert "fill_value" in str(error.value)

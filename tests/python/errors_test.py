@@ -1,0 +1,102 @@
+"""The exceptions: what they are, what they know, and that they travel."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+import sherd
+
+CLASSES = [
+    (sherd.InvalidArgument, "invalid_argument", ValueError),
+    (sherd.Corrupt, "corrupt", Exception),
+    (sherd.Unsupported, "unsupported", Exception),
+    (sherd.NotFound, "not_found", FileNotFoundError),
+    (sherd.Conflict, "conflict", Exception),
+    (sherd.Io, "io", OSError),
+    (sherd.Unavailable, "unavailable", Exception),
+    (sherd.OutOfMemory, "unavailable", MemoryError),
+]
+
+
+@pytest.mark.parametrize(("kind", "code", "base"), CLASSES)
+def test_every_error_is_an_error_and_what_python_calls_it(kind, code, base):
+    error = kind("text", key="a/zarr.json", slot=3, member="shape")
+    assert isinstance(error, sherd.Error) and isinstance(error, base)
+    assert (error.code, str(error), error.key, error.slot, error.member) == (code, "text", "a/zarr.json", 3, "shape")
+    for again in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert type(again) is kind
+        assert (again.code, str(again), again.key, again.slot, again.member) == (code, "text", "a/zarr.json", 3, "shape")
+
+
+def damaged_array(path):
+    array = sherd.create_array(path, shape=(40,), dtype="u2", chunks=(10,), shards=(20,), compressors=["zstd", "crc32c"])
+    array[...] = np.arange(40)
+    shard = path / "c" / "1"
+    data = bytearray(shard.read_bytes())
+    offset = int.from_bytes(data[-36 + 16 : -36 + 24], "little")  # the index: two words a slot, and a checksum
+    data[offset + 5] ^= 1
+    shard.write_bytes(data)
+
+
+def test_a_damaged_chunk_is_named_by_key_and_slot(tmp_path):
+    damaged_array(tmp_path)
+    array = sherd.open(tmp_path)
+    assert array[:30].tolist() == list(range(30))
+    with pytest.raises(sherd.Corrupt) as error:
+        array[...]
+    assert (error.value.code, error.value.key, error.value.slot) == ("corrupt", "c/1", 1)
+    assert "c/1" in str(error.value)
+
+
+def test_a_wrong_document_names_its_member(tmp_path):
+    sherd.create_array(tmp_path, shape=(4,), dtype="u1")
+    document = json.loads((tmp_path / "zarr.json").read_text())
+    for change, kind, member in [
+        ({"shape": [-1]}, sherd.Corrupt, "shape[0]"),
+        ({"codecs": [{"name": "lzx"}]}, sherd.Unsupported, "codecs[0]"),
+        ({"surprise": {"must_understand": True}}, sherd.Unsupported, "surprise"),
+    ]:
+        (tmp_path / "zarr.json").write_text(json.dumps(document | change))
+        with pytest.raises(kind) as error:
+            sherd.open(tmp_path)
+        assert error.value.key == "zarr.json" and error.value.member.startswith(member)
+
+
+def test_the_operating_systems_errors_are_io():
+    with pytest.raises(sherd.Io):
+        sherd.create_group("/proc/nothing")  # where nobody can make a directory
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda store: sherd.open(store, path="../a"), sherd.InvalidArgument),
+        (lambda store: sherd.open(store, path="missing"), sherd.NotFound),
+        (lambda store: sherd.create_group(store), sherd.Conflict),
+        (lambda store: sherd.create_array(store, name="a/b", shape=(1,), dtype="u1"), sherd.Conflict),
+        (lambda store: sherd.create_array(store, name="x", shape=(1,), dtype="u1", compressors="lzx"), sherd.Unsupported),
+        (lambda store: sherd.create_array(store, name="x", shape=(1,), dtype="u1", chunks=(0,)), sherd.InvalidArgument),
+        (lambda store: sherd.create_array(store, name="x", shape=(1,), dtype="u1", dimension_names=("a", "b")), sherd.InvalidArgument),
+        (lambda store: sherd.create_array(store, name="x", shape=(1,), dtype="u1", attributes=[1]), sherd.InvalidArgument),
+        (lambda store: sherd.create_array(store, name="x", shape=(1,), dtype="u1", attributes={1: 2}), sherd.InvalidArgument),
+        (lambda store: sherd.open(store, path="a", config={"threads": "all"}), sherd.InvalidArgument),
+        (lambda store: sherd.open_group(store, path="a"), sherd.InvalidArgument),
+        (lambda store: sherd.open_array(store), sherd.InvalidArgument),
+    ],
+)
+def test_what_goes_wrong_has_its_class(call, kind):
+    store = sherd.MemoryStore()
+    sherd.create_array(store, name="a", shape=(1,), dtype="u1")
+    before = store.list()
+    with pytest.raises(kind):
+        call(store)
+    assert store.list() == before
+
+
+def test_a_list_that_holds_itself_is_no_json():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        sherd.create_group(sherd.MemoryStore(), attributes={"a": endless})
