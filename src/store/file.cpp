@@ -58,14 +58,17 @@ struct Entries {
 
 enum class Links : std::uint8_t { follow, keep };
 
-/// The status of one entry, or nothing where it has vanished or leads nowhere.
-std::optional<struct stat> look_at(int directory, const char* name, Links links) noexcept {
+/// The status of one entry, or nothing where it has vanished or leads nowhere. A link that cannot be followed, such as
+/// one to itself, is taken for what it is: shown, and an error when it is opened.
+Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links) {
   struct stat status {};
-  if (::fstatat(directory, name, &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0) return status;
-  if (errno == ENOENT) return std::nullopt;
-  // Something is there that cannot be looked at, such as a link to itself: shown, and an error when it is opened.
-  status.st_mode = S_IFLNK;
-  return status;
+  if (::fstatat(directory, name.c_str(), &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0) return std::optional(status);
+  const int code = errno;
+  if (code == ENOENT) return std::optional<struct stat>();
+  const bool is_link = links == Links::follow && ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       S_ISLNK(status.st_mode);
+  if (is_link) return std::optional(status);
+  return system_error("look at", name, code);
 }
 
 /// Calls visit(entry) for each entry of a directory but itself and the one above.
@@ -81,7 +84,7 @@ Result<void> for_each_entry(int directory, const std::string& path, const Visit&
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") visit(*entry);
+    if (name != "." && name != "..") SHERD_TRY(visit(*entry));
   }
   if (errno != 0) return system_error("list", path, errno);
   return {};
@@ -89,16 +92,17 @@ Result<void> for_each_entry(int directory, const std::string& path, const Visit&
 
 Result<Entries> entries_of(int directory, const std::string& path) {
   Entries entries;
-  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) {
+  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) -> Result<void> {
     bool is_directory = entry.d_type == DT_DIR;
     if (entry.d_type == DT_UNKNOWN) {
-      const auto status = look_at(directory, entry.d_name, Links::keep);
+      SHERD_TRY(status, look_at(directory, entry.d_name, Links::keep));
       is_directory = status && S_ISDIR(status->st_mode);
     }
     auto& list = is_directory                  ? entries.directories
                  : is_side_file(entry.d_name) ? entries.side_files
                                               : entries.files;
     list.emplace_back(entry.d_name);
+    return {};
   }));
   return entries;
 }
@@ -201,7 +205,7 @@ Result<bool> FileStore::erase(const std::string& key) {
   const auto [prefix, name] = split_key(key);
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(key));
   if (!directory) return false;
-  const auto status = look_at(directory.get(), std::string(name).c_str(), Links::keep);
+  SHERD_TRY(status, look_at(directory.get(), std::string(name), Links::keep).in_key(key));
   if (!status) return false;
   if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
   SHERD_TRY(held, hold(key).in_key(key));
@@ -225,7 +229,8 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   const auto [above, name_view] = split_key(key);
   const std::string name(name_view);
   SHERD_TRY(parent, tree_.open_directory(above).in_key(prefix));
-  const auto status = parent ? look_at(parent.get(), name.c_str(), Links::follow) : std::nullopt;
+  if (!parent) return {};
+  SHERD_TRY(status, look_at(parent.get(), name, Links::follow).in_key(prefix));
   if (!status || !S_ISDIR(status->st_mode)) return {};
   const Fd directory(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!directory && errno != ENOTDIR && errno != ELOOP) return system_error("open", tree_.path(key), errno).in_key(prefix);
@@ -260,10 +265,10 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
   if (!directory) return listing;
   std::vector<Identity> way;
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
-  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) {
-    if (is_side_file(entry.d_name)) return;
-    const auto status = look_at(directory.get(), entry.d_name, links);
-    if (!status) return;
+  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) -> Result<void> {
+    if (is_side_file(entry.d_name)) return {};
+    SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
+    if (!status) return {};
     if (!S_ISDIR(status->st_mode)) {
       listing.objects.push_back({entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
     } else {
@@ -271,6 +276,7 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
       const Identity child(status->st_dev, status->st_ino);
       if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
     }
+    return {};
   }).in_key(prefix));
   std::ranges::sort(listing.objects, {}, &Listing::Object::name);
   std::ranges::sort(listing.prefixes);

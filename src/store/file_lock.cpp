@@ -39,11 +39,13 @@ int set_lock(int fd, int command, short type) noexcept {
   return failed == 0 ? 0 : errno;
 }
 
-bool is_still_named(int directory, const std::string& name, int fd) noexcept {
+/// 0 where the name still stands for the open file, ENOENT where it stands for another one or for none, and another
+/// errno where that cannot be told.
+int check_named(int directory, const std::string& name, int fd) noexcept {
   struct stat opened {};
   struct stat named {};
-  return ::fstat(fd, &opened) == 0 && ::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+  if (::fstat(fd, &opened) != 0 || ::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? 0 : ENOENT;
 }
 
 Error lock_error(const std::string& side_file, int code) {
@@ -75,7 +77,12 @@ Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::s
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }
-    if (!is_still_named(at, side_file, file.get())) continue;
+    if (const int code = check_named(at, side_file, file.get())) {
+      file = Fd();
+      if (code == ENOENT) continue;
+      if (is_new) remove_abandoned(at, side_file);
+      return system_error("look at", side_file, code);
+    }
     if (is_new) return std::unique_ptr<FileLock>(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
     // Its holder was killed. It is not used again: where locks do not work, its holder may be alive and writing.
     if (::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
@@ -85,7 +92,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::s
 void FileLock::remove_abandoned(int directory, const std::string& side_file) noexcept {
   const Fd file(::openat(directory, side_file.c_str(), kOpen));
   if (!file || set_lock(file.get(), F_OFD_SETLK, F_WRLCK) != 0) return;
-  if (is_still_named(directory, side_file, file.get())) ::unlinkat(directory, side_file.c_str(), 0);
+  if (check_named(directory, side_file, file.get()) == 0) ::unlinkat(directory, side_file.c_str(), 0);
 }
 
 FileLock::~FileLock() {
@@ -96,7 +103,7 @@ FileLock::~FileLock() {
 }
 
 int FileLock::publish(const std::string& name) noexcept {
-  if (!is_still_named(directory(), side_file_, fd())) return ENOENT;
+  if (const int code = check_named(directory(), side_file_, fd())) return code;
   if (::renameat(directory(), side_file_.c_str(), directory(), name.c_str()) != 0) return errno;
   side_file_.clear();
   directory_.keep();
