@@ -9,6 +9,9 @@ set(SHERD_WARNINGS -Wall -Wextra -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms: GCC bug 105651 on "text" + std::string, GCC bug 80635 on std::optional.
   list(APPEND SHERD_WARNINGS -Wno-restrict -Wno-maybe-uninitialized)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  # libstdc++ 12's own std::stable_sort calls std::get_temporary_buffer, which C++17 deprecates.
+  list(APPEND SHERD_WARNINGS -Wno-deprecated-declarations)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
