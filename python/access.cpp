@@ -17,7 +17,8 @@ Shape engine_shape(const Index& index) {
 }
 
 void read_view(const BoundArray& self, const Index& index, AnyView view) {
-  if (index.selection.is_points() && index.shape.size() != 1) view = AnyView::dense(view.data, view.dtype, engine_shape(index));
+  if (index.selection.is_points() && index.shape.size() != 1)
+    view = AnyView::dense(view.data, view.dtype, engine_shape(index));
   call([&] { return self.array.read(index.selection, view); });
 }
 
@@ -25,30 +26,16 @@ nb::object new_objects(const Shape& shape, Order order) {
   return numpy().module.attr("empty")(to_tuple(shape), numpy().object_dtype, order == Order::f ? "F" : "C");
 }
 
-/// Reads variable-length elements and hands them to `use`, in the order of memory.
-template <class F>
-void read_elements(const BoundArray& self, const Index& index, Order order, F&& use) {
-  const DType& dtype = self.array.dtype();
-  const auto count = element_count(index.shape);
-  std::vector<VarBytes> elements(count.value_or(~std::uint64_t{0} / sizeof(VarBytes)));
-  VarBytesArena arena;
-  const AnyView view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, engine_shape(index), order);
-  call([&] { return self.array.read(index.selection, view, &arena); });
-  use(std::span<const VarBytes>(elements));
-}
-
 nb::object read_objects(const BoundArray& self, const Index& index) {
   const DType& dtype = self.array.dtype();
   const Order order = index.selection.is_points() ? Order::c : self.array.config().order;
-  nb::object result;
-  read_elements(self, index, order, [&](std::span<const VarBytes> elements) {
-    if (index.scalar) {
-      result = object_from(elements[0], dtype);
-      return;
-    }
-    result = new_objects(index.shape, order);
-    objects_from(elements, dtype, reinterpret_cast<PyObject**>(view_of(result, dtype).data));
-  });
+  std::vector<VarBytes> elements(byte_count(index.shape, dtype) / sizeof(VarBytes));
+  VarBytesArena arena;
+  const auto view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, engine_shape(index), order);
+  call([&] { return self.array.read(index.selection, view, &arena); });
+  if (index.scalar) return object_from(elements[0], dtype);
+  nb::object result = new_objects(index.shape, order);
+  objects_from(elements, dtype, reinterpret_cast<PyObject**>(view_of(result, dtype).data));
   return result;
 }
 
@@ -56,14 +43,19 @@ nb::object read_objects(const BoundArray& self, const Index& index) {
 nb::object out_array(const BoundArray& self, const Index& index, nb::handle out) {
   const bool is_array = PyObject_TypeCheck(out.ptr(), reinterpret_cast<PyTypeObject*>(numpy().ndarray.ptr()));
   const nb::object& dtype = self.numpy_dtype();
-  nb::object array = is_array ? nb::borrow(out) : numpy().asarray(nb::steal(PyMemoryView_FromObject(out.ptr())));
-  if (!array.is_valid()) throw nb::python_error();
+  nb::object array = nb::borrow(out);
+  if (!is_array) {
+    const nb::object buffer = nb::steal(PyMemoryView_FromObject(out.ptr()));
+    if (!buffer.is_valid()) throw nb::python_error();
+    array = numpy().asarray(buffer);
+  }
   // A buffer of plain bytes takes elements of any type.
-  if (!is_array && nb::cast<int>(array.attr("itemsize")) == 1 && nb::cast<int>(array.attr("ndim")) == 1 && !self.array.dtype().is_variable())
+  if (!is_array && nb::cast<int>(array.attr("itemsize")) == 1 && nb::cast<int>(array.attr("ndim")) == 1 &&
+      !self.array.dtype().is_variable())
     array = array.attr("view")(dtype).attr("reshape")(to_tuple(index.shape));
   if (!array.attr("dtype").equal(dtype))
-    throw Exception(invalid_argument("out has dtype " + shown(array.attr("dtype")) + ", the array " +
-                                     shown(dtype)).in_member("out"));
+    throw Exception(invalid_argument("out has dtype " + shown(array.attr("dtype")) + ", the array " + shown(dtype))
+                        .in_member("out"));
   return array;
 }
 
@@ -74,7 +66,8 @@ nb::object broadcast(nb::handle array, const Shape& shape) {
 /// Makes the view's shape `shape`, by NumPy's rules of assignment.
 void broadcast_view(AnyView& view, const Shape& shape) {
   const auto misfit = [&] {
-    return Exception(invalid_argument("a value of shape " + to_string(view.shape) + " does not fit a selection of shape " + to_string(shape)));
+    return Exception(invalid_argument("a value of shape " + to_string(view.shape) +
+                                      " does not fit a selection of shape " + to_string(shape)));
   };
   std::size_t extra = view.shape.size() > shape.size() ? view.shape.size() - shape.size() : 0;
   for (std::size_t d = 0; d < extra; ++d)
@@ -83,8 +76,10 @@ void broadcast_view(AnyView& view, const Shape& shape) {
   const std::size_t missing = shape.size() - (view.shape.size() - extra);
   for (std::size_t d = missing; d < shape.size(); ++d) {
     const std::size_t from = d - missing + extra;
-    if (view.shape[from] == shape[d]) strides[d] = view.strides[from];
-    else if (view.shape[from] != 1) throw misfit();
+    if (view.shape[from] == shape[d])
+      strides[d] = view.strides[from];
+    else if (view.shape[from] != 1)
+      throw misfit();
   }
   view.shape = shape;
   view.strides = std::move(strides);
@@ -142,19 +137,24 @@ void read_into(const BoundArray& self, const Index& index, nb::handle out) {
   const nb::object flags = array.attr("flags");
   if (!nb::cast<bool>(flags.attr("writeable"))) throw Exception(invalid_argument("out is read-only").in_member("out"));
   if (view.shape != index.shape)
-    throw Exception(invalid_argument("out has shape " + to_string(view.shape) + ", the selection " + to_string(index.shape)).in_member("out"));
-  const bool scattered = index.selection.is_points() && index.shape.size() != 1 && !nb::cast<bool>(flags.attr("c_contiguous"));
-  if (dtype.is_variable() || scattered) array[nb::ellipsis()] = read(self, index);
-  else read_view(self, index, view);
+    throw Exception(
+        invalid_argument("out has shape " + to_string(view.shape) + ", the selection " + to_string(index.shape))
+            .in_member("out"));
+  const bool scattered =
+      index.selection.is_points() && index.shape.size() != 1 && !nb::cast<bool>(flags.attr("c_contiguous"));
+  if (dtype.is_variable() || scattered)
+    array[nb::ellipsis()] = read(self, index);
+  else
+    read_view(self, index, view);
 }
 
 void write(const BoundArray& self, const Index& index, nb::handle value) {
   const bool flattened = index.selection.is_points() && index.shape.size() != 1;
-  const nb::object flat = flattened ? broadcast(as_array(value, self.numpy_dtype()), index.shape).attr("reshape")(-1) : nb::borrow(value);
+  const nb::object flat =
+      flattened ? broadcast(as_array(value, self.numpy_dtype()), index.shape).attr("reshape")(-1) : nb::borrow(value);
   const Shape shape = engine_shape(index);
-  with_view(self, flat, &shape, [&](const AnyView& view) {
-    call([&] { return self.array.write(index.selection, constant(view)); });
-  });
+  with_view(self, flat, &shape,
+            [&](const AnyView& view) { call([&] { return self.array.write(index.selection, constant(view)); }); });
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {

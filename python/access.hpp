@@ -22,7 +22,8 @@ class BoundArray {
 
 /// A new ndarray of the index's shape, or one element.
 [[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index);
-/// Reads into `out`, an ndarray of the index's shape and the array's dtype, or another writable buffer of as many bytes.
+/// Reads into `out`, an ndarray of the index's shape and the array's dtype, or another writable buffer of as many
+/// bytes.
 void read_into(const BoundArray& self, const Index& index, nanobind::handle out);
 /// Writes what broadcasts to the index's shape, as NumPy assigns it.
 void write(const BoundArray& self, const Index& index, nanobind::handle value);
@@ -30,6 +31,7 @@ void write(const BoundArray& self, const Index& index, nanobind::handle value);
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 
 /// One element as NumPy's scalar, a str or a bytes.
-[[nodiscard]] nanobind::object element_to(std::span<const std::byte> element, const DType& dtype, nanobind::handle numpy_dtype);
+[[nodiscard]] nanobind::object element_to(std::span<const std::byte> element, const DType& dtype,
+                                          nanobind::handle numpy_dtype);
 
 }  // namespace sherd::python

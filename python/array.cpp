@@ -21,14 +21,22 @@ template <Index (*parse)(nb::handle, const Shape&)>
 void bind_indexer(nb::module_& module, const char* name, const char* doc) {
   using Type = Indexer<parse>;
   nb::class_<Type>(module, name, doc)
-      .def("__getitem__", [](const Type& self, nb::handle key) { return read(self.bound(), parse(key, self.bound().array.shape())); },
-           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
-      .def("__setitem__",
-           [](const Type& self, nb::handle key, nb::handle value) { write(self.bound(), parse(key, self.bound().array.shape()), value); },
-           nb::arg("key").none(), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
+      .def(
+          "__getitem__",
+          [](const Type& self, nb::handle key) { return read(self.bound(), parse(key, self.bound().array.shape())); },
+          nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
+      .def(
+          "__setitem__",
+          [](const Type& self, nb::handle key, nb::handle value) {
+            write(self.bound(), parse(key, self.bound().array.shape()), value);
+          },
+          nb::arg("key").none(), nb::arg("value").none(),
+          nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
 
-nb::object optional_tuple(const std::optional<Shape>& shape) { return shape ? nb::object(to_tuple(*shape)) : nb::none(); }
+nb::object optional_tuple(const std::optional<Shape>& shape) {
+  return shape ? nb::object(to_tuple(*shape)) : nb::none();
+}
 
 nb::object dimension_names(const BoundArray& self) {
   const auto names = self.array.dimension_names();
@@ -63,7 +71,9 @@ nb::object to_array(const BoundArray& self, nb::object dtype, nb::object copy) {
 
 std::size_t normal_axis(const BoundArray& self, std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(self.array.ndim());
-  if (axis < -rank || axis >= rank) throw nb::index_error(("axis " + std::to_string(axis) + " of an array of " + std::to_string(rank) + " dimensions").c_str());
+  if (axis < -rank || axis >= rank)
+    throw nb::index_error(
+        ("axis " + std::to_string(axis) + " of an array of " + std::to_string(rank) + " dimensions").c_str());
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
@@ -71,7 +81,8 @@ std::string print(const BoundArray& self) {
   const Array& array = self.array;
   const auto shards = array.shards();
   return "<sherd.Array " + array.url() + " " + array.dtype().name() + " " + to_string(array.shape()) + ", chunks " +
-         to_string(array.chunks()) + (shards ? ", shards " + to_string(*shards) : "") + (array.read_only() ? ", read-only>" : ">");
+         to_string(array.chunks()) + (shards ? ", shards " + to_string(*shards) : "") +
+         (array.read_only() ? ", read-only>" : ">");
 }
 
 std::size_t length(const BoundArray& self) {
@@ -80,83 +91,150 @@ std::size_t length(const BoundArray& self) {
 }
 
 void bind_facts(nb::class_<BoundArray>& type) {
-  type.def_prop_ro("shape", [](const BoundArray& self) { return to_tuple(self.array.shape()); }, "Lengths in elements, the slowest-varying dimension first.")
-      .def_prop_ro("dtype", [](const BoundArray& self) { return self.numpy_dtype(); },
-                   "The NumPy type of the elements; object for string (str) and bytes. Unsupported for bfloat16 without ml_dtypes.")
-      .def_prop_ro("ndim", [](const BoundArray& self) { return self.array.ndim(); }, "The number of dimensions.")
-      .def_prop_ro("size", [](const BoundArray& self) { return nb::module_::import_("math").attr("prod")(to_tuple(self.array.shape())); },
-                   "The number of elements.", nb::sig("def size(self) -> int"))
-      .def_prop_ro("chunks", [](const BoundArray& self) { return to_tuple(self.array.chunks()); },
-                   "The shape of the (inner) chunk; () also where a rectilinear grid has no single one.")
-      .def_prop_ro("shards", [](const BoundArray& self) { return optional_tuple(self.array.shards()); },
-                   "The shape of the stored object, or None where the array is not sharded.",
-                   nb::sig("def shards(self) -> tuple[int, ...] | None"))
-      .def_prop_ro("codecs", codecs, "The codecs as in the metadata document: a list of dicts.", nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
-      .def_prop_ro("fill_value", [](const BoundArray& self) { return element_to(self.array.fill_value(), self.array.dtype(), self.numpy_dtype()); },
-                   "The value of elements that were never written: a NumPy scalar, a str or a bytes.", nb::sig("def fill_value(self) -> typing.Any"))
-      .def_prop_ro("dimension_names", dimension_names, "One str or None a dimension; None where the array has no names.",
+  type.def_prop_ro(
+          "shape", [](const BoundArray& self) { return to_tuple(self.array.shape()); },
+          "Lengths in elements, the slowest-varying dimension first.", nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "dtype", [](const BoundArray& self) { return self.numpy_dtype(); },
+          "The NumPy type of the elements; object for string (str) and bytes. Unsupported for bfloat16 without "
+          "ml_dtypes.",
+          nb::sig("def dtype(self) -> numpy.dtype[typing.Any]"))
+      .def_prop_ro(
+          "ndim", [](const BoundArray& self) { return self.array.ndim(); }, "The number of dimensions.")
+      .def_prop_ro(
+          "size",
+          [](const BoundArray& self) {
+            return nb::module_::import_("math").attr("prod")(to_tuple(self.array.shape()));
+          },
+          "The number of elements.", nb::sig("def size(self) -> int"))
+      .def_prop_ro(
+          "chunks", [](const BoundArray& self) { return to_tuple(self.array.chunks()); },
+          "The shape of the (inner) chunk; () also where a rectilinear grid has no single one.",
+          nb::sig("def chunks(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "shards", [](const BoundArray& self) { return optional_tuple(self.array.shards()); },
+          "The shape of the stored object, or None where the array is not sharded.",
+          nb::sig("def shards(self) -> tuple[int, ...] | None"))
+      .def_prop_ro("codecs", codecs, "The codecs as in the metadata document: a list of dicts.",
+                   nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro(
+          "fill_value",
+          [](const BoundArray& self) {
+            return element_to(self.array.fill_value(), self.array.dtype(), self.numpy_dtype());
+          },
+          "The value of elements that were never written: a NumPy scalar, a str or a bytes.",
+          nb::sig("def fill_value(self) -> typing.Any"))
+      .def_prop_ro("dimension_names", dimension_names,
+                   "One str or None a dimension; None where the array has no names.",
                    nb::sig("def dimension_names(self) -> tuple[str | None, ...] | None"))
-      .def_prop_ro("metadata", [](const BoundArray& self) { return json_to(self.array.metadata()); }, "The metadata document, as it is stored.",
-                   nb::sig("def metadata(self) -> dict[str, typing.Any]"))
-      .def_prop_ro("read_only", [](const BoundArray& self) { return self.array.read_only(); }, "Whether writing is InvalidArgument.")
-      .def_prop_ro("path", [](const BoundArray& self) { return self.array.path(); }, "The path inside the store; \"\" for its root.")
-      .def_prop_ro("url", [](const BoundArray& self) { return self.array.url(); }, "Store and path, as a user would name it.")
-      .def_prop_ro("format", [](const BoundArray& self) { return std::string(self.array.format()); }, "The name of the storage format, such as \"zarr3\".")
-      .def_prop_ro("nchunks_initialized", [](const BoundArray& self) { return call([&] { return self.array.nchunks_initialized(); }); },
-                   "How many (inner) chunks are stored. Lists what exists and reads shard indices.")
-      .def_prop_ro("info", [](nb::handle self) { return nb::module_::import_("sherd._info").attr("info")(self); },
-                   "A summary: a dict that prints as a table.", nb::sig("def info(self) -> dict[str, typing.Any]"));
+      .def_prop_ro(
+          "metadata", [](const BoundArray& self) { return json_to(self.array.metadata()); },
+          "The metadata document, as it is stored.", nb::sig("def metadata(self) -> dict[str, typing.Any]"))
+      .def_prop_ro(
+          "read_only", [](const BoundArray& self) { return self.array.read_only(); },
+          "Whether writing is InvalidArgument.")
+      .def_prop_ro(
+          "path", [](const BoundArray& self) { return self.array.path(); },
+          "The path inside the store; \"\" for its root.")
+      .def_prop_ro(
+          "url", [](const BoundArray& self) { return self.array.url(); }, "Store and path, as a user would name it.")
+      .def_prop_ro(
+          "format", [](const BoundArray& self) { return std::string(self.array.format()); },
+          "The name of the storage format, such as \"zarr3\".")
+      .def_prop_ro(
+          "nchunks_initialized",
+          [](const BoundArray& self) { return call([&] { return self.array.nchunks_initialized(); }); },
+          "How many (inner) chunks are stored. Lists what exists and reads shard indices.")
+      .def_prop_ro(
+          "info", [](nb::handle self) { return nb::module_::import_("sherd._info").attr("info")(self); },
+          "A summary: a dict that prints as a table.", nb::sig("def info(self) -> sherd._info.Info"));
 }
 
 void bind_access(nb::class_<BoundArray>& type) {
-  type.def("__getitem__", [](const BoundArray& self, nb::handle key) { return read(self, basic_index(key, self.array.shape())); }, nb::arg("key").none(),
-           nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"),
-           "Reads as NumPy's basic indexing does: integers, slices with any step, '...'; besides one list or 1-d array among\n"
-           "slices, or a boolean mask of the array's shape. Gives a new ndarray in the order `config[\"order\"]`, or one element.\n"
-           "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
-      .def("__setitem__", [](const BoundArray& self, nb::handle key, nb::handle value) { write(self, basic_index(key, self.array.shape()), value); },
-           nb::arg("key").none(), nb::arg("value").none(), nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
-           "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")
-      .def_prop_ro("oindex", [](nb::object self) { return Indexer<orthogonal_index>{std::move(self)}; },
-                   "Orthogonal indexing: a list, 1-d array or 1-d mask for any dimension, each on its own.",
-                   nb::sig("def oindex(self) -> OrthogonalIndexer"))
-      .def_prop_ro("vindex", [](nb::object self) { return Indexer<point_index>{std::move(self)}; },
-                   "Point by point: integer arrays for all dimensions, broadcast together, or a mask of the array's shape.",
-                   nb::sig("def vindex(self) -> PointIndexer"))
+  type.def(
+          "__getitem__",
+          [](const BoundArray& self, nb::handle key) { return read(self, basic_index(key, self.array.shape())); },
+          nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"),
+          "Reads as NumPy's basic indexing does: integers, slices with any step, '...'; besides one list or 1-d array "
+          "among\n"
+          "slices, or a boolean mask of the array's shape. Gives a new ndarray in the order `config[\"order\"]`, or "
+          "one element.\n"
+          "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
+      .def(
+          "__setitem__",
+          [](const BoundArray& self, nb::handle key, nb::handle value) {
+            write(self, basic_index(key, self.array.shape()), value);
+          },
+          nb::arg("key").none(), nb::arg("value").none(),
+          nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
+          "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")
+      .def_prop_ro(
+          "oindex", [](nb::object self) { return Indexer<orthogonal_index>{std::move(self)}; },
+          "Orthogonal indexing: a list, 1-d array or 1-d mask for any dimension, each on its own.",
+          nb::sig("def oindex(self) -> OrthogonalIndexer"))
+      .def_prop_ro(
+          "vindex", [](nb::object self) { return Indexer<point_index>{std::move(self)}; },
+          "Point by point: integer arrays for all dimensions, broadcast together, or a mask of the array's shape.",
+          nb::sig("def vindex(self) -> PointIndexer"))
       .def("read", read_selection, nb::arg("selection") = nb::none(), nb::kw_only(), nb::arg("out") = nb::none(),
            nb::sig("def read(self, selection: typing.Any = None, *, out: typing.Any = None) -> typing.Any"),
-           "Reads what array[selection] would; None: all of it. With `out`, reads into it and gives it back: an ndarray of the\n"
+           "Reads what array[selection] would; None: all of it. With `out`, reads into it and gives it back: an "
+           "ndarray of the\n"
            "result's shape and dtype with any strides, or a writable buffer of plain bytes of the result's size.")
       .def("__array__", to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
-           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> typing.Any"), "All elements as an ndarray.")
+           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> typing.Any"),
+           "All elements as an ndarray.")
       .def("__len__", length, "The length of the first dimension.");
 }
 
 void bind_changes(nb::class_<BoundArray>& type) {
-  type.def("resize", [](BoundArray& self, nb::handle shape) { const Shape lengths = shape_from(shape, "shape"); call([&] { return self.array.resize(lengths); }); },
-           nb::arg("shape"), nb::sig("def resize(self, shape: int | typing.Sequence[int]) -> None"),
-           "Changes the shape. What is cut off is erased: growing again shows the fill value.")
-      .def("append", [](BoundArray& self, nb::handle data, std::int64_t axis) { return to_tuple(append(self, data, normal_axis(self, axis))); },
-           nb::arg("data"), nb::arg("axis") = 0, nb::sig("def append(self, data: typing.Any, axis: int = 0) -> tuple[int, ...]"),
-           "Grows the array along `axis` by the data's length there and writes the data; gives the new shape.")
+  type.def(
+          "resize",
+          [](BoundArray& self, nb::handle shape) {
+            const Shape lengths = shape_from(shape, "shape");
+            call([&] { return self.array.resize(lengths); });
+          },
+          nb::arg("shape"), nb::sig("def resize(self, shape: int | typing.Sequence[int]) -> None"),
+          "Changes the shape. What is cut off is erased: growing again shows the fill value.")
+      .def(
+          "append",
+          [](BoundArray& self, nb::handle data, std::int64_t axis) {
+            return to_tuple(append(self, data, normal_axis(self, axis)));
+          },
+          nb::arg("data"), nb::arg("axis") = 0,
+          nb::sig("def append(self, data: typing.Any, axis: int = 0) -> tuple[int, ...]"),
+          "Grows the array along `axis` by the data's length there and writes the data; gives the new shape.")
       .def("_attributes", [](const BoundArray& self) { return json_to(self.array.attributes()); })
-      .def("_set_attributes", [](BoundArray& self, nb::handle attributes) { const Json json = json_from(attributes); call([&] { return self.array.set_attributes(json); }); })
-      .def("_update_attributes", [](BoundArray& self, nb::handle changes) { const Json json = json_from(changes); call([&] { return self.array.update_attributes(json); }); })
-      .def_prop_ro("attrs", [](nb::handle self) { return nb::module_::import_("sherd._attributes").attr("Attributes")(self); },
-                   "The user's attributes, a mutable mapping. update() is one atomic write.",
-                   nb::sig("def attrs(self) -> typing.MutableMapping[str, typing.Any]"));
+      .def("_set_attributes",
+           [](BoundArray& self, nb::handle attributes) {
+             const Json json = json_from(attributes);
+             call([&] { return self.array.set_attributes(json); });
+           })
+      .def("_update_attributes",
+           [](BoundArray& self, nb::handle changes) {
+             const Json json = json_from(changes);
+             call([&] { return self.array.update_attributes(json); });
+           })
+      .def_prop_ro(
+          "attrs", [](nb::handle self) { return nb::module_::import_("sherd._attributes").attr("Attributes")(self); },
+          "The user's attributes, a mutable mapping. update() is one atomic write.",
+          nb::sig("def attrs(self) -> sherd._attributes.Attributes"));
 }
 
 }  // namespace
 
 void bind_array(nb::module_& module) {
-  nb::class_<BoundArray> type(module, "Array",
-                              "A stored array. Any number of threads may use one handle; reads and writes release the GIL.\n"
-                              "Handles pickle as URL and settings.");
+  nb::class_<BoundArray> type(
+      module, "Array",
+      "A stored array. Any number of threads may use one handle; reads and writes release the GIL.\n"
+      "Handles pickle as URL and settings.");
   bind_facts(type);
   bind_access(type);
   bind_changes(type);
-  type.def("__repr__", print).def("__reduce__", [](const BoundArray& self) { return reduce(self.array); });
+  type.def("__repr__", print)
+      .def(
+          "__reduce__", [](const BoundArray& self) { return reduce(self.array); },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   bind_indexer<orthogonal_index>(module, "OrthogonalIndexer", "array.oindex");
   bind_indexer<point_index>(module, "PointIndexer", "array.vindex");
 }

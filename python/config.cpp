@@ -17,6 +17,7 @@ struct Defaults {
 
 struct Setting {
   const char* name;
+  const char* type;  ///< for type checkers
   nb::object (*get)(const Config&);
   void (*set)(Config&, nb::handle);
   const char* doc;
@@ -56,8 +57,10 @@ nb::object get_optional(const Config& config) {
 }
 template <auto member>
 void set_optional(Config& config, nb::handle value) {
-  if (value.is_none()) (config.*member).reset();
-  else config.*member = to_count<std::uint64_t>(value);
+  if (value.is_none())
+    (config.*member).reset();
+  else
+    config.*member = to_count<std::uint64_t>(value);
 }
 
 // The values of enumerations by name, in the order of the enumeration.
@@ -103,29 +106,34 @@ void set_limits(Config& config, nb::handle value) {
 }
 
 constexpr Setting kSettings[] = {
-    {"threads", get<&Config::threads>, set_count<&Config::threads>, "Threads that one call uses; 0: all cores."},
-    {"memory_budget", get<&Config::memory_budget>, set_count<&Config::memory_budget>,
+    {"threads", "int", get<&Config::threads>, set_count<&Config::threads>, "Threads that one call uses; 0: all cores."},
+    {"memory_budget", "int", get<&Config::memory_budget>, set_count<&Config::memory_budget>,
      "Bytes in flight in one call: encoded chunks and scratch, not the result."},
-    {"cache", get_name<&Config::cache, kCacheModes>, set_name<&Config::cache, kCacheModes>,
+    {"cache", "typing.Literal['index', 'shard', 'chunks']", get_name<&Config::cache, kCacheModes>,
+     set_name<&Config::cache, kCacheModes>,
      "What a handle keeps between calls: \"index\" (of shards), \"shard\" (also whole encoded shards) or \"chunks\" "
      "(also decoded chunks)."},
-    {"cache_bytes", get<&Config::cache_bytes>, set_count<&Config::cache_bytes>, "Bytes that a handle may keep."},
-    {"coalesce_gap", get_optional<&Config::coalesce_gap>, set_optional<&Config::coalesce_gap>,
+    {"cache_bytes", "int", get<&Config::cache_bytes>, set_count<&Config::cache_bytes>, "Bytes that a handle may keep."},
+    {"coalesce_gap", "int | None", get_optional<&Config::coalesce_gap>, set_optional<&Config::coalesce_gap>,
      "Reads closer together than this many bytes become one; None: the store's own."},
-    {"tail_read_bytes", get_optional<&Config::tail_read_bytes>, set_optional<&Config::tail_read_bytes>,
+    {"tail_read_bytes", "int | None", get_optional<&Config::tail_read_bytes>, set_optional<&Config::tail_read_bytes>,
      "Objects no larger than this are read whole at the first request; None: the store's own."},
-    {"write_empty_chunks", get<&Config::write_empty_chunks>, set_bool<&Config::write_empty_chunks>,
+    {"write_empty_chunks", "bool", get<&Config::write_empty_chunks>, set_bool<&Config::write_empty_chunks>,
      "Store chunks that equal the fill value, too."},
-    {"durable", get<&Config::durable>, set_bool<&Config::durable>, "Flush files and directories to the disk."},
-    {"missing_is_error", get<&Config::missing_is_error>, set_bool<&Config::missing_is_error>,
+    {"durable", "bool", get<&Config::durable>, set_bool<&Config::durable>, "Flush files and directories to the disk."},
+    {"missing_is_error", "bool", get<&Config::missing_is_error>, set_bool<&Config::missing_is_error>,
      "A missing chunk is NotFound, not the fill value."},
-    {"follow_symlinks", get<&Config::follow_symlinks>, set_bool<&Config::follow_symlinks>, "Follow symbolic links inside a store."},
-    {"order", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>, "The memory order of returned arrays: \"C\" or \"F\"."},
-    {"chunk_order", get_name<&Config::chunk_order, kChunkOrders>, set_name<&Config::chunk_order, kChunkOrders>,
+    {"follow_symlinks", "bool", get<&Config::follow_symlinks>, set_bool<&Config::follow_symlinks>,
+     "Follow symbolic links inside a store."},
+    {"order", "typing.Literal['C', 'F']", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>,
+     "The memory order of returned arrays: \"C\" or \"F\"."},
+    {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>,
+     set_name<&Config::chunk_order, kChunkOrders>,
      "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
-    {"max_unused", get<&Config::max_unused>, set_share,
+    {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
-    {"limits", get_limits, set_limits, "Bounds on what stored bytes may ask for, by name; setting changes those named."},
+    {"limits", "dict[str, int]", get_limits, set_limits,
+     "Bounds on what stored bytes may ask for, by name; setting changes those named."},
 };
 
 const Setting* find_setting(std::string_view name) {
@@ -139,7 +147,8 @@ void change(Config& config, const std::string& name, nb::handle value) {
   if (setting == nullptr) {
     std::string known;
     for (const Setting& each : kSettings) known += (known.empty() ? "" : ", ") + std::string(each.name);
-    throw Exception(invalid_argument("there is no setting '" + name + "'; the settings are " + known).in_member("config"));
+    throw Exception(
+        invalid_argument("there is no setting '" + name + "'; the settings are " + known).in_member("config"));
   }
   try {
     setting->set(config, value);
@@ -150,7 +159,8 @@ void change(Config& config, const std::string& name, nb::handle value) {
 
 void change_all(Config& config, nb::handle changes) {
   Config changed = config;
-  for (const auto& [name, value] : nb::borrow<nb::dict>(changes)) change(changed, text_of(name, "a setting's name"), value);
+  for (const auto& [name, value] : nb::borrow<nb::dict>(changes))
+    change(changed, text_of(name, "a setting's name"), value);
   config = std::move(changed);
 }
 
@@ -173,12 +183,16 @@ const std::shared_ptr<Recorder>& recorder() {
   return *shared;
 }
 
+Config config_over(Config config, nb::handle changes) {
+  if (changes.is_none()) return config;
+  if (!PyDict_Check(changes.ptr()))
+    throw Exception(Error(wrong_value(changes, "a dict or None").error()).in_member("config"));
+  change_all(config, changes);
+  return config;
+}
+
 Config config_from(nb::handle changes) {
-  Config config = defaults().config;
-  if (!changes.is_none()) {
-    if (!PyDict_Check(changes.ptr())) throw wrong_value(changes, "a dict or None");
-    change_all(config, changes);
-  }
+  Config config = config_over(defaults().config, changes);
   config.recorder = recorder();
   config.interrupted = [] {
     const nb::gil_scoped_acquire held;
@@ -194,16 +208,26 @@ nb::dict config_to(const Config& config) {
 }
 
 void bind_config(nb::module_& module) {
-  nb::class_<Defaults> type(module, "Config",
-                            "The settings of handles that are opened from now on. A `config` argument goes before them.");
+  nb::class_<Defaults> type(
+      module, "Config", "The settings of handles that are opened from now on. A `config` argument goes before them.");
   for (const Setting& setting : kSettings) {
     const Setting* const row = &setting;
+    const std::string get_type = std::string("def ") + row->name + "(self) -> " + row->type;
+    const std::string set_type = std::string("def ") + row->name + "(self, value: " + row->type + ", /) -> None";
     type.def_prop_rw(
         row->name, [row](const Defaults& self) { return row->get(self.config); },
-        [row](Defaults& self, nb::object value) { change(self.config, row->name, value); }, nb::arg("value").none(), row->doc);
+        [row](Defaults& self, nb::object value) {
+          Config changed = self.config;
+          change(changed, row->name, value);
+          self.config = std::move(changed);
+        },
+        nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
+        row->doc);
   }
-  type.def("set", [](Defaults& self, const nb::kwargs& settings) { change_all(self.config, settings); },
-           "Sets several at once, all or none: config.set(threads=2, cache=\"chunks\").");
+  type.def(
+      "set", [](Defaults& self, const nb::kwargs& settings) { change_all(self.config, settings); },
+      nb::sig("def set(self, **settings: typing.Any) -> None"),
+      "Sets several at once, all or none: config.set(threads=2, cache=\"chunks\").");
   type.def("__repr__", print_defaults);
   module.attr("config") = nb::cast(&defaults(), nb::rv_policy::reference);
 }

@@ -29,22 +29,38 @@ std::vector<std::optional<std::string>> names_from(nb::handle list) {
 
 /// The options that are given, one by one.
 void apply(CreateOptions& to, const std::string& name, nb::handle value) {
-  if (name == "shape") to.shape = shape_from(value, "shape");
-  else if (name == "dtype") to.dtype = dtype_from(value);
-  else if (name == "chunks") to.chunks = shape_from(value, "chunks");
-  else if (name == "shards") to.shards = shape_from(value, "shards");
-  else if (name == "auto_shards") to.auto_shards = nb::cast<bool>(value);
-  else if (name == "codecs") to.codecs = json_list(value);
-  else if (name == "raw_codecs") to.raw_codecs = json_from(value);
-  else if (name == "index_location") to.index_location = index_location_from(value);
-  else if (name == "index_codecs") to.index_codecs = json_list(value);
-  else if (name == "fill_value") to.fill_value = json_from(value);
-  else if (name == "chunk_grid") to.chunk_grid = json_from(value);
-  else if (name == "chunk_key_encoding") to.chunk_key_encoding = json_from(value);
-  else if (name == "dimension_names") to.dimension_names = names_from(value);
-  else if (name == "attributes") to.attributes = json_from(value);
-  else if (name == "overwrite") to.overwrite = nb::cast<bool>(value);
-  else if (name == "config") to.config = config_from(value);
+  if (name == "shape")
+    to.shape = shape_from(value, "shape");
+  else if (name == "dtype")
+    to.dtype = dtype_from(value);
+  else if (name == "chunks")
+    to.chunks = shape_from(value, "chunks");
+  else if (name == "shards")
+    to.shards = shape_from(value, "shards");
+  else if (name == "auto_shards")
+    to.auto_shards = nb::cast<bool>(value);
+  else if (name == "codecs")
+    to.codecs = json_list(value);
+  else if (name == "raw_codecs")
+    to.raw_codecs = json_from(value);
+  else if (name == "index_location")
+    to.index_location = index_location_from(value);
+  else if (name == "index_codecs")
+    to.index_codecs = json_list(value);
+  else if (name == "fill_value")
+    to.fill_value = json_from(value);
+  else if (name == "chunk_grid")
+    to.chunk_grid = json_from(value);
+  else if (name == "chunk_key_encoding")
+    to.chunk_key_encoding = json_from(value);
+  else if (name == "dimension_names")
+    to.dimension_names = names_from(value);
+  else if (name == "attributes")
+    to.attributes = json_from(value);
+  else if (name == "overwrite")
+    to.overwrite = nb::cast<bool>(value);
+  else if (name == "config")
+    to.config = config_over(std::move(to.config), value);
 }
 
 }  // namespace

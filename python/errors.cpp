@@ -14,8 +14,8 @@ nb::object text_or_none(std::string_view text) {
 void set_error(const Error& error) {
   const nb::object make = nb::module_::import_("sherd._errors").attr("make");
   const nb::object slot = error.slot() ? nb::object(nb::int_(*error.slot())) : nb::none();
-  const nb::object exception = make(text_or_none(to_string(error.code())), text_or_none(error.text()), text_or_none(error.key()),
-                                    slot, text_or_none(error.member()));
+  const nb::object exception = make(text_or_none(to_string(error.code())), text_or_none(error.text()),
+                                    text_or_none(error.key()), slot, text_or_none(error.member()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 

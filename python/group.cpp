@@ -6,7 +6,8 @@
 namespace sherd::python {
 namespace {
 
-Node open_node(nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings) {
+Node open_node(nb::handle store, const std::string& path, bool writable, const std::string& format,
+               nb::handle settings) {
   OpenOptions options{.path = path, .writable = writable, .format = format, .config = config_from(settings)};
   std::shared_ptr<Store> opened = store_from(store, options.config);
   return call([&] { return open(std::move(opened), options); });
@@ -25,24 +26,44 @@ void bind_group_class(nb::module_& module) {
       .def_prop_ro("url", &Group::url)
       .def_prop_ro("format", [](const Group& self) { return std::string(self.format()); })
       .def_prop_ro("read_only", &Group::read_only)
-      .def_prop_ro("metadata", [](const Group& self) { return json_to(self.metadata()); })
+      .def_prop_ro(
+          "metadata", [](const Group& self) { return json_to(self.metadata()); },
+          nb::sig("def metadata(self) -> dict[str, typing.Any]"))
       .def("_attributes", [](const Group& self) { return json_to(self.attributes()); })
-      .def("_set_attributes", [](Group& self, nb::handle attributes) { const Json json = json_from(attributes); call([&] { return self.set_attributes(json); }); })
-      .def("_update_attributes", [](Group& self, nb::handle changes) { const Json json = json_from(changes); call([&] { return self.update_attributes(json); }); })
-      .def("members", members)
-      .def("open", [](const Group& self, const std::string& path) { return node_to(call([&] { return self.open(path); })); })
-      .def("contains", [](const Group& self, const std::string& path) { return call([&] { return self.contains(path); }); })
+      .def("_set_attributes",
+           [](Group& self, nb::handle attributes) {
+             const Json json = json_from(attributes);
+             call([&] { return self.set_attributes(json); });
+           })
+      .def("_update_attributes",
+           [](Group& self, nb::handle changes) {
+             const Json json = json_from(changes);
+             call([&] { return self.update_attributes(json); });
+           })
+      .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))
+      .def("open",
+           [](const Group& self, const std::string& path) { return node_to(call([&] { return self.open(path); })); })
+      .def("contains",
+           [](const Group& self, const std::string& path) { return call([&] { return self.contains(path); }); })
       .def("erase", [](Group& self, const std::string& path) { call([&] { return self.erase(path); }); })
-      .def("create_group", [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {
-        const Json json = json_from(attributes);
-        return call([&] { return self.create_group(path, json, overwrite); });
-      }, nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"))
-      .def("create_array", [](Group& self, const std::string& path, const nb::dict& options) {
-        const CreateOptions wanted = create_options(options, self.config());
-        return BoundArray(call([&] { return self.create_array(path, wanted); }));
-      })
+      .def(
+          "create_group",
+          [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {
+            const Json json = json_from(attributes);
+            return call([&] { return self.create_group(path, json, overwrite); });
+          },
+          nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"))
+      .def(
+          "create_array",
+          [](Group& self, const std::string& path, const nb::dict& options) {
+            const CreateOptions wanted = create_options(options, self.config());
+            return BoundArray(call([&] { return self.create_array(path, wanted); }));
+          },
+          nb::sig("def create_array(self, path: str, options: dict[str, typing.Any]) -> Array"))
       .def("consolidate", [](Group& self) { call([&] { return self.consolidate(); }); })
-      .def("__reduce__", [](const Group& self) { return reduce(self); });
+      .def(
+          "__reduce__", [](const Group& self) { return reduce(self); },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 }  // namespace
@@ -54,20 +75,33 @@ nb::object node_to(Node node) {
 
 void bind_group(nb::module_& module) {
   bind_group_class(module);
-  module.def("open_node", [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings) {
-    return node_to(open_node(store, path, writable, format, settings));
-  }, nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(), "Opens what stands at a path.");
-  module.def("create_group", [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, nb::handle settings) {
-    const Config config = config_from(settings);
-    const Json json = json_from(attributes);
-    std::shared_ptr<Store> opened = store_from(store, config);
-    return call([&] { return create_group(std::move(opened), path, json, overwrite, config); });
-  }, nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("config").none(), "Makes a group.");
-  module.def("create_array", [](nb::handle store, const std::string& path, const nb::dict& options) {
-    const CreateOptions wanted = create_options(options, config_from(nb::none()));
-    std::shared_ptr<Store> opened = store_from(store, wanted.config);
-    return BoundArray(call([&] { return create_array(std::move(opened), path, wanted); }));
-  }, nb::arg("store"), nb::arg("path"), nb::arg("options"), "Makes an array of what sherd._options gives.");
+  module.def(
+      "open_node",
+      [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings) {
+        return node_to(open_node(store, path, writable, format, settings));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
+      "Opens what stands at a path.");
+  module.def(
+      "create_group",
+      [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, nb::handle settings) {
+        const Config config = config_from(settings);
+        const Json json = json_from(attributes);
+        std::shared_ptr<Store> opened = store_from(store, config);
+        return call([&] { return create_group(std::move(opened), path, json, overwrite, config); });
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("config").none(),
+      "Makes a group.");
+  module.def(
+      "create_array",
+      [](nb::handle store, const std::string& path, const nb::dict& options) {
+        const CreateOptions wanted = create_options(options, config_from(nb::none()));
+        std::shared_ptr<Store> opened = store_from(store, wanted.config);
+        return BoundArray(call([&] { return create_array(std::move(opened), path, wanted); }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("options"),
+      nb::sig("def create_array(store: object, path: str, options: dict[str, typing.Any]) -> Array"),
+      "Makes an array of what sherd._options gives.");
 }
 
 }  // namespace sherd::python

@@ -17,7 +17,10 @@ std::string at_dimension(std::size_t d, std::uint64_t length) {
   return " for dimension " + std::to_string(d) + " of length " + std::to_string(length);
 }
 
-bool is_array_like(nb::handle item) { return PyList_Check(item.ptr()) || PyObject_TypeCheck(item.ptr(), reinterpret_cast<PyTypeObject*>(numpy().ndarray.ptr())); }
+bool is_array_like(nb::handle item) {
+  return PyList_Check(item.ptr()) ||
+         PyObject_TypeCheck(item.ptr(), reinterpret_cast<PyTypeObject*>(numpy().ndarray.ptr()));
+}
 
 bool is_integer(nb::handle item) {
   if (PyLong_CheckExact(item.ptr())) return true;
@@ -71,7 +74,8 @@ Indices coordinates(nb::handle integers, std::uint64_t length, std::size_t d) {
 
 Indices list_at(nb::handle item, std::uint64_t length, std::size_t d) {
   nb::object array = numpy().asarray(item);
-  if (nb::cast<int>(array.attr("ndim")) != 1) throw index_error("an index array" + at_dimension(d, length) + " has one dimension");
+  if (nb::cast<int>(array.attr("ndim")) != 1)
+    throw index_error("an index array" + at_dimension(d, length) + " has one dimension");
   if (is_boolean(array)) {
     if (nb::cast<std::uint64_t>(array.attr("size")) != length)
       throw index_error("a mask of " + std::to_string(nb::len(array)) + " elements" + at_dimension(d, length));
@@ -83,8 +87,10 @@ Indices list_at(nb::handle item, std::uint64_t length, std::size_t d) {
 /// The items between the brackets.
 struct Items {
   explicit Items(nb::handle key) {
-    if (!PyTuple_Check(key.ptr())) items.push_back(key);
-    else for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key.ptr()); ++i) items.push_back(PyTuple_GET_ITEM(key.ptr(), i));
+    if (!PyTuple_Check(key.ptr()))
+      items.push_back(key);
+    else
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key.ptr()); ++i) items.push_back(PyTuple_GET_ITEM(key.ptr(), i));
   }
   std::vector<nb::handle> items;
 };
@@ -111,8 +117,10 @@ class IndexReader {
     const std::size_t ellipses = check_count(items, array_shape_.size());
     const std::size_t rest = array_shape_.size() - (items.size() - ellipses);
     for (const nb::handle item : items) {
-      if (item.ptr() == Py_Ellipsis) whole(rest);
-      else add(item);
+      if (item.ptr() == Py_Ellipsis)
+        whole(rest);
+      else
+        add(item);
     }
     if (ellipses == 0) whole(rest);
     index_.scalar = index_.shape.empty() && ellipses == 0;
@@ -148,7 +156,8 @@ class IndexReader {
     } else if (item.is_none()) {
       throw index_error("None (np.newaxis) adds a dimension to a result, not to an array; index what was read with it");
     } else {
-      throw index_error("an index is an integer, a slice, '...', a list or an array, not " + std::string(Py_TYPE(item.ptr())->tp_name));
+      throw index_error("an index is an integer, a slice, '...', a list or an array, not " +
+                        std::string(Py_TYPE(item.ptr())->tp_name));
     }
   }
 
@@ -172,7 +181,8 @@ nb::object whole_mask(nb::handle key, const Shape& array_shape) {
 
 Index points_of(nb::handle arrays, const Shape& array_shape, Shape shape) {
   std::vector<Indices> all;
-  for (std::size_t d = 0; d < array_shape.size(); ++d) all.push_back(coordinates(as_integers(arrays[d]), array_shape[d], d));
+  for (std::size_t d = 0; d < array_shape.size(); ++d)
+    all.push_back(coordinates(as_integers(arrays[d]), array_shape[d], d));
   Index index;
   index.selection = Selection::points(std::move(all));
   index.shape = std::move(shape);
@@ -186,7 +196,9 @@ Index mask_index(nb::handle mask, const Shape& array_shape) {
 
 }  // namespace
 
-Index whole_index(const Shape& array_shape) { return {Box{Shape(array_shape.size(), 0), array_shape}, array_shape, false}; }
+Index whole_index(const Shape& array_shape) {
+  return {Box{Shape(array_shape.size(), 0), array_shape}, array_shape, false};
+}
 
 Index basic_index(nb::handle key, const Shape& array_shape) {
   if (!array_shape.empty()) {
@@ -195,8 +207,9 @@ Index basic_index(nb::handle key, const Shape& array_shape) {
   IndexReader reader(array_shape);
   Index index = reader.read(key);
   if (reader.lists() > 1 || (reader.lists() == 1 && reader.integers() > 0))
-    throw index_error("a list beside integers or other lists means one thing in .oindex[…], each dimension on its own, and "
-                      "another in .vindex[…], point by point");
+    throw index_error(
+        "a list beside integers or other lists means one thing in .oindex[…], each dimension on its own, and "
+        "another in .vindex[…], point by point");
   return index;
 }
 
@@ -207,11 +220,12 @@ Index point_index(nb::handle key, const Shape& array_shape) {
   if (const nb::object mask = whole_mask(key, array_shape); mask.is_valid()) return mask_index(mask, array_shape);
   const std::vector<nb::handle> items = Items(key).items;
   if (items.size() != array_shape.size())
-    throw index_error("vindex takes one integer array a dimension: the array has " + std::to_string(array_shape.size()) +
-                      " dimensions, the index " + std::to_string(items.size()));
+    throw index_error("vindex takes one integer array a dimension: the array has " +
+                      std::to_string(array_shape.size()) + " dimensions, the index " + std::to_string(items.size()));
   nb::list arrays;
   for (const nb::handle item : items) {
-    if (!is_integer(item) && !is_array_like(item)) throw index_error("vindex takes integers and integer arrays, or a mask of the array's shape");
+    if (!is_integer(item) && !is_array_like(item))
+      throw index_error("vindex takes integers and integer arrays, or a mask of the array's shape");
     nb::object array = numpy().asarray(item);
     if (is_boolean(array)) throw index_error("vindex takes a mask only alone, and of the array's shape");
     arrays.append(std::move(array));

@@ -37,7 +37,8 @@ Json from_dict(nb::handle value) {
   Json::Object members;
   for (const auto& [key, member] : nb::borrow<nb::dict>(value)) {
     if (!PyUnicode_Check(key.ptr()))
-      throw Exception(invalid_argument("the keys of a JSON object are str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
+      throw Exception(
+          invalid_argument("the keys of a JSON object are str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
     members.emplace_back(text_of(key, "a key"), json_from(member));
   }
   return members;
@@ -61,9 +62,12 @@ Json json_from(nb::handle value) {
 
 nb::object json_to(const Json& json) {
   switch (json.type()) {
-    case Json::Type::null: return nb::none();
-    case Json::Type::boolean: return nb::bool_(*json.as_bool());
-    case Json::Type::string: return nb::str(json.text().data(), json.text().size());
+    case Json::Type::null:
+      return nb::none();
+    case Json::Type::boolean:
+      return nb::bool_(*json.as_bool());
+    case Json::Type::string:
+      return nb::str(json.text().data(), json.text().size());
     case Json::Type::number: {
       if (json.text().find_first_of(".eE") != std::string::npos) return nb::float_(*json.as_double());
       PyObject* const integer = PyLong_FromString(json.text().c_str(), nullptr, 10);

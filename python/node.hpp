@@ -10,6 +10,8 @@
 
 namespace sherd::python {
 
+/// A path or URL, or an os.PathLike, as bytes, as the file system has it.
+[[nodiscard]] std::string url_from(nb::handle value);
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
 /// CreateOptions from the dict that sherd._options makes.
@@ -21,10 +23,12 @@ template <class Handle>
 nb::tuple reduce(const Handle& node) {
   const std::string& url = node.store()->url();
   if (url.starts_with("memory:"))
-    throw Exception(invalid_argument("what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+    throw Exception(invalid_argument(
+        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
-  return nb::make_tuple(reopen, nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
-                                               nb::str(node.format().data(), node.format().size()), config_to(node.config())));
+  return nb::make_tuple(reopen,
+                        nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
+                                       nb::str(node.format().data(), node.format().size()), config_to(node.config())));
 }
 
 }  // namespace sherd::python

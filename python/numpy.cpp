@@ -1,5 +1,5 @@
-// Knows how an array's memory crosses between NumPy and the engine, without NumPy's headers: results are ndarrays over a
-// Memory object, and existing arrays are seen through __array_struct__, which serves every dtype (the buffer protocol
+// Knows how an array's memory crosses between NumPy and the engine, without NumPy's headers: results are ndarrays over
+// a Memory object, and existing arrays are seen through __array_struct__, which serves every dtype (the buffer protocol
 // has none for dates and for bfloat16).
 #include "python/numpy.hpp"
 
@@ -16,7 +16,8 @@ namespace {
 class Memory {
  public:
   explicit Memory(std::size_t size) : data_(allocate_bytes(size)), size_(size) {
-    if (data_ == nullptr) throw Exception(unavailable("out of memory for a result of " + std::to_string(size) + " bytes"));
+    if (data_ == nullptr)
+      throw Exception(unavailable("out of memory for a result of " + std::to_string(size) + " bytes"));
   }
   ~Memory() { free_bytes(data_); }
   Memory(const Memory&) = delete;
@@ -46,13 +47,6 @@ struct ArrayInterface {
   void* data;
   PyObject* descr;
 };
-
-std::size_t bytes_of(const Shape& shape, const DType& dtype) {
-  const auto count = element_count(shape);
-  if (!count || *count > std::numeric_limits<std::int64_t>::max() / dtype.size())
-    throw Exception(unavailable("out of memory: a result of shape " + to_string(shape) + " has more bytes than can be addressed"));
-  return static_cast<std::size_t>(*count) * dtype.size();
-}
 
 }  // namespace
 
@@ -89,9 +83,17 @@ Shape shape_from(nb::handle value, const char* what) {
   return shape;
 }
 
+std::size_t byte_count(const Shape& shape, const DType& dtype) {
+  const auto count = element_count(shape);
+  if (!count || *count > std::numeric_limits<std::int64_t>::max() / dtype.size())
+    throw Exception(
+        unavailable("out of memory: a result of shape " + to_string(shape) + " has more bytes than can be addressed"));
+  return static_cast<std::size_t>(*count) * dtype.size();
+}
+
 NewArray new_array(const Shape& shape, const DType& dtype, nb::handle numpy_type, Order order) {
   nb::object memory = nb::inst_alloc(nb::type<Memory>());
-  auto* block = new (nb::inst_ptr<Memory>(memory)) Memory(bytes_of(shape, dtype));
+  auto* block = new (nb::inst_ptr<Memory>(memory)) Memory(byte_count(shape, dtype));
   nb::inst_mark_ready(memory);
   nb::object array = numpy().ndarray(to_tuple(shape), numpy_type, memory, 0, nb::none(), order == Order::f ? "F" : "C");
   return {std::move(array), block->data()};

@@ -28,6 +28,9 @@ struct Numpy {
 /// A shape from an int or a sequence of ints; `what` names the argument in the error.
 [[nodiscard]] Shape shape_from(nanobind::handle value, const char* what);
 
+/// What so many elements take in memory. Unavailable (a MemoryError) where that cannot be addressed.
+[[nodiscard]] std::size_t byte_count(const Shape& shape, const DType& dtype);
+
 struct NewArray {
   nanobind::object array;
   std::byte* data;

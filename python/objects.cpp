@@ -29,8 +29,8 @@ std::vector<VarBytes> elements_from(std::span<PyObject* const> objects, const DT
   elements.reserve(objects.size());
   for (PyObject* const object : objects) {
     if (object == nullptr || !(text ? PyUnicode_Check(object) : PyBytes_Check(object)))
-      throw Exception(invalid_argument("the elements of a " + dtype.name() + " array are " + (text ? "str" : "bytes") + ", not " +
-                                       (object == nullptr ? "None" : Py_TYPE(object)->tp_name)));
+      throw Exception(invalid_argument("the elements of a " + dtype.name() + " array are " + (text ? "str" : "bytes") +
+                                       ", not " + (object == nullptr ? "None" : Py_TYPE(object)->tp_name)));
     Py_ssize_t size = text ? 0 : PyBytes_GET_SIZE(object);
     const char* const data = text ? PyUnicode_AsUTF8AndSize(object, &size) : PyBytes_AS_STRING(object);
     if (data == nullptr) throw nb::python_error();

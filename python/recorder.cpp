@@ -33,8 +33,13 @@ nb::dict stats_to(const Recorder::Stats& stats) {
 
 void bind_recorder(nb::module_& module) {
   module.def("recorder_start", [] { recorder()->start(); }, "Requests are kept from now on; may be nested.");
-  module.def("recorder_stop", [] { return requests_to(recorder()->stop()); }, "The requests since the start that belongs to this stop.");
-  module.def("recorder_stats", [] { return stats_to(recorder()->stats()); }, "Counts since the process began.");
+  module.def(
+      "recorder_stop", [] { return requests_to(recorder()->stop()); },
+      nb::sig("def recorder_stop() -> list[dict[str, typing.Any]]"),
+      "The requests since the start that belongs to this stop.");
+  module.def(
+      "recorder_stats", [] { return stats_to(recorder()->stats()); }, nb::sig("def recorder_stats() -> dict[str, int]"),
+      "Counts since the process began.");
 }
 
 }  // namespace sherd::python

@@ -20,24 +20,38 @@ nb::dict report_to(const CopyReport& report) {
 }
 
 /// Takes the options of a new array that a copy can change; `resume` besides.
-nb::dict copy_node(const std::string& source, const std::string& destination, const nb::dict& given, bool resume) {
+nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& given, bool resume) {
+  const std::string from = url_from(source);
+  const std::string to = url_from(destination);
   CreateOptions create = create_options(given, config_from(nb::none()));
-  CopyOptions options{.auto_shards = create.auto_shards, .codecs = std::move(create.codecs), .resume = resume,
-                      .overwrite = create.overwrite, .config = std::move(create.config)};
+  CopyOptions options{.auto_shards = create.auto_shards,
+                      .codecs = std::move(create.codecs),
+                      .resume = resume,
+                      .overwrite = create.overwrite,
+                      .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
-  return report_to(call([&] { return sherd::copy(source, destination, options); }));
+  return report_to(call([&] { return sherd::copy(from, to, options); }));
 }
 
 }  // namespace
 
 void bind_tools(nb::module_& module) {
-  module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"), "Copies a node.");
-  module.def("check", [](const std::string& url, const std::string& path, bool data, nb::handle settings) {
-    const CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
-    return json_to(call([&] { return sherd::check(url, options); }).to_json());
-  }, nb::arg("url"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(), "Verifies a node and all below it.");
+  module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"),
+             nb::sig("def copy(source: object, destination: object, options: dict[str, typing.Any], resume: bool) -> "
+                     "dict[str, int]"),
+             "Copies a node.");
+  module.def(
+      "check",
+      [](nb::handle place, const std::string& path, bool data, nb::handle settings) {
+        const std::string url = url_from(place);
+        const CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
+        return json_to(call([&] { return sherd::check(url, options); }).to_json());
+      },
+      nb::arg("url"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(),
+      nb::sig("def check(url: object, path: str, data: bool, config: object | None) -> dict[str, typing.Any]"),
+      "Verifies a node and all below it.");
 }
 
 }  // namespace sherd::python

@@ -81,7 +81,12 @@ class OutOfMemory(Unavailable, MemoryError):
 CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported, NotFound, Conflict, Io, Unavailable)}
 
 
+# The engine has one code for all resources.
+MEMORY_RAN_OUT = ("out of memory", "no memory", "Cannot allocate memory")
+
+
 def make(code: str, text: str, key: str | None, slot: int | None, member: str | None) -> Error:
     """The exception for an error of the engine."""
-    kind = OutOfMemory if code == "unavailable" and "memory" in text else CLASSES[code]
+    no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
+    kind = OutOfMemory if no_memory else CLASSES[code]
     return kind(text, key=key, slot=slot, member=member)

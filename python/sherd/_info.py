@@ -12,7 +12,24 @@ class Info(dict[str, Any]):
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items())
+        shown = dict(self) | {"codecs": _chain(self["codecs"]), "dtype": _name(self["dtype"])}
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in shown.items())
+
+
+def _name(extension: Any) -> str:
+    """A data type or a codec in short: its name and what it is configured to."""
+    if isinstance(extension, str):
+        return extension
+    configuration = extension.get("configuration", {})
+    if extension["name"] == "sharding_indexed":
+        inner, index = _chain(configuration["codecs"]), _chain(configuration["index_codecs"])
+        return f"sharding_indexed({inner}; index at {configuration.get('index_location', 'end')}: {index})"
+    settings = ", ".join(f"{name}={value}" for name, value in configuration.items())
+    return f"{extension['name']}({settings})" if settings else extension["name"]
+
+
+def _chain(codecs: list[Any]) -> str:
+    return ", ".join(map(_name, codecs))
 
 
 def info(array: _sherd.Array) -> Info:

@@ -12,12 +12,12 @@ from ._group import Group
 Source = str | os.PathLike[str] | _sherd.Store | _sherd.Array | Group
 
 
-def _url(source: Source) -> str:
+def _url(source: Source) -> str | os.PathLike[str]:
     if isinstance(source, (_sherd.Store, _sherd.Array, Group)):
         if source.url.startswith("memory:"):
             raise InvalidArgument("this works on stores that have a path or a URL, and a memory store has none")
         return source.url
-    return os.fspath(source)
+    return source
 
 
 def copy(

@@ -159,7 +159,7 @@ def test_consolidated_metadata_saves_requests(tmp_path):
 def test_a_store_is_bytes_by_key(tmp_path):
     for store in (sherd.MemoryStore(), sherd.Store(tmp_path)):
         sherd.create_array(store, name="a/b", data=np.arange(4, dtype="u1"), chunks=(4,), compressors=None)
-        assert store.list() == ["a/b/c/0", "a/b/zarr.json", "a/zarr.json", "zarr.json"]
+        assert store.keys() == ["a/b/c/0", "a/b/zarr.json", "a/zarr.json", "zarr.json"]
         assert store.get("a/b/c/0") == b"\0\1\2\3"
         store.set("a/b/c/0", b"\3\2\1\0")
         assert sherd.open(store, path="a/b")[0] == 3

@@ -78,7 +78,7 @@ def test_chunk_keys_have_three_spellings():
     ]:
         store = sherd.MemoryStore()
         sherd.create_array(store, shape=(4, 4), dtype="u1", chunks=(2, 2), chunk_key_encoding=encoding)[0, 2] = 1
-        assert store.list() == sorted([key, "zarr.json"]), encoding
+        assert store.keys() == sorted([key, "zarr.json"]), encoding
 
 
 def test_a_chunk_grid_may_be_given_as_in_metadata():

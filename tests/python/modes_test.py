@@ -27,7 +27,7 @@ OPEN = [
     ("array", "w", (sherd.Group, True, "new")), ("array", "w-", sherd.Conflict),
     ("group", "r", (sherd.Group, False, "old")), ("group", "r+", (sherd.Group, True, "old")), ("group", "a", (sherd.Group, True, "old")),
     ("group", "w", (sherd.Group, True, "new")), ("group", "w-", sherd.Conflict),
-]  # fmt: skip
+]
 
 
 def is_old(node):

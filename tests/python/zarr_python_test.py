@@ -63,6 +63,7 @@ def test_codecs_of_zarr_python_are_codecs(tmp_path):
     assert [type(codec).__name__ for codec in found.metadata.codecs] == ["TransposeCodec", "BytesCodec", "BloscCodec", "Crc32cCodec"]
 
 
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
 def test_groups_go_both_ways(tmp_path):
     root = sherd.create_group(tmp_path, attributes={"a": 1})
     root.create_array("x/y", data=np.arange(4))
