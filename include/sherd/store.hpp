@@ -71,6 +71,8 @@ class SHERD_API ObjectWriter {
   /// Makes the new version visible, all at once, and durable where the store was opened so.
   /// `conflict` where the condition does not hold. Ends the writer, whatever comes of it.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
+  /// The generation of what commit() has made visible; empty before, and where the store does not know.
+  [[nodiscard]] virtual Generation committed() const { return {}; }
 };
 
 /// Held while an object is read, changed and replaced; released by the destructor.

@@ -50,7 +50,9 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
       layout(*shared_layout),
       prefix(place.format->chunk_prefix(place.path)),
       cache(place.config.cache_bytes),
-      document_(std::move(node)) {
+      document_(std::move(node)),
+      confirmed_(document_.generation),
+      confirmed_shape_(document_.array->shape) {
   const Shape stored = first_cell_shape(grid);
   const bool regular = all_regular(grid);
   if (layout.shard) chunks = layout.leaf_shape(stored);
@@ -68,9 +70,28 @@ Shape Array::State::shape() const {
   return document_.array->shape;
 }
 
-void Array::State::replace(NodeDocument node) {
+Result<void> Array::State::edit(const DocumentEdit& change) {
+  const std::lock_guard in_turn(editing_);
+  SHERD_TRY(node, edit_document(place, NodeType::array, change));
   const std::lock_guard hold(mutex_);
   document_ = std::move(node);
+  return {};
+}
+
+Result<Shape> Array::State::stored_shape() const {
+  SHERD_TRY(source, place.store->open(place.format->document_key(place.path)));
+  if (source == nullptr) return shape();
+  SHERD_TRY(generation, source->generation());
+  {
+    const std::lock_guard hold(mutex_);
+    if (generation == confirmed_) return confirmed_shape_;
+  }
+  SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
+  if (!node || !node->array || node->array->shape.size() != grid.axes().size()) return shape();
+  const std::lock_guard hold(mutex_);
+  confirmed_ = std::move(node->generation);
+  confirmed_shape_ = node->array->shape;
+  return confirmed_shape_;
 }
 
 Shape Array::State::valid_shape(const Shape& cell, const Shape& array_shape) const {
@@ -203,20 +224,16 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 }
 
 Result<void> Array::set_attributes(const Json& attributes) {
-  SHERD_TRY(node, edit_document(state_->place, NodeType::array, [&](const NodeDocument& present) {
-              return state_->place.format->with_attributes(present.document, attributes);
-            }));
-  state_->replace(std::move(node));
-  return {};
+  return state_->edit([&](const NodeDocument& present) {
+    return state_->place.format->with_attributes(present.document, attributes);
+  });
 }
 
 Result<void> Array::update_attributes(const Json& changes) {
-  SHERD_TRY(node, edit_document(state_->place, NodeType::array, [&](const NodeDocument& present) -> Result<Json> {
-              SHERD_TRY(merged, merged_attributes(present.attributes, changes));
-              return state_->place.format->with_attributes(present.document, merged);
-            }));
-  state_->replace(std::move(node));
-  return {};
+  return state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    SHERD_TRY(merged, merged_attributes(present.attributes, changes));
+    return state_->place.format->with_attributes(present.document, merged);
+  });
 }
 
 }  // namespace sherd

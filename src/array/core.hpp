@@ -7,6 +7,7 @@
 #include <string>
 
 #include "array/chunk_reader.hpp"
+#include "array/document.hpp"
 #include "array/grid.hpp"
 #include "array/state.hpp"
 #include "base/cache.hpp"
@@ -32,13 +33,19 @@ struct Array::State {
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }
   [[nodiscard]] NodeDocument document() const;
   [[nodiscard]] Shape shape() const;
-  void replace(NodeDocument node);
+  /// Changes the document, in the store and here; the changes of one handle come one after the other.
+  Result<void> edit(const DocumentEdit& change);
+  /// The array's shape as the store has it now, which another handle may have changed.
+  [[nodiscard]] Result<Shape> stored_shape() const;
   /// The part of a chunk that lies inside an array of this shape.
   [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex editing_;
+  mutable std::mutex mutex_;                ///< guards what follows
   NodeDocument document_;                   ///< its shape and attributes may change
+  mutable Generation confirmed_;            ///< of the document that was last seen in the store
+  mutable Shape confirmed_shape_;
 };
 
 /// One chunk of the grid that a call is about.

@@ -3,6 +3,7 @@
 // begun again for as long as somebody else was first.
 #include "array/document.hpp"
 
+#include "base/buffer.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -21,7 +22,8 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
     return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " is gone").in_key(key);
   SHERD_TRY(document, edit(*present));
   SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
-  SHERD_TRY(write_document(place, document, Condition::matches(present->generation)));
+  SHERD_TRY(generation, write_document(place, document, Condition::matches(present->generation)));
+  changed.generation = std::move(generation);
   return changed;
 }
 
@@ -35,14 +37,17 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
   }
 }
 
-Result<void> write_document(const NodePlace& place, const Json& document, const Condition& condition) {
+Result<Generation> write_document(const NodePlace& place, const Json& document, const Condition& condition) {
   const std::string key = place.format->document_key(place.path);
   const std::string text = place.format->text(document);
   if (text.size() > place.config.limits.metadata_bytes)
     return unsupported("the metadata would take " + std::to_string(text.size()) + " bytes, more than the limit " +
                        "metadata_bytes = " + std::to_string(place.config.limits.metadata_bytes))
         .in_key(key);
-  return place.store->set(key, text, condition).in_key(key);
+  SHERD_TRY(writer, place.store->write(key, text.size()).in_key(key));
+  SHERD_TRY(writer->write(0, as_bytes(text)).in_key(key));
+  SHERD_TRY(writer->commit(condition).in_key(key));
+  return writer->committed();
 }
 
 Result<Json> merged_attributes(Json attributes, const Json& changes) {

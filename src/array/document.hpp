@@ -15,13 +15,14 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 
 /// Changes the document of the node at `place` in one atomic step: holds its key's lock, reads it afresh, lets `edit`
 /// make the new one, refuses what the format refuses, and replaces the object only where it is still the one that was
-/// read. Gives the node as it is now (its generation is left empty: the next edit reads afresh anyway).
+/// read. Gives the node as it is now.
 /// not_found where no node of this type stands there any more, invalid_argument where `place` is not writable.
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 
 /// Writes the first document of the node at `place`, or another in its stead.
 /// `unsupported` where the text is larger than readers accept; `conflict` where `condition` does not hold.
-Result<void> write_document(const NodePlace& place, const Json& document, const Condition& condition);
+/// Gives the new document's generation, empty where the store does not know it.
+Result<Generation> write_document(const NodePlace& place, const Json& document, const Condition& condition);
 
 /// `attributes` with the members of `changes` set, or removed where they are null. Both must be objects.
 Result<Json> merged_attributes(Json attributes, const Json& changes);

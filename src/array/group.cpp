@@ -43,6 +43,7 @@ struct Group::State {
 
   const NodePlace place;
   const Snapshot snapshot;
+  std::mutex editing;
   mutable std::mutex mutex;
   NodeDocument node;  ///< guarded by mutex
 
@@ -51,6 +52,7 @@ struct Group::State {
     return node;
   }
   Result<void> edit(const DocumentEdit& change) {
+    const std::lock_guard in_turn(editing);
     SHERD_TRY(changed, edit_document(place, NodeType::group, change));
     const std::lock_guard guard(mutex);
     node = std::move(changed);

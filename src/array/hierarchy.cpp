@@ -87,7 +87,7 @@ Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
   return site;
 }
 
-Result<void> write_node(const NodePlace& place, const Site& site, const Json& document) {
+Result<Generation> write_node(const NodePlace& place, const Site& site, const Json& document) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
@@ -152,10 +152,11 @@ Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(document, place.config.limits));
-  SHERD_TRY(array, make_array(place, std::move(node)));
+  SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
   SHERD_TRY(site, survey(place, NodeType::array, options.overwrite));
-  SHERD_TRY(write_node(place, site, document));
-  return array;
+  SHERD_TRY(generation, write_node(place, site, document));
+  node.generation = std::move(generation);
+  return make_array(std::move(place), std::move(node));
 }
 
 Result<bool> has_node(Store& store, const Tables& tables, const std::string& path) {

@@ -119,11 +119,7 @@ Result<void> Array::resize(const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
   // First what is cut off, then the document: whoever grows the array later never meets old data.
   if (shrinks) SHERD_TRY(erase_beyond(state, shape));
-  SHERD_TRY(node, edit_document(state.place, NodeType::array, [&](const NodeDocument& present) {
-              return state.place.format->with_shape(present.document, shape);
-            }));
-  state_->replace(std::move(node));
-  return {};
+  return state_->edit([&](const NodeDocument& present) { return state.place.format->with_shape(present.document, shape); });
 }
 
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
@@ -133,7 +129,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
     return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " + std::to_string(axis) +
                             " to one of shape " + to_string(shape()));
   Shape origin(ndim(), 0);
-  SHERD_TRY(node, edit_document(state.place, NodeType::array, [&](const NodeDocument& present) -> Result<Json> {
+  SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
               Shape grown = present.array->shape;
               for (std::size_t d = 0; d < grown.size(); ++d)
                 if (d != axis && grown[d] != from.shape[d])
@@ -143,7 +139,6 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
               grown[axis] += from.shape[axis];
               return state.place.format->with_shape(present.document, grown);
             }));
-  state_->replace(std::move(node));
   SHERD_TRY(write(Box{origin, from.shape}, from));
   return origin;
 }

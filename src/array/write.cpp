@@ -1,6 +1,8 @@
 // Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
 // without looking at the old one; a partial write holds the object's lock from reading to replacing, and where the
 // store's lock does not bind every writer, the replacement is conditional and the write is done again on conflict.
+// Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
+// store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
 #include <algorithm>
 #include <atomic>
 
@@ -23,16 +25,33 @@ class RegionWriter {
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const CellAccess at = access(state_, cell, array_shape_);
-    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_};
-    if (piece.covered()) return replace(at, piece).in_key(at.key);
     for (int attempt = 1;; ++attempt) {
-      auto done = update(at, piece);
+      auto done = reaches_edge(at, part) ? write_at_edge(at, part) : write_part(at, part);
       if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return std::move(done).in_key(at.key);
     }
   }
 
  private:
   [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
+
+  static bool reaches_edge(const CellAccess& at, const Region& part) {
+    for (std::size_t d = 0; d < at.shape.size(); ++d)
+      if (at.valid[d] < at.shape[d] && (part.points || part.axes[d].highest() + 1 >= at.valid[d])) return true;
+    return false;
+  }
+
+  Result<void> write_at_edge(CellAccess at, const Region& part) const {
+    SHERD_TRY(lock, state_.place.store->lock(at.key));
+    SHERD_TRY(shape, state_.stored_shape());
+    const Shape valid = state_.valid_shape(at.cell, shape);
+    for (std::size_t d = 0; d < valid.size(); ++d) at.valid[d] = std::max(at.valid[d], valid[d]);
+    return write_part(at, part);
+  }
+
+  Result<void> write_part(const CellAccess& at, const Region& part) const {
+    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_};
+    return piece.covered() ? replace(at, piece) : update(at, piece);
+  }
 
   // The whole object anew; the old one is never read.
   Result<void> replace(const CellAccess& at, const WritePiece& piece) const {

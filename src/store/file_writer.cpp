@@ -107,7 +107,11 @@ Result<void> FileWriter::replace(const Condition& condition) {
     return conflict("another writer has changed the object").in_key(key_);
   }
   SHERD_TRY(finish(old));
-  return publish();
+  struct stat status {};
+  if (::fstat(side_file().fd(), &status) != 0) return failed("look at", errno);
+  SHERD_TRY(publish());
+  committed_ = generation_of(status);
+  return {};
 }
 
 Result<std::optional<struct stat>> FileWriter::present() const {

@@ -24,6 +24,7 @@ class FileWriter final : public ObjectWriter {
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override;
   Result<void> commit(const Condition& condition) override;
+  [[nodiscard]] Generation committed() const override { return committed_; }
 
  private:
   [[nodiscard]] FileLock& side_file() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
@@ -39,6 +40,7 @@ class FileWriter final : public ObjectWriter {
   std::string name_;
   FileTree::Options options_;
   std::shared_ptr<KeyHold> hold_;    ///< null after the commit
+  Generation committed_;
   std::atomic<bool> failed_{false};  ///< bytes are missing, so there is nothing to commit
 };
 

@@ -101,9 +101,12 @@ class MemoryWriter final : public ObjectWriter {
       return conflict("another writer has changed the object").in_key(key_);
     }
     object->version = ++objects_->last_version;
+    committed_ = generation_of(*object);
     objects_->by_key.insert_or_assign(key_, std::move(object));
     return {};
   }
+
+  [[nodiscard]] Generation committed() const override { return committed_; }
 
  private:
   Result<void> extend(std::uint64_t offset, std::uint64_t end) {
@@ -132,6 +135,7 @@ class MemoryWriter final : public ObjectWriter {
   std::shared_ptr<KeyHold> hold_;
   std::shared_mutex mutex_;  ///< exclusive while the block may move
   Buffer bytes_;
+  Generation committed_;
 };
 
 class MemoryStore final : public Store {

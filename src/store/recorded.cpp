@@ -54,6 +54,7 @@ class RecordedWriter final : public ObjectWriter {
     recorder_->request("put", key_, 0, written_);
     return {};
   }
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
   std::unique_ptr<ObjectWriter> writer_;

@@ -231,6 +231,19 @@ TEST_P(EveryStore, ShowsNothingBeforeTheCommitAndNothingWithoutIt) {
   EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
 }
 
+TEST_P(EveryStore, TellsTheGenerationOfWhatWasCommitted) {
+  for (const char* text : {"first", "second"}) {
+    const auto writer = store_->write("a").value();
+    writer->write(0, as_bytes(text)).value();
+    EXPECT_EQ(writer->committed(), Generation{});
+    writer->commit().value();
+    EXPECT_EQ(writer->committed(), store_->open("a").value()->generation().value());
+  }
+  const auto refused = store_->write("a").value();
+  EXPECT_FALSE(refused->commit(Condition::absent()));
+  EXPECT_EQ(refused->committed(), Generation{});
+}
+
 TEST_P(EveryStore, EndsAWriterWithItsCommit) {
   auto writer = store_->write("a").value();
   writer->write(0, as_bytes("x")).value();
