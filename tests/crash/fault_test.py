@@ -1,0 +1,130 @@
+"""The disk is full, or a call fails, in the middle of a write: the error is `io`, the old version is what zarr-python
+reads, nothing but the format's own files is there, and with room again the same write succeeds."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from crash.deeds import (CHANGES, DEEDS, WRITER, check_old_or_new, do_again, files, is_clean, points, prepare, ok, run, see,
+                         writer)
+from crash.deeds import strace as inject
+
+# exit_group cannot fail; where what is in the way cannot be removed, it stays.
+FALLIBLE = [call for call in CHANGES if call not in ("exit_group", "unlinkat")]
+READING = ("openat", "pread64", "newfstatat", "fcntl", "getdents64")
+PUBLISHED = "the new version is in place but may not outlive a power failure"
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "sherd-test", folder], check=True,
+                   stdin=subprocess.DEVNULL)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True, stdin=subprocess.DEVNULL)
+
+
+def same(a, b):
+    return a.value == b.value and np.array_equal(a.elements, b.elements)
+
+
+@pytest.mark.parametrize("deed", ["shard", "part", "two", "all", "attributes", "grow", "append"])
+def test_a_full_disk_leaves_what_was_there(deed, root, tmp_path):
+    with small_disk(tmp_path / "disk", "256k") as disk:
+        folder = disk / "store"
+        prepare(folder)
+        before, there = see(folder), files(folder)
+        free = os.statvfs(disk)
+        filler = disk / "filler"
+        filler.write_bytes(bytes(free.f_bavail * free.f_frsize))
+        failed = writer(folder, deed, 2)
+        assert failed.returncode == 1, "there was room after all"
+        assert failed.stderr.startswith("io: ") and "No space left on device" in failed.stderr
+        assert same(see(folder), before)
+        assert files(folder) == there
+        filler.unlink()
+        do_again(folder, deed, before, 3)
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
+    """The first of its bytes are written, the rest find no room."""
+    for room in (4096, 8192, 12288):
+        with small_disk(tmp_path / f"disk{room}", "1m") as disk:
+            folder = disk / "store"
+            ok(writer(folder, "create-crowd"))
+            before, there = see(folder), files(folder)
+            free = os.statvfs(disk)
+            (disk / "filler").write_bytes(bytes(free.f_bavail * free.f_frsize - room))
+            failed = writer(folder, "noise")
+            assert failed.returncode == 1 and failed.stderr.startswith("io: "), failed.stderr
+            assert same(see(folder), before)
+            assert files(folder) == there
+            (disk / "filler").unlink()
+            ok(writer(folder, "noise"))
+            assert is_clean(folder)
+
+
+@pytest.mark.parametrize("deed", ["shard", "part", "two", "all", "append"])
+def test_a_limit_on_the_size_of_files_is_like_a_full_disk(deed, tmp_path):
+    """Needs no privilege: a process that ignores SIGXFSZ and may make no file of a byte or more."""
+    folder = tmp_path / "store"
+    prepare(folder)
+    before, there = see(folder), files(folder)
+    limited = run("/usr/bin/python3", "-c", """
+import os, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+os.execv(sys.argv[1], sys.argv[1:])
+""", WRITER, folder, deed, 2)
+    assert limited.returncode == 1 and limited.stderr.startswith("io: "), limited.stderr
+    assert same(see(folder), before)
+    assert files(folder) == there
+    do_again(folder, deed, before, 3)
+
+
+def check_failed(deed, folder, before, there, done, blind):
+    """How a deed may end of which a call has failed. One that is blind, because it can look at no file any more, does
+    not know which side file is its own and leaves it."""
+    seen = see(folder)
+    check_old_or_new(deed, before, seen, 2)
+    assert blind or is_clean(folder), files(folder)
+    if done.returncode == 0:  # it did without the call, or had it again
+        assert deed in ("create", "attributes") or np.array_equal(seen.elements, DEEDS[deed].change(before.elements, 2))
+        return
+    assert done.returncode == 1, "it crashed"
+    assert done.stderr.startswith("io: ")
+    if deed in ("shard", "part", "attributes") and PUBLISHED not in done.stderr:
+        assert same(seen, before)
+        assert blind or files(folder) == there
+
+
+@pytest.mark.parametrize("how", ["once", "from then on"])
+@pytest.mark.parametrize("deed", ["create", "shard", "part", "two", "attributes", "append", "erase", "shrink"])
+def test_any_call_that_fails_is_an_error_that_leaves_what_was_there(deed, how, strace, tmp_path, record_property):
+    clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
+    if deed == "create":
+        clean.mkdir()
+    else:
+        prepare(clean)
+    before, there = see(clean), files(clean)
+    shutil.copytree(clean, folder)
+    faults = [(point, code) for point in points(folder, log, deed, 2, calls=READING) for code in ("EIO", "ENOSPC")
+              if point.call in FALLIBLE or (point.call in READING and code == "EIO")]
+    for point, code in faults:
+        shutil.rmtree(folder)
+        shutil.copytree(clean, folder)
+        rule = f"{point.call}:error={code}:when={point.number}" + ("+" if how == "from then on" else "")
+        done = inject([rule], log, WRITER, folder, deed, 2, calls=READING)
+        try:
+            check_failed(deed, folder, before, there, done, rule.startswith("newfstatat") and rule.endswith("+"))
+            do_again(folder, deed, see(folder), 3)
+        except AssertionError as error:
+            raise AssertionError(f"{rule}: {done.stderr}") from error
+    record_property("points", len(faults))
+    print(f"{len(faults)} points")

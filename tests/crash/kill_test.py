@@ -1,0 +1,77 @@
+"""A writer is killed at each call it makes. Whatever it was about to do, zarr-python finds the old value or the new one
+in every stored object, nobody is misled by what is left over, and the next writer succeeds and removes it."""
+
+import shutil
+
+import pytest
+
+from crash.deeds import (DEEDS, WRITER, check_ignores_leftovers, check_old_or_new, do_again, points, prepare, see, strace,
+                         writer)
+
+pytestmark = pytest.mark.usefixtures("strace")
+CASES = [(deed, "end") for deed in DEEDS] + [(deed, "start") for deed in ("shard", "edge", "part", "two")]
+
+
+@pytest.mark.parametrize(("deed", "index_location"), CASES)
+def test_a_writer_killed_at_any_call_leaves_old_or_new(deed, index_location, tmp_path, record_property):
+    clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
+    if deed == "create":
+        clean.mkdir()
+    else:
+        prepare(clean, index_location)
+    before = see(clean)
+    shutil.copytree(clean, folder)
+    all_points = points(folder, log, deed, 2)
+    for point in all_points:
+        shutil.rmtree(folder)
+        shutil.copytree(clean, folder)
+        killed = strace([f"{point.call}:signal=KILL:when={point.number}"], log, WRITER, folder, deed, 2)
+        assert killed.returncode == -9, (point, killed.stderr)
+        seen = see(folder)
+        check_old_or_new(deed, before, seen, 2)
+        check_ignores_leftovers(folder)
+        do_again(folder, deed, seen, 3)
+    record_property("points", len(all_points))
+    print(f"{len(all_points)} points")
+
+
+def test_a_writer_of_many_threads_killed_at_any_call_leaves_old_or_new(tmp_path, record_property):
+    clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
+    prepare(clean)
+    before, kills = see(clean), 0
+    for call in ("openat", "pwrite64", "fsync", "utimensat", "renameat"):
+        for number in range(1, 100):
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(clean, folder)
+            # The how-manieth call of any one thread.
+            rule = f"{call}:signal=KILL:when={number}"
+            ended = strace([rule], log, WRITER, folder, "all", 2, follow=True, env={"CRASH_THREADS": "4"})
+            assert ended.returncode in (0, -9), ended.stderr
+            seen = see(folder)
+            check_old_or_new("all", before, seen, 2)
+            if ended.returncode == 0:
+                break
+            kills += 1
+            check_ignores_leftovers(folder)
+            do_again(folder, "all", seen, 3)
+    assert kills >= 10
+    record_property("points", kills)
+    print(f"{kills} points")
+
+
+def test_leftovers_of_a_copys_and_a_checks_source_are_ignored(tmp_path):
+    """A side file beside an object is not copied, counted or complained of."""
+    from crash.deeds import COMMAND, files, is_clean, ok, run
+
+    folder, log = tmp_path / "store", tmp_path / "log"
+    prepare(folder)
+    assert strace(["renameat:signal=KILL:when=1"], log, WRITER, folder, "shard", 2).returncode == -9
+    assert not is_clean(folder)
+    left = files(folder)
+    ok(run(COMMAND, "check", folder, "--data"))
+    ok(run(COMMAND, "copy", folder, tmp_path / "copy"))
+    assert is_clean(tmp_path / "copy")
+    assert files(tmp_path / "copy") == {name for name in left if ".sherd-lock" not in name}
+    assert files(folder) == left
+    ok(writer(folder, "shard", 3))
+    assert is_clean(folder)

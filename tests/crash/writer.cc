@@ -1,0 +1,226 @@
+// Does one thing to the store in a directory, for the tests to kill it at, starve it of space, or run many of at once:
+//   crash_writer DIRECTORY DEED [ARGUMENT]
+// What stands before a deed and what it leaves is in deeds.py. A failure is told as `CODE: MESSAGE`, exit status 1.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+
+namespace {
+
+using sherd::Array;
+using sherd::Box;
+using sherd::Result;
+using Values = std::vector<std::uint16_t>;
+
+[[noreturn]] void fail(const sherd::Error& error) {
+  std::fprintf(stderr, "%s: %s\n", std::string(sherd::to_string(error.code())).c_str(), error.message().c_str());
+  std::exit(1);
+}
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) fail(result.error());
+  return std::move(result).value();
+}
+void must(const Result<void>& result) {
+  if (!result) fail(result.error());
+}
+
+sherd::Config config_of(unsigned threads) {
+  sherd::Config config;
+  config.threads = threads;
+  return config;
+}
+
+Array open(const std::string& directory, const sherd::Config& config) {
+  return must(sherd::open_array(directory, {.path = "a", .writable = true, .config = config}));
+}
+
+/// Chunk by chunk another value, so that a mixture of two versions would show.
+void write(const Array& array, const Box& box, std::uint16_t value) {
+  const Values values(*sherd::element_count(box.shape), value);
+  must(array.write(box, std::span(values)));
+}
+
+void create(const std::string& directory, const std::string& index_location, const sherd::Config& config) {
+  sherd::CreateOptions options{.shape = {44, 40}, .dtype = sherd::DType::uint16, .chunks = {8, 8}, .shards = {16, 16}};
+  options.codecs = {sherd::Json("zstd:1")};
+  options.index_location = index_location == "start" ? sherd::IndexLocation::start : sherd::IndexLocation::end;
+  options.overwrite = true;
+  options.config = config;
+  const Array array = must(sherd::create_array(must(sherd::file_store(directory, config)), "a", options));
+  write(array, {{0, 0}, {44, 40}}, 1);
+}
+
+// The deeds that are killed: each opens what is there, or says that it is about to begin and changes it.
+
+using Deed = std::function<void(Array&, std::uint16_t)>;
+
+const std::map<std::string, Deed>& deeds() {
+  static const std::map<std::string, Deed> all{
+      {"shard", [](Array& a, std::uint16_t v) { write(a, {{16, 16}, {16, 16}}, v); }},
+      {"edge", [](Array& a, std::uint16_t v) { write(a, {{32, 32}, {12, 8}}, v); }},
+      {"part", [](Array& a, std::uint16_t v) { write(a, {{17, 18}, {9, 5}}, v); }},
+      {"two", [](Array& a, std::uint16_t v) { write(a, {{15, 3}, {2, 8}}, v); }},
+      {"all", [](Array& a, std::uint16_t v) { write(a, {{0, 0}, {44, 40}}, v); }},
+      {"attributes",
+       [](Array& a, std::uint16_t v) {
+         must(a.update_attributes(must(sherd::Json::parse("{\"value\": " + std::to_string(v) + "}"))));
+       }},
+      {"shrink", [](Array& a, std::uint16_t v) { must(a.resize({static_cast<std::uint64_t>(18 + v % 2), 19})); }},
+      {"grow", [](Array& a, std::uint16_t v) { must(a.resize({static_cast<std::uint64_t>(60 + v), 50})); }},
+      {"append",
+       [](Array& a, std::uint16_t v) {
+         const Values rows(5 * 40, v);
+         must(a.append(sherd::StridedView<const std::uint16_t>(rows.data(), {5, 40}).untyped()));
+       }},
+      {"erase", [](Array& a, std::uint16_t) { write(a, {{16, 16}, {16, 16}}, 0); }},
+  };
+  return all;
+}
+
+void do_deed(const std::string& directory, const std::string& name, std::uint16_t value, const sherd::Config& config) {
+  if (name == "create") {
+    (void)::getppid();
+    return create(directory, "end", config);
+  }
+  Array array = open(directory, config);
+  (void)::getppid();  // what a trace is told by that everything before was only the beginning
+  deeds().at(name)(array, value);
+}
+
+/// What list and check make of the store: a key a line, then the faults.
+void look(const std::string& directory) {
+  const auto store = must(sherd::file_store(directory));
+  must(store->list("", [](const std::string& key, std::uint64_t) { return std::puts(key.c_str()) >= 0; }));
+  const auto report = sherd::check(store, {.data = true});
+  if (!report && report.error().code() == sherd::ErrorCode::not_found) return;
+  for (const auto& fault : must(report).faults) std::printf("fault %s %s\n", fault.code.c_str(), fault.message.c_str());
+}
+
+// Many writers of one shard of 8x8 inner chunks, each with one of its own, in which it counts.
+
+constexpr std::uint64_t kProcesses = 8, kThreads = 8;
+
+Box chunk_of(std::uint64_t process, std::uint64_t thread) { return {{process * 16, thread * 16}, {16, 16}}; }
+
+void create_crowd(const std::string& directory) {
+  const sherd::CreateOptions options{
+      .shape = {128, 128}, .dtype = sherd::DType::uint16, .chunks = {16, 16}, .shards = {128, 128}};
+  write(must(sherd::create_array(must(sherd::file_store(directory)), "a", options)), {{0, 0}, {128, 128}}, 1);
+}
+
+/// The whole shard anew, of values that no codec makes smaller.
+void write_noise(const std::string& directory) {
+  Values values(std::size_t{128} * 128);
+  std::uint32_t noise = 1;
+  for (auto& value : values) {
+    noise = noise * 1664525 + 1013904223;
+    value = static_cast<std::uint16_t>(noise >> 16);
+  }
+  must(open(directory, config_of(1)).write(Box{{0, 0}, {128, 128}}, std::span<const std::uint16_t>(values)));
+}
+
+void write_crowd(const std::string& directory, std::uint16_t rounds) {
+  std::vector<pid_t> children;
+  for (std::uint64_t p = 0; p < kProcesses; ++p) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Array array = open(directory, config_of(2));
+      std::vector<std::thread> threads;
+      for (std::uint64_t t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          for (std::uint16_t value = 2; value < 2 + rounds; ++value) write(array, chunk_of(p, t), value);
+        });
+      }
+      for (auto& thread : threads) thread.join();
+      std::_Exit(0);
+    }
+    children.push_back(child);
+  }
+  bool good = true;
+  for (const pid_t child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    good = good && status == 0;
+  }
+  if (!good) std::exit(1);
+}
+
+/// Reads single chunks until the standard input ends. A chunk must be of one value and never go back.
+void read_crowd(const std::string& directory, sherd::CacheMode cache) {
+  sherd::Config config;
+  config.cache = cache;
+  const Array array = open(directory, config);
+  std::thread waiting([] {
+    char byte = 0;
+    while (::read(0, &byte, 1) > 0) {
+    }
+  });
+  std::atomic<bool> done{false};
+  std::thread end([&] {
+    waiting.join();
+    done = true;
+  });
+  std::uint64_t reads = 0, torn = 0, backwards = 0;
+  std::vector<std::uint16_t> newest(kProcesses * kThreads, 0);
+  for (std::uint64_t i = 0; !done; i = (i + 11) % newest.size()) {
+    Values values(256);
+    must(array.read(chunk_of(i / kThreads, i % kThreads), std::span(values)));
+    for (const auto value : values) torn += value != values[0];
+    backwards += values[0] < newest[i];
+    newest[i] = values[0];
+    ++reads;
+  }
+  end.join();
+  std::printf("%llu %llu %llu\n", static_cast<unsigned long long>(reads), static_cast<unsigned long long>(torn),
+              static_cast<unsigned long long>(backwards));
+}
+
+/// A volume that zstd makes somewhat smaller, slab by slab: `mebibytes` of uint16 in shards of 128^3, inner 32^3.
+void create_volume(const std::string& directory, std::uint64_t mebibytes) {
+  const std::uint64_t planes = mebibytes * 2;  // of 512x512
+  sherd::CreateOptions options{
+      .shape = {planes, 512, 512}, .dtype = sherd::DType::uint16, .chunks = {32, 32, 32}, .shards = {128, 128, 128}};
+  options.codecs = {sherd::Json("zstd:1")};
+  options.config.durable = false;
+  const Array array = must(sherd::create_array(must(sherd::file_store(directory)), "a", options));
+  Values slab(128 * 512 * 512);
+  std::uint32_t noise = 1;
+  for (std::uint64_t z = 0; z < planes; z += 128) {
+    const std::uint64_t count = std::min<std::uint64_t>(128, planes - z);
+    for (std::uint64_t i = 0; i < count * 512 * 512; ++i) {
+      noise = noise * 1664525 + 1013904223;
+      slab[i] = static_cast<std::uint16_t>((i >> 6) + z * 31 + (noise >> 29));
+    }
+    must(array.write(Box{{z, 0, 0}, {count, 512, 512}}, std::span(slab).first(count * 512 * 512)));
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  const std::string directory = words[1], deed = words[2], argument = count > 3 ? words[3] : "";
+  const auto number = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
+  const char* threads = std::getenv("CRASH_THREADS");
+  sherd::Config config = config_of(threads != nullptr ? static_cast<unsigned>(std::atoi(threads)) : 1);
+  if (deed == "prepare") create(directory, argument, config);
+  else if (deed == "look") look(directory);
+  else if (deed == "create-crowd") create_crowd(directory);
+  else if (deed == "noise") write_noise(directory);
+  else if (deed == "write-crowd") write_crowd(directory, number);
+  else if (deed == "read-crowd") read_crowd(directory, static_cast<sherd::CacheMode>(number));
+  else if (deed == "create-volume") create_volume(directory, number);
+  else do_deed(directory, deed, number, config);
+  return 0;
+}
