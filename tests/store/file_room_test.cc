@@ -76,6 +76,13 @@ TEST_F(FileStoreWithoutRoom, ADiskWithoutAnyRoomRefusesToWrite) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
+// The undefined-behaviour sanitizer itself needs two free descriptors where it looks at an object's type.
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+#define SHERD_SANITIZER_NEEDS_FILES
+#endif
+#endif
+#ifndef SHERD_SANITIZER_NEEDS_FILES
 TEST_F(FileStoreWithoutRoom, TooManyOpenFilesAreNotMistakenForAbsence) {
   store_->set("k", "x").value();
   const int status = in_child([&] {
@@ -87,6 +94,7 @@ TEST_F(FileStoreWithoutRoom, TooManyOpenFilesAreNotMistakenForAbsence) {
   });
   EXPECT_EQ(status, 0);
 }
+#endif
 
 }  // namespace
 }  // namespace sherd
