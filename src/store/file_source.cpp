@@ -1,5 +1,6 @@
-// Reading files: pread until everything is there. A file is read as it was when it was opened; where another program
-// has cut it short since, a read that reaches beyond the end says so.
+// Reading files: pread until everything is there. A file is read as it was when it was opened. Sherd never changes a
+// file that stands, but other programs do: where one has cut it short since, a read that reaches beyond the end says so,
+// and where one has written into it, each read after that does, so that an index of before meets no data of after.
 #include "store/file_source.hpp"
 
 #include <unistd.h>
@@ -36,6 +37,12 @@ Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::func
     }
     SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
     if (done) done(i);
+  }
+  struct stat now {};
+  if (::fstat(file_.get(), &now) != 0) return system_error("look at", key_, errno).in_key(key_);
+  if (now.st_size != status_.st_size || now.st_mtim.tv_sec != status_.st_mtim.tv_sec ||
+      now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
+    return conflict("another program wrote into the file while it was read").in_key(key_);
   }
   return {};
 }
