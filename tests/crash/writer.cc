@@ -200,7 +200,7 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
     const std::uint64_t count = std::min<std::uint64_t>(128, planes - z);
     for (std::uint64_t i = 0; i < count * 512 * 512; ++i) {
       noise = noise * 1664525 + 1013904223;
-      slab[i] = static_cast<std::uint16_t>((i >> 6) + z * 31 + (noise >> 29));
+      slab[i] = static_cast<std::uint16_t>((i >> 9) + z * 31 + (noise >> 31));
     }
     must(array.write(Box{{z, 0, 0}, {count, 512, 512}}, std::span(slab).first(count * 512 * 512)));
   }
