@@ -173,7 +173,8 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
 
 Result<void> FileTree::make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const {
   if (::mkdirat(at.get(), name.c_str(), 0777) != 0) {
-    if (errno == EEXIST) return {};
+    // Another writer made it, or removed the one above, which was empty: the caller looks again.
+    if (errno == EEXIST || errno == ENOENT) return {};
     return system_error("make the directory", name, errno);
   }
   if (directory.made.empty()) directory.above = Fd(::fcntl(at.get(), F_DUPFD_CLOEXEC, 0));
