@@ -61,12 +61,13 @@ enum class Links : std::uint8_t { follow, keep };
 /// The status of one entry, or nothing where it has vanished or leads nowhere. A link that cannot be followed, such as
 /// one to itself, is taken for what it is: shown, and an error when it is opened.
 Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links) {
-  struct stat status {};
-  if (::fstatat(directory, name.c_str(), &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0) return std::optional(status);
+  struct stat status{};
+  if (::fstatat(directory, name.c_str(), &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
+    return std::optional(status);
   const int code = errno;
   if (code == ENOENT) return std::optional<struct stat>();
-  const bool is_link = links == Links::follow && ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       S_ISLNK(status.st_mode);
+  const bool is_link = links == Links::follow &&
+                       ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
   if (is_link) return std::optional(status);
   return system_error("look at", name, code);
 }
@@ -98,9 +99,7 @@ Result<Entries> entries_of(int directory, const std::string& path) {
       SHERD_TRY(status, look_at(directory, entry.d_name, Links::keep));
       is_directory = status && S_ISDIR(status->st_mode);
     }
-    auto& list = is_directory                  ? entries.directories
-                 : is_side_file(entry.d_name) ? entries.side_files
-                                              : entries.files;
+    auto& list = is_directory ? entries.directories : is_side_file(entry.d_name) ? entries.side_files : entries.files;
     list.emplace_back(entry.d_name);
     return {};
   }));
@@ -164,7 +163,7 @@ Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(file, tree_.open_file(key).in_key(key));
   if (!file) return std::shared_ptr<ByteSource>();
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_error("look at", tree_.path(key), errno).in_key(key);
   if (!S_ISREG(status.st_mode)) return corrupt("not a regular file").in_key(key);
   return std::make_shared<FileSource>(key, std::move(file), status);
@@ -233,7 +232,8 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   SHERD_TRY(status, look_at(parent.get(), name, Links::follow).in_key(prefix));
   if (!status || !S_ISDIR(status->st_mode)) return {};
   const Fd directory(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!directory && errno != ENOTDIR && errno != ELOOP) return system_error("open", tree_.path(key), errno).in_key(prefix);
+  if (!directory && errno != ENOTDIR && errno != ELOOP)
+    return system_error("open", tree_.path(key), errno).in_key(prefix);
   if (directory) SHERD_TRY(erase_children(directory.get(), tree_.path(key), 0).in_key(prefix));
   const int failed = ::unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0);
   if (failed != 0 && errno != ENOTEMPTY && errno != ENOENT) {
@@ -249,7 +249,7 @@ std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) cons
   std::string name = tree_.path("");
   for (Fd at;;) {
     at = Fd(::openat(at ? at.get() : AT_FDCWD, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    struct stat status {};
+    struct stat status{};
     if (!at || ::fstat(at.get(), &status) != 0) return way;
     way.emplace_back(status.st_dev, status.st_ino);
     if (prefix.empty()) return way;
@@ -266,18 +266,19 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
   std::vector<Identity> way;
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
   SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) -> Result<void> {
-    if (is_side_file(entry.d_name)) return {};
-    SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
-    if (!status) return {};
-    if (!S_ISDIR(status->st_mode)) {
-      listing.objects.push_back({entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
-    } else {
-      if (way.empty()) way = way_to(prefix);
-      const Identity child(status->st_dev, status->st_ino);
-      if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
-    }
-    return {};
-  }).in_key(prefix));
+              if (is_side_file(entry.d_name)) return {};
+              SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
+              if (!status) return {};
+              if (!S_ISDIR(status->st_mode)) {
+                listing.objects.push_back(
+                    {entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
+              } else {
+                if (way.empty()) way = way_to(prefix);
+                const Identity child(status->st_dev, status->st_ino);
+                if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
+              }
+              return {};
+            }).in_key(prefix));
   std::ranges::sort(listing.objects, {}, &Listing::Object::name);
   std::ranges::sort(listing.prefixes);
   return listing;
@@ -292,7 +293,7 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   std::string root = std::filesystem::absolute(directory, failed).string();
   if (failed) return system_error("find", directory, failed.value());
   root.erase(root.find_last_not_of('/') + 1);
-  struct stat status {};
+  struct stat status{};
   if (!root.empty() && ::stat(root.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
     return invalid_argument("'" + root + "' is not a directory");
   }

@@ -29,7 +29,7 @@ std::string side_file_of(std::string_view name) {
 
 /// `command` is F_OFD_SETLKW or F_OFD_SETLK; gives an errno or 0.
 int set_lock(int fd, int command, short type) noexcept {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   int failed = 0;
@@ -42,15 +42,16 @@ int set_lock(int fd, int command, short type) noexcept {
 /// 0 where the name still stands for the open file, ENOENT where it stands for another one or for none, and another
 /// errno where that cannot be told.
 int check_named(int directory, const std::string& name, int fd) noexcept {
-  struct stat opened {};
-  struct stat named {};
+  struct stat opened{};
+  struct stat named{};
   if (::fstat(fd, &opened) != 0 || ::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? 0 : ENOENT;
 }
 
 Error lock_error(const std::string& side_file, int code) {
   if (code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL) {
-    return unsupported("cannot lock '" + side_file + "': this file system has no locks; mount it with them to write here");
+    return unsupported("cannot lock '" + side_file +
+                       "': this file system has no locks; mount it with them to write here");
   }
   return system_error("lock", side_file, code);
 }
@@ -58,7 +59,10 @@ Error lock_error(const std::string& side_file, int code) {
 }  // namespace
 
 FileLock::FileLock(MadeDirectory directory, std::string side_file, Fd file)
-    : directory_(std::move(directory)), side_file_(std::move(side_file)), file_(std::move(file)), process_(::getpid()) {}
+    : directory_(std::move(directory)),
+      side_file_(std::move(side_file)),
+      file_(std::move(file)),
+      process_(::getpid()) {}
 
 Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::string_view name) {
   std::string side_file = side_file_of(name);
@@ -83,7 +87,8 @@ Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::s
       if (is_new) remove_abandoned(at, side_file);
       return system_error("look at", side_file, code);
     }
-    if (is_new) return std::unique_ptr<FileLock>(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
+    if (is_new)
+      return std::unique_ptr<FileLock>(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
     // Its holder was killed. It is not used again: where locks do not work, its holder may be alive and writing.
     if (::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
   }

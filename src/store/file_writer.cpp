@@ -24,7 +24,8 @@ bool is_later(const timespec& a, const timespec& b) noexcept {
 
 /// Copies inside the kernel, by reference where the file system shares blocks; gives how much was copied before it
 /// could go no further that way.
-std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset, std::uint64_t length) {
+std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
+                             std::uint64_t length) {
   std::uint64_t done = 0;
   while (done < length) {
     auto read_at = static_cast<off64_t>(from_offset + done);
@@ -107,7 +108,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
     return conflict("another writer has changed the object").in_key(key_);
   }
   SHERD_TRY(finish(old));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(side_file().fd(), &status) != 0) return failed("look at", errno);
   SHERD_TRY(publish());
   committed_ = generation_of(status);
@@ -115,7 +116,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
 }
 
 Result<std::optional<struct stat>> FileWriter::present() const {
-  struct stat status {};
+  struct stat status{};
   const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
   if (::fstatat(side_file().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
   if (errno == ENOENT) return std::optional<struct stat>();

@@ -43,7 +43,8 @@ class RecordedWriter final : public ObjectWriter {
     written_ += bytes.size();
     return {};
   }
-  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override {
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                    std::uint64_t to_offset) override {
     const auto* recorded = dynamic_cast<RecordedSource*>(&from);
     SHERD_TRY(writer_->copy(recorded ? recorded->beneath() : from, from_offset, length, to_offset));
     written_ += length;

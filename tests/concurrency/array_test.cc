@@ -66,17 +66,19 @@ std::vector<Setting> settings() {
   std::vector<Setting> all;
   for (const auto where : {Where::memory, Where::file}) {
     for (const auto layout : {Layout::chunks, Layout::shards, Layout::nested, Layout::around}) {
-      for (const auto cache : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) all.push_back({where, layout, cache});
+      for (const auto cache : {CacheMode::index, CacheMode::shard, CacheMode::chunks})
+        all.push_back({where, layout, cache});
     }
   }
   return all;
 }
 
-constexpr std::string_view kIndexCodecs = R"([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])";
+constexpr std::string_view kIndexCodecs =
+    R"([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])";
 
 std::string sharding(const std::string& inner_shape, const std::string& codecs) {
-  return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + inner_shape + R"(, "codecs": [)" + codecs +
-         R"(], "index_codecs": )" + std::string(kIndexCodecs) + "}}";
+  return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + inner_shape + R"(, "codecs": [)" +
+         codecs + R"(], "index_codecs": )" + std::string(kIndexCodecs) + "}}";
 }
 
 /// 32x32 elements in objects of 16x16 (of 4x4 where there are no shards), inner chunks of 4x4.
@@ -321,7 +323,8 @@ TEST_F(SharedHandle, AppendsOfManyThreadsTakePlacesOfTheirOwn) {
   for (std::uint32_t b = 1; b <= 5; ++b) {
     bodies.emplace_back([b, array]() mutable {
       const Values rows(3 * kSide, b);
-      for (int i = 0; i < 4; ++i) array.append(StridedView<const std::uint32_t>(rows.data(), {3, kSide}).untyped()).value();
+      for (int i = 0; i < 4; ++i)
+        array.append(StridedView<const std::uint32_t>(rows.data(), {3, kSide}).untyped()).value();
     });
   }
   together(bodies);

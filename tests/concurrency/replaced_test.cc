@@ -56,7 +56,9 @@ class InterruptedStore final : public Store {
     if (!source || *source == nullptr || key.ends_with("zarr.json")) return source;
     return std::shared_ptr<ByteSource>(std::make_shared<InterruptedSource>(std::move(*source), interruption));
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override { return store_->write(key, size); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    return store_->write(key, size);
+  }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
   Result<bool> erase(const std::string& key) override { return store_->erase(key); }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
@@ -121,7 +123,10 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
     options.overwrite = true;
     Values values;
     for (std::size_t i = 0; i < 256; ++i) values.push_back(element(version, i / 16, i % 16));
-    create_array(directory, options).value().write(Box{{0, 0}, {16, 16}}, std::span<const std::uint16_t>(values)).value();
+    create_array(directory, options)
+        .value()
+        .write(Box{{0, 0}, {16, 16}}, std::span<const std::uint16_t>(values))
+        .value();
   }
 
   /// Another process puts the new shard in the place of the old one.
@@ -133,10 +138,19 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
       std::ifstream in(from, std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(in), {}};
       switch (GetParam().how) {
-        case How::sherd: file_store(directory_ / "old").value()->set("c/0/0", bytes).value(); break;
-        case How::rename: fs::copy_file(from, beside); fs::rename(beside, to); break;
-        case How::in_place: std::ofstream(to, std::ios::binary | std::ios::trunc) << bytes; break;
-        case How::erased: fs::remove(to); break;
+        case How::sherd:
+          file_store(directory_ / "old").value()->set("c/0/0", bytes).value();
+          break;
+        case How::rename:
+          fs::copy_file(from, beside);
+          fs::rename(beside, to);
+          break;
+        case How::in_place:
+          std::ofstream(to, std::ios::binary | std::ios::trunc) << bytes;
+          break;
+        case How::erased:
+          fs::remove(to);
+          break;
       }
       ::_exit(0);
     }

@@ -214,13 +214,21 @@ int main(int count, char** words) {
   const auto number = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
   const char* threads = std::getenv("CRASH_THREADS");
   sherd::Config config = config_of(threads != nullptr ? static_cast<unsigned>(std::atoi(threads)) : 1);
-  if (deed == "prepare") create(directory, argument, config);
-  else if (deed == "look") look(directory);
-  else if (deed == "create-crowd") create_crowd(directory);
-  else if (deed == "noise") write_noise(directory);
-  else if (deed == "write-crowd") write_crowd(directory, number);
-  else if (deed == "read-crowd") read_crowd(directory, static_cast<sherd::CacheMode>(number));
-  else if (deed == "create-volume") create_volume(directory, number);
-  else do_deed(directory, deed, number, config);
+  if (deed == "prepare")
+    create(directory, argument, config);
+  else if (deed == "look")
+    look(directory);
+  else if (deed == "create-crowd")
+    create_crowd(directory);
+  else if (deed == "noise")
+    write_noise(directory);
+  else if (deed == "write-crowd")
+    write_crowd(directory, number);
+  else if (deed == "read-crowd")
+    read_crowd(directory, static_cast<sherd::CacheMode>(number));
+  else if (deed == "create-volume")
+    create_volume(directory, number);
+  else
+    do_deed(directory, deed, number, config);
   return 0;
 }
