@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -80,6 +81,14 @@ def test_a_full_disk_is_an_input_output_error(sherd, tmp_path):
         done = subprocess.run([sherd.binary, "read", "a"], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path)
     assert done.returncode == 7
     assert b"No space left on device" in done.stderr
+
+
+def test_a_lack_of_file_descriptors_is_unavailable(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
+    limited = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)); os.execv(sys.argv[1], sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", limited, sherd.binary, "info", "a", "--json"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 8
+    assert json.loads(done.stderr)["error"]["code"] == "unavailable"
 
 
 def test_errors_name_key_and_slot(sherd, tmp_path):

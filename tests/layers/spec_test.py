@@ -1,0 +1,81 @@
+"""Checks that docs/SPEC.md speaks of tests that exist, and says with its line what is wrong:
+
+- every row of a table names what proves it, or says "not yet" and why;
+- every file, test and CTest test that is cited is in the tree, so that a renamed test is noticed.
+
+It first proves on small documents that each rule can fail.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CITED = re.compile(r"`([^`\s]+\.(?:cc|py))(?:::|: )([^`]+)`")
+CTEST = re.compile(r"`ctest ([^`]+)`")
+SCRIPT = re.compile(r"`((?:script|\.ci)/[\w-]+)`")
+
+
+def names_in(path):
+    """The names that a file's tests can be cited by."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return set(re.findall(r"^def (test_\w+)\(", text, re.M))
+    return {".".join(names) for names in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", text, re.M)}
+
+
+def ctests():
+    """What CTest runs beside the C++ tests."""
+    text = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
+    names = {name for name in re.findall(r"add_test\(NAME (\S+)", text) if "$" not in name}
+    names |= {"package/" + way for ways in re.findall(r"foreach\(way ([^)]+)\)", text) for way in ways.split()}
+    return names | {"fuzz/" + path.stem for path in (ROOT / "fuzz").glob("*.cpp")}
+
+
+def citations(line):
+    """(what is cited, whether it exists) for all that a line cites."""
+    for name, listed in CITED.findall(line):
+        path = ROOT / "tests" / name
+        known = names_in(path) if path.is_file() else set()
+        for test in re.split(r",\s*", listed):
+            yield f"{name}: {test}", test in known
+    for test in CTEST.findall(line):
+        yield f"ctest {test}", test in ctests()
+    for script in SCRIPT.findall(line):
+        yield script, (ROOT / script).is_file()
+
+
+def faults(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        cited = list(citations(line))
+        for name, exists in cited:
+            if not exists:
+                yield f"docs/SPEC.md:{number}: {name}: there is no such test"
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)][1:-1]
+        if len(cells) < 2 or set(cells[0]) <= set("-: ") or cells[-1] == "proof":
+            continue
+        if not cited and not re.match(r"not yet: \S|not in this version: \S", cells[-1]):
+            yield f"docs/SPEC.md:{number}: neither a test nor \"not yet: \" and the reason"
+
+
+def self_test():
+    wrong = ["| a rule | |", "| a rule | not yet |", "| a rule | some words |", "`layers/spec_test.py::test_nothing`",
+             "`layers/none_test.py::test_x`", "`array/array_test.cc: Array.NoSuchTest`", "`ctest layers/none`", "`script/none`",
+             "`array/array_test.cc: Array.AppendGrowsAndSaysWhere, Array.NoSuchTest`"]
+    right = ["| rule | proof |", "|---|---|", "| a rule | not yet: nobody wrote it |", "words", "`ctest layers/spec`",
+             "| a rule | `array/array_test.cc: Array.AppendGrowsAndSaysWhere` |", "`script/test`", "`ctest package/shared`"]
+    for line in wrong:
+        if len(list(faults(line))) != 1:
+            yield f"self-test: {line!r} passes"
+    for line in right:
+        yield from faults(line)
+
+
+def main():
+    found = [*self_test(), *faults((ROOT / "docs/SPEC.md").read_text(encoding="utf-8"))]
+    print("\n".join(found) or "every row of docs/SPEC.md has its test")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
