@@ -13,7 +13,12 @@ if(python_sources)
   target_include_directories(_sherd PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(_sherd PRIVATE ${SHERD_WARNINGS})
   target_link_libraries(_sherd PRIVATE sherd_engine)
-  nanobind_add_stub(_sherd_stub MODULE _sherd OUTPUT _sherd.pyi PYTHON_PATH $<TARGET_FILE_DIR:_sherd> DEPENDS _sherd)
+  # The stub generator imports the package that signatures name. It finds this one, its sources alone: a Sherd that is
+  # installed would bring an older engine into the same process.
+  set(stub_path ${PROJECT_BINARY_DIR}/stub)
+  file(WRITE ${stub_path}/sherd.py "__path__ = ['${PROJECT_SOURCE_DIR}/python/sherd']\n")
+  nanobind_add_stub(_sherd_stub MODULE _sherd OUTPUT _sherd.pyi PYTHON_PATH $<TARGET_FILE_DIR:_sherd> ${stub_path}
+    DEPENDS _sherd)
   add_dependencies(python_package _sherd _sherd_stub)
   if(SKBUILD)
     install(TARGETS _sherd DESTINATION sherd)
