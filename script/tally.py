@@ -1,4 +1,5 @@
-"""Adds up the JUnit reports named on the command line and prints `N passed, N failed` as its last line.
+"""Adds up the JUnit reports named on the command line and prints `N passed, N failed` as its last line, before it the end
+of what each failed test said.
 
 A report that is missing or names no test is a failure, for its runner must have died; so is a skipped test where
 SHERD_CI is set. Exits with 1 where anything failed.
@@ -18,6 +19,13 @@ def outcome(case):
     return "passed"
 
 
+def last_words(case, lines=30):
+    """How a failed test ends: its name and its last lines, as ctest (output) or pytest (traceback) recorded them."""
+    said = [child.text or "" for child in case if child.tag in ("failure", "error", "system-out")]
+    ending = [f"    {line}" for text in said for line in text.rstrip().splitlines()[-lines:]]
+    return "\n".join([f"failed: {case.get('classname')} {case.get('name')}", *ending])
+
+
 def main(reports):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for report in reports:
@@ -34,6 +42,8 @@ def main(reports):
             if result == "skipped" and os.environ.get("SHERD_CI"):
                 result = "failed"
                 print(f"skipped, which is a failure here: {case.get('classname')} {case.get('name')}")
+            elif result == "failed":
+                print(last_words(case))
             counts[result] += 1
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
     print(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
