@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sherd/box.hpp"
@@ -40,7 +41,8 @@ struct CreateOptions {
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};   ///< absent: little-endian bytes and crc32c
   std::optional<Json> fill_value = {};                  ///< as in metadata; absent: zero, false, "" …
-  std::optional<Json> chunk_grid = {};                  ///< as in metadata; excludes chunks and shards
+  /// Of the stored objects, as in metadata; excludes shards. With `chunks` these objects are shards of such chunks.
+  std::optional<Json> chunk_grid = {};
   std::optional<Json> chunk_key_encoding = {};          ///< absent: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
   std::optional<Json> attributes = {};                  ///< an object
@@ -74,8 +76,11 @@ class SHERD_API Array {
   [[nodiscard]] std::size_t ndim() const noexcept;
   /// The (inner) chunk shape; empty where a rectilinear grid has no single one.
   [[nodiscard]] const Shape& chunks() const noexcept;
-  /// The stored object's shape, or nullopt where the array is not sharded.
+  /// The stored object's shape, empty where a rectilinear grid has no single one; nullopt where the array is not sharded.
   [[nodiscard]] std::optional<Shape> shards() const;
+  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is cut off where the array
+  /// ends, so that they add up to its length.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> edges(std::size_t axis) const;
   /// Of an element, size() bytes (for variable-length types a VarBytes that lives as long as the handle).
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty where not given
@@ -123,9 +128,10 @@ class SHERD_API Array {
   Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
 
   /// Changes the shape; atomic on the metadata. What is cut off is erased, also inside chunks and shards that stay,
-  /// so that growing again shows fill values.
+  /// so that growing again shows fill values. (Other tools leave it: what they cut off inside a chunk can show again.)
   Result<void> resize(const Shape& shape);
   /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
+  /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
   /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
   Result<void> set_attributes(const Json& attributes);

@@ -8,6 +8,7 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 namespace {
@@ -44,7 +45,6 @@ constexpr int kAttempts = 8;
 Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout)
     : place(std::move(where)),
       dtype(node.array->dtype),
-      fill(node.array->fill_value),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
       layout(*shared_layout),
@@ -57,7 +57,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
   const bool regular = all_regular(grid);
   if (layout.shard) chunks = layout.leaf_shape(stored);
   else if (regular) chunks = stored;
-  if (layout.shard && regular) shards = stored;
+  if (layout.shard) shards = regular ? stored : Shape();
 }
 
 NodeDocument Array::State::document() const {
@@ -94,6 +94,11 @@ Result<Shape> Array::State::stored_shape() const {
   return confirmed_shape_;
 }
 
+Result<void> Array::State::check_elements(const DType& of_view) const {
+  if (of_view == dtype || (dtype.is_variable() && of_view.is_variable())) return {};
+  return invalid_argument("the array holds " + dtype.name() + ", the view " + of_view.name());
+}
+
 Shape Array::State::valid_shape(const Shape& cell, const Shape& array_shape) const {
   Shape valid(cell.size());
   for (std::size_t d = 0; d < cell.size(); ++d) {
@@ -110,7 +115,7 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 Result<Array> make_array(NodePlace place, NodeDocument document) {
   const ArraySpec& spec = *document.array;
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
-  SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value.bytes(), place.config.limits)
+  SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value, place.config.limits)
                         .in_member("codecs")
                         .in_key(place.format->document_key(place.path)));
   SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
@@ -157,7 +162,10 @@ const DType& Array::dtype() const noexcept { return state_->dtype; }
 std::size_t Array::ndim() const noexcept { return state_->grid.axes().size(); }
 const Shape& Array::chunks() const noexcept { return state_->chunks; }
 std::optional<Shape> Array::shards() const { return state_->shards; }
-std::span<const std::byte> Array::fill_value() const noexcept { return state_->fill.bytes(); }
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Array::edges(std::size_t axis) const {
+  return state_->grid.axes()[axis].runs(shape()[axis]);
+}
+std::span<const std::byte> Array::fill_value() const noexcept { return state_->layout.fill.bytes(); }
 std::vector<std::optional<std::string>> Array::dimension_names() const { return state_->document().array->dimension_names; }
 Json Array::attributes() const { return state_->document().attributes; }
 Json Array::metadata() const { return state_->document().document; }
@@ -167,10 +175,7 @@ std::string_view Array::format() const noexcept { return state_->place.format->n
 bool Array::read_only() const noexcept { return !state_->place.writable; }
 const Config& Array::config() const noexcept { return state_->config(); }
 
-std::string Array::url() const {
-  const std::string& url = state_->place.store->url();
-  return path().empty() ? url : url + (url.ends_with('/') ? "" : "/") + path();
-}
+std::string Array::url() const { return url_below(state_->place.store->url(), path()); }
 
 Array Array::with_config(Config config) const {
   NodePlace place = state_->place;
@@ -183,8 +188,7 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   const Shape array_shape = state.shape();
   SHERD_TRY(selection.check(array_shape));
   SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
-  if (into.dtype != state.dtype && !(state.dtype.is_variable() && into.dtype.is_variable()))
-    return invalid_argument("the array holds " + state.dtype.name() + ", the view " + into.dtype.name());
+  SHERD_TRY(state.check_elements(into.dtype));
   if (state.dtype.is_variable() && arena == nullptr) return invalid_argument("variable-length elements need a VarBytesArena");
   const SelectedRegion selected(selection);
   const Cells cells(selected.region(), state.grid.axes());
@@ -192,7 +196,7 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t total = selected.region().element_count() * state.dtype.size();
   const Config config = with_progress(state.config(), done, total);
-  Budget budget(config.memory_budget);
+  ReadBudget budget(config.memory_budget);
   const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;
@@ -209,10 +213,10 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
   SHERD_TRY(require_writable(state.place));
   SHERD_TRY(selection.check(state.shape()));
   SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
-  if (from.dtype != state.dtype && !(state.dtype.is_variable() && from.dtype.is_variable()))
-    return invalid_argument("the array holds " + state.dtype.name() + ", the view " + from.dtype.name());
+  SHERD_TRY(state.check_elements(from.dtype));
   const SelectedRegion selected(selection);
-  return write_region(state, selected.region(), {from.data, std::move(strides)});
+  Budget budget(state.config().memory_budget);
+  return write_region(state, selected.region(), {from.data, std::move(strides)}, budget);
 }
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {

@@ -38,6 +38,24 @@ WritePiece stored_piece(const WritePiece& piece) {
           piece.from.permuted(permutation, piece.part.points)};
 }
 
+std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update) {
+  const std::uint64_t bytes = chunk_bytes(layout, shape);
+  // The elements and their encoding; the encoding of before.
+  if (!layout.shard) return bytes * (update ? 3 : 2) + layout.chain.decoding_bytes(layout.chain.stored_shape(shape), bytes);
+  // The chunks that are worked on; the shard, which is moved as it grows; its encoding; the same two of before; the
+  // elements on either side of array codecs.
+  return bytes * (5U + (update ? 2U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U));
+}
+
+std::uint64_t ChunkWriter::batch_bytes(const ChunkLayout& shard) {
+  return std::max(kEncodeBatchBytes, chunk_bytes(*shard.shard->inner, shard.shard->inner_shape));
+}
+
+std::uint64_t ChunkWriter::thread_bytes(const ChunkLayout& shard) {
+  const ShardLayout& inside = *shard.shard;
+  return std::max(2 * kEncodeBatchBytes, writing_bytes(*inside.inner, inside.inner_shape, true));
+}
+
 Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const {
   const WritePiece stored = stored_piece(piece);
   if (!piece.layout.shard) return leaf_to_memory(stored, old, to);
@@ -66,7 +84,7 @@ Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::op
     }
     SHERD_TRY(reader_.with_arena(arena).from_memory(*old, natural));
   } else if (!stored.covered() || stored.valid != stored.shape) {
-    fill_dense(size, layout.fill.data(), bytes / size, scratch.data());
+    fill_dense(size, layout.fill.bytes().data(), bytes / size, scratch.data());
   }
   copy_in(size, scratch.data(), strides, stored.part, stored.from);
   return scratch.data();
@@ -79,7 +97,7 @@ Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional
   VarBytesArena arena;
   SHERD_TRY(data, elements(stored, old, *scratch, arena));
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
-  if (!config_.write_empty_chunks && all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.data())) return false;
+  if (!config_.write_empty_chunks && all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data())) return false;
   SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
   if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -144,7 +162,8 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const Shape grid = shard.grid(stored.shape);
   const Cells cells(stored.part, regular_axes(shard.inner_shape));
   const auto slots = plan_slots(stored, cells);
-  ShardWriter writer(shard, grid, config_.limits, std::size_t{4} * thread_count(config_.threads));
+  const std::uint64_t window = std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
+  ShardWriter writer(shard, grid, config_.limits, window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, slots, nullptr, writer);
@@ -168,11 +187,16 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const 
   const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
+    // Others wait for this batch: they must hear of it where it fails, by an exception too.
+    struct Turn {
+      ShardWriter* writer;
+      ~Turn() { if (writer != nullptr) writer->abandon(); }
+    } turn{&writer};
     writer.begin(i);
-    auto encoded = encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
-    auto put = encoded ? writer.put(i, std::move(*encoded)) : Result<void>(std::move(encoded).error());
-    if (!put) writer.abandon();
-    return put;
+    SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
+    SHERD_TRY(writer.put(i, std::move(encoded)));
+    turn.writer = nullptr;
+    return {};
   });
   if (!done) return std::move(done).error();
   return writer.finish();

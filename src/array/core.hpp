@@ -20,13 +20,12 @@ struct Array::State {
 
   const NodePlace place;
   const DType dtype;
-  const Scalar fill;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
   const ChunkLayout& layout;                ///< the same
   const std::string prefix;                 ///< of chunk keys
   Shape chunks;                             ///< innermost; empty where they differ
-  std::optional<Shape> shards;
+  std::optional<Shape> shards;              ///< empty where they differ
   mutable Cache cache;
 
   [[nodiscard]] const Config& config() const noexcept { return place.config; }
@@ -37,6 +36,8 @@ struct Array::State {
   Result<void> edit(const DocumentEdit& change);
   /// The array's shape as the store has it now, which another handle may have changed.
   [[nodiscard]] Result<Shape> stored_shape() const;
+  /// invalid_argument where a view's elements are not this array's.
+  [[nodiscard]] Result<void> check_elements(const DType& of_view) const;
   /// The part of a chunk that lies inside an array of this shape.
   [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
 
@@ -61,11 +62,11 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
                        const ReadTarget& target);
 
-/// Writes `region` from `from`; see Array::write.
-Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from);
+/// Writes `region` from `from`; see Array::write. The budget is that of the call, however many regions it writes.
+Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
 
-/// Erases what stored chunks hold beyond `shape`, on disk too; walks only what is stored.
-Result<void> erase_beyond(const Array::State& state, const Shape& shape);
+/// With no more threads than the memory budget allows to write at one time.
+Config writing_config(Config config, const ChunkLayout& layout);
 
 /// Calls `visit` for every stored chunk of the array, listing only what exists.
 Result<void> for_each_stored(const Array::State& state,

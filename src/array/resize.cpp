@@ -5,6 +5,8 @@
 
 #include "array/core.hpp"
 #include "array/document.hpp"
+#include "array/strided.hpp"
+#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
 
@@ -38,12 +40,31 @@ bool is_empty(const Region& part) {
 }
 
 // Fill values over what a stored chunk holds between the new shape and the old one.
-Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape) {
+Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape, Budget& budget) {
   const Shape before = state.valid_shape(cell, old_shape);
-  const WriteSource from{state.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
+  const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   for (const Region& part : beyond(before, state.valid_shape(cell, shape)))
-    if (!is_empty(part)) SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), from));
+    if (!is_empty(part)) SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), from, budget));
   return {};
+}
+
+// Erases what stored chunks hold beyond `shape`, on disk too; walks only what is stored.
+Result<void> erase_beyond(const Array::State& state, const Shape& old_shape, const Shape& shape) {
+  std::vector<std::pair<Shape, std::string>> outside;
+  std::vector<Shape> across;
+  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+    const Shape now = state.valid_shape(cell, shape);
+    if (std::find(now.begin(), now.end(), 0) != now.end()) outside.emplace_back(cell, key);
+    else if (now != state.valid_shape(cell, old_shape)) across.push_back(cell);
+    return {};
+  }));
+  Budget budget(state.config().memory_budget);
+  SHERD_TRY(parallel_for(across.size(), writing_config(state.config(), state.layout),
+                         [&](std::size_t i) { return cut(state, across[i], shape, old_shape, budget); }));
+  return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(state.place.store->erase(outside[i].second));
+    return {};
+  });
 }
 
 // Innermost chunks that are stored in a shard and the shards inside it.
@@ -91,56 +112,51 @@ Result<void> for_each_stored(const Array::State& state,
   return outcome;
 }
 
-Result<void> erase_beyond(const Array::State& state, const Shape& shape) {
-  const Shape old_shape = state.shape();
-  std::vector<std::pair<Shape, std::string>> outside;
-  std::vector<Shape> across;
-  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
-    const Shape now = state.valid_shape(cell, shape);
-    if (std::find(now.begin(), now.end(), 0) != now.end()) outside.emplace_back(cell, key);
-    else if (now != state.valid_shape(cell, old_shape)) across.push_back(cell);
-    return {};
-  }));
-  SHERD_TRY(parallel_for(across.size(), state.config(), [&](std::size_t i) { return cut(state, across[i], shape, old_shape); }));
-  return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(state.place.store->erase(outside[i].second));
-    return {};
-  });
-}
-
 Result<void> Array::resize(const Shape& shape) {
   const State& state = *state_;
-  SHERD_TRY(require_writable(state.place));
-  const Shape old_shape = state.shape();
-  if (shape.size() != old_shape.size())
-    return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
-                            std::to_string(old_shape.size()));
-  bool shrinks = false;
-  for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
-  // First what is cut off, then the document: whoever grows the array later never meets old data.
-  if (shrinks) SHERD_TRY(erase_beyond(state, shape));
-  return state_->edit([&](const NodeDocument& present) { return state.place.format->with_shape(present.document, shape); });
+  return state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    const Shape& old_shape = present.array->shape;
+    if (shape.size() != old_shape.size())
+      return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
+                              std::to_string(old_shape.size()));
+    bool shrinks = false;
+    for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
+    // First what is cut off, then the document: whoever grows the array later never meets old data.
+    SHERD_TRY(document, state.place.format->with_shape(present.document, shape));
+    if (shrinks) SHERD_TRY(erase_beyond(state, old_shape, shape));
+    return document;
+  });
 }
 
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   const State& state = *state_;
-  SHERD_TRY(require_writable(state.place));
   if (axis >= ndim() || from.shape.size() != ndim())
     return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " + std::to_string(axis) +
                             " to one of shape " + to_string(shape()));
-  Shape origin(ndim(), 0);
+  SHERD_TRY(state.check_elements(from.dtype));
+  SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
+  Shape old_shape, grown;
   SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
-              Shape grown = present.array->shape;
-              for (std::size_t d = 0; d < grown.size(); ++d)
-                if (d != axis && grown[d] != from.shape[d])
-                  return invalid_argument("cannot append shape " + to_string(from.shape) + " to " + to_string(grown) +
-                                          " along axis " + std::to_string(axis));
-              origin[axis] = grown[axis];
-              grown[axis] += from.shape[axis];
-              return state.place.format->with_shape(present.document, grown);
-            }));
-  SHERD_TRY(write(Box{origin, from.shape}, from));
-  return origin;
+    old_shape = grown = present.array->shape;
+    const auto length = checked_add(old_shape[axis], from.shape[axis]);
+    grown[axis] = length.value_or(0);
+    for (std::size_t d = 0; d < grown.size(); ++d)
+      if (!length || (d != axis && grown[d] != from.shape[d]))
+        return invalid_argument("cannot append shape " + to_string(from.shape) + " to " + to_string(old_shape) +
+                                " along axis " + std::to_string(axis));
+    return state.place.format->with_shape(present.document, grown);
+  }));
+  Shape origin(ndim(), 0);
+  origin[axis] = old_shape[axis];
+  auto written = write(Box{origin, from.shape}, from);
+  if (written) return origin;
+  // Taken back as far as that still can be: not where somebody has appended behind it.
+  (void)state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    if (present.array->shape != grown) return invalid_argument("the array was resized meanwhile");
+    SHERD_TRY(erase_beyond(state, grown, old_shape));
+    return state.place.format->with_shape(present.document, old_shape);
+  });
+  return std::move(written).error();
 }
 
 Result<std::uint64_t> Array::nchunks_initialized() const {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <list>
 #include <memory>
 #include <optional>
@@ -23,17 +24,19 @@ struct Team {
 };
 
 struct Loop {
-  Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in)
-      : count(iterations), body(&run), team(&in) {}
+  Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in, unsigned most_helpers)
+      : count(iterations), body(&run), team(&in), helpers(most_helpers) {}
 
   std::size_t count;
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
+  const unsigned helpers;                 // the most that may join, which can be fewer than the team has
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex mutex;                       // guards the two below
+  std::mutex mutex;                       // guards the three below
   std::size_t failed_at = ~std::size_t{0};
   std::optional<Error> error;
+  std::exception_ptr thrown;
   unsigned workers = 0;                   // guarded by the pool's mutex: helpers inside this loop
 
   [[nodiscard]] bool open() const noexcept {
@@ -47,16 +50,25 @@ struct Loop {
     }
     stop = true;
   }
+  /// Runs what may be a user's code. An exception ends the loop and is thrown again by its caller, on its thread.
+  template <class Run>
+  void guarded(std::size_t index, const Run& run) {
+    try {
+      if (auto done = run(); !done) fail(index, std::move(done).error());
+    } catch (const std::bad_alloc&) {
+      fail(index, unavailable("out of memory"));
+    } catch (...) {
+      const std::lock_guard hold(mutex);
+      if (!thrown) thrown = std::current_exception();
+      stop = true;
+    }
+  }
   /// Runs one iteration; false where none is left.
   bool step() {
     if (stop.load(std::memory_order_relaxed)) return false;
     const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
     if (index >= count) return false;
-    try {
-      if (auto done = (*body)(index); !done) fail(index, std::move(done).error());
-    } catch (const std::bad_alloc&) {
-      fail(index, unavailable("out of memory"));
-    }
+    guarded(index, [&] { return (*body)(index); });
     return true;
   }
 };
@@ -77,15 +89,12 @@ class Pool {
   void enter(Loop& loop, unsigned helpers) {
     const std::lock_guard hold(mutex_);
     loops_.push_back(&loop);
-    while (threads_ < helpers && threads_ < kMaxThreads) {
-      ++threads_;
-      std::thread([this] { work(); }).detach();
-    }
+    while (threads_ < helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
     if (helpers == 1) ready_.notify_one();
     else ready_.notify_all();
   }
 
-  void leave(Loop& loop) {
+  void leave(Loop& loop) noexcept {
     std::unique_lock hold(mutex_);
     loops_.remove(&loop);
     idle_.wait(hold, [&] { return loop.workers == 0; });
@@ -105,9 +114,19 @@ class Pool {
     current_team = nullptr;
   }
 
+  // Where no more threads are to be had, those that run do the work.
+  bool start_thread() noexcept {
+    try {
+      std::thread([this] { work(); }).detach();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
   Loop* joinable() {
     for (Loop* loop : loops_)
-      if (loop->open() && loop->team->active < loop->team->limit) return loop;
+      if (loop->open() && loop->workers < loop->helpers && loop->team->active < loop->team->limit) return loop;
     return nullptr;
   }
 
@@ -137,6 +156,7 @@ class Pool {
 };
 
 Result<void> finish(Loop& loop) {
+  if (loop.thrown) std::rethrow_exception(loop.thrown);
   if (loop.error) return std::move(*loop.error);
   return {};
 }
@@ -154,7 +174,11 @@ bool interrupted(const Config& config) {
 
 void run(Loop& loop, const Config& config) {
   while (loop.step())
-    if (!is_worker && interrupted(config)) loop.fail(0, unavailable("interrupted"));
+    if (!is_worker)
+      loop.guarded(0, [&]() -> Result<void> {
+        if (interrupted(config)) return unavailable("interrupted");
+        return {};
+      });
 }
 
 }  // namespace
@@ -167,8 +191,9 @@ Result<void> parallel_for(std::size_t count, const Config& config, const std::fu
   if (count == 0) return {};
   Team own{thread_count(config.threads)};
   Team* const team = current_team != nullptr ? current_team : &own;
-  Loop loop(count, body, *team);
-  const auto helpers = static_cast<unsigned>(std::min<std::size_t>(count, team->limit)) - 1;
+  const unsigned limit = std::min(team->limit, thread_count(config.threads));
+  const auto helpers = static_cast<unsigned>(std::min<std::size_t>(count, limit)) - 1;
+  Loop loop(count, body, *team, helpers);
   if (helpers == 0) {
     run(loop, config);
     return finish(loop);

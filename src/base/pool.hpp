@@ -18,8 +18,9 @@ namespace sherd {
 /// The threads that a call with this setting uses (0: all cores).
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
 
-/// Runs body(0) … body(count-1) on up to `config.threads` threads and gives the error of the lowest index that
+/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop also no more than that has, and gives the error of the lowest index that
 /// failed; after the first failure no new iteration begins. config.interrupted is polled on the calling thread.
+/// What an iteration or config.interrupted throws is thrown from here once all others have ended.
 Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body);
 
 /// Bytes in flight. A task takes what it needs before it allocates and gives it back when done.

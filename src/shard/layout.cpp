@@ -68,7 +68,7 @@ struct Building {
 // A chunk on some level, and the element that missing ones hold.
 struct Inside {
   ChunkType type;
-  std::vector<std::byte> fill;
+  Scalar fill;
 };
 
 Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& in, const Building& building);
@@ -111,11 +111,11 @@ std::string sharding_member(std::span<const CodecSpec> specs) {
 }
 
 // The fill value behind the array->array codecs that stand around a shard.
-Result<std::vector<std::byte>> encoded_fill(const CodecChain& chain, const Inside& in) {
+Result<Scalar> encoded_fill(const CodecChain& chain, const Inside& in) {
   if (!chain.has_array_codecs()) return in.fill;
   Buffer encoded;
-  SHERD_TRY(chain.encode_arrays(Shape(in.type.shape.size(), 1), in.fill, encoded));
-  return std::vector<std::byte>(encoded.data(), encoded.data() + encoded.size());
+  SHERD_TRY(chain.encode_arrays(Shape(in.type.shape.size(), 1), in.fill.bytes(), encoded));
+  return Scalar(std::vector<std::byte>(encoded.data(), encoded.data() + encoded.size()));
 }
 
 Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& in, const Building& building) {
@@ -125,7 +125,7 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   layout.fill = in.fill;
   SHERD_TRY(chain, CodecChain::build(specs, building.table, in.type, limits));
   layout.chain = std::move(chain);
-  if (!layout.chain.sharding() || layout.chain.has_array_codecs())
+  if (!layout.chain.sharding() || layout.chain.has_array_codecs() || layout.chain.has_bytes_codecs())
     SHERD_TRY(check_decoded_size(in.type.shape, in.type.dtype, limits));
   if (!layout.chain.sharding()) return layout;
   SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.type.shape)));
@@ -162,12 +162,12 @@ Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t b
 }
 
 Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                       std::span<const std::byte> fill, const Limits& limits) {
-  return build_level(specs, {in, {fill.begin(), fill.end()}}, {table, limits});
+                                       const Scalar& fill, const Limits& limits) {
+  return build_level(specs, {in, fill}, {table, limits});
 }
 
 Result<void> ChunkLayout::check_shape(const Shape& shape, const Limits& limits) const {
-  if (!shard || chain.has_array_codecs()) SHERD_TRY(check_decoded_size(shape, dtype, limits));
+  if (!shard || opaque_shard()) SHERD_TRY(check_decoded_size(shape, dtype, limits));
   if (!shard) return {};
   const Shape stored = chain.stored_shape(shape);
   for (std::size_t d = 0; d < stored.size(); ++d)

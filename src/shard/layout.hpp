@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/scalar.hpp"
 #include "codec/chain.hpp"
 #include "shard/index.hpp"
 
@@ -25,7 +26,7 @@ struct ShardLayout {
 
 struct ChunkLayout {
   DType dtype;
-  std::vector<std::byte> fill;       ///< one element; what a missing chunk holds
+  Scalar fill;                       ///< what a missing chunk holds
   CodecChain chain;
   std::optional<ShardLayout> shard;  ///< absent: the chain's own array->bytes codec makes the elements
 
@@ -42,10 +43,9 @@ struct ChunkLayout {
   /// a shard: one that is around a shard may hold any number of dead bytes.
   [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;
 
-  /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order; what `fill` points to (for
-  /// variable-length types) must outlive the layout.
+  /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
-                                   std::span<const std::byte> fill, const Limits& limits);
+                                   const Scalar& fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.
   [[nodiscard]] Result<void> check_shape(const Shape& shape, const Limits& limits) const;
 };

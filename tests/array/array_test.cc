@@ -2,9 +2,12 @@
 // readers, bounded growth of updated shards, and refusals.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "sherd/sherd.hpp"
+#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {
@@ -44,6 +47,64 @@ TEST(Array, ShrinkingErasesObjectsThatLieOutside) {
   array.resize({12, 12}).value();
   EXPECT_EQ(array.stored().value().objects, 1U);
   EXPECT_EQ(array.nchunks_initialized().value(), 9U);
+}
+
+TEST(Array, ShrinkingGoesByTheShapeThatIsStoredNotByTheHandles) {
+  const auto store = memory_store();
+  const Array first = small(store, {4, 20});
+  Array handle = open_array(store, {.writable = true}).value();
+  Array other = open_array(store, {.writable = true}).value();
+  other.resize({20, 20}).value();
+  other.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(counting(400))).value();
+  ASSERT_EQ(handle.shape(), (Shape{4, 20}));
+  handle.resize({6, 20}).value();  // larger for the handle, smaller for the store
+  handle.resize({20, 20}).value();
+  const auto now = all_of(handle);
+  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(now[i], i < 120 ? counting(400)[i] : 9) << i;
+}
+
+TEST(Array, AppendingWhatDoesNotFitLeavesTheShape) {
+  Array array = small(memory_store());
+  const std::vector<float> floats(3 * 20);
+  const std::vector<std::uint16_t> numbers(3 * 20);
+  const Shape endless{std::numeric_limits<std::uint64_t>::max() - 3, 20};
+  EXPECT_EQ(array.append(StridedView<const float>(floats.data(), {3, 20}).untyped()).error().code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(array.append(StridedView<const std::uint16_t>(numbers.data(), {20, 3}).untyped()).error().code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(array.append(ConstAnyView{std::as_bytes(std::span(numbers)).data(), DType::uint16, endless, {0, 0}}).error().code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(array.append(StridedView<const std::uint16_t>(numbers.data(), {3, 20}).untyped(), 2).error().code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(array.shape(), (Shape{20, 20}));
+}
+
+TEST(Array, AppendingThatFailsToWriteShrinksBack) {
+  const auto store = std::make_shared<tools_testing::FailingStore>(memory_store());
+  Array array = small(store, {20, 20});
+  const auto values = counting(400);
+  array.write(Box{{0, 0}, {20, 20}}, std::span(values)).value();
+  store->unwritable = "c/2/0";
+  const auto appended = array.append(StridedView<const std::uint16_t>(values.data(), {20, 20}).untyped());
+  ASSERT_FALSE(appended);
+  EXPECT_EQ(appended.error().code(), ErrorCode::io);
+  EXPECT_EQ(array.shape(), (Shape{20, 20}));
+  EXPECT_EQ(open_array(store).value().shape(), (Shape{20, 20}));
+  EXPECT_EQ(all_of(array), values);
+}
+
+TEST(Array, AHandleMadeOfOneThatIsGoneKeepsItsFillValueOfVariableLength) {
+  CreateOptions options{.shape = {6}, .dtype = DType::string, .chunks = {2}, .shards = {4}};
+  const std::string text(100, 'x');
+  options.fill_value = Json(text);
+  std::optional<Array> array = create_array(memory_store(), "", options).value();
+  array->resize({8}).value();
+  const Array kept = array->with_config({});
+  array.reset();
+  std::vector<VarBytes> values(8);
+  VarBytesArena arena;
+  kept.read(Box{{0}, {8}}, AnyView{reinterpret_cast<std::byte*>(values.data()), DType::string, {8}, {sizeof(VarBytes)}}, &arena).value();
+  for (const VarBytes& value : values) EXPECT_EQ(value.view(), text);
 }
 
 TEST(Array, AppendGrowsAndSaysWhere) {

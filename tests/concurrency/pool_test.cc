@@ -123,6 +123,46 @@ TEST(ParallelFor, RunningOutOfMemoryIsAnErrorOnAnyThread) {
   }
 }
 
+// Thrown by what a user hands in: a callback, a store of their own.
+struct Thrown : std::exception {};
+
+TEST(ParallelFor, WhatAnIterationThrowsOnAnyThreadIsThrownToTheCallerAfterAllOthersEnded) {
+  const Config config = threads(4);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> inside{0};
+    const auto loop = [&] {
+      return parallel_for(16, config, [&](std::size_t i) {
+        return parallel_for(16, config, [&, i](std::size_t j) -> Result<void> {
+          ++inside;
+          std::this_thread::yield();
+          --inside;
+          if (i == 3 && j == 4) throw Thrown();
+          return {};
+        });
+      });
+    };
+    EXPECT_THROW((void)loop(), Thrown);
+    EXPECT_EQ(inside, 0);
+  }
+  std::atomic<std::size_t> runs{0};
+  parallel_for(100, config, [&](std::size_t) -> Result<void> {
+    ++runs;
+    return {};
+  }).value();
+  EXPECT_EQ(runs, 100U);
+}
+
+TEST(ParallelFor, WhatTheCallersInterruptedThrowsIsThrownToTheCaller) {
+  for (const unsigned count : {1U, 4U}) {
+    Config config = threads(count);
+    config.interrupted = []() -> bool { throw Thrown(); };
+    const auto loop = [&] {
+      return parallel_for(~std::size_t{0}, config, [](std::size_t) -> Result<void> { return {}; });
+    };
+    EXPECT_THROW((void)loop(), Thrown);
+  }
+}
+
 TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> elsewhere{false}, ask{false};

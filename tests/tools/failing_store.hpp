@@ -1,4 +1,4 @@
-// A store that begins to fail: at the n-th commit, or when an object is read.
+// A store that begins to fail: at the n-th commit, or when an object is read or written.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@ class FailingStore final : public Store {
 
   std::atomic<int> commits_left{1 << 30};  ///< then every commit is an error
   std::string unreadable;                  ///< the key whose reads are errors
+  std::string unwritable;                  ///< the key whose commits are errors
 
   [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
@@ -28,7 +29,7 @@ class FailingStore final : public Store {
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     auto writer = store_->write(key, size_hint);
     if (!writer) return writer;
-    return std::make_unique<Writer>(*std::move(writer), *this);
+    return std::make_unique<Writer>(*std::move(writer), *this, key);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
   Result<bool> erase(const std::string& key) override { return store_->erase(key); }
@@ -51,19 +52,21 @@ class FailingStore final : public Store {
   };
   class Writer final : public ObjectWriter {
    public:
-    Writer(std::unique_ptr<ObjectWriter> writer, FailingStore& store) : writer_(std::move(writer)), store_(store) {}
+    Writer(std::unique_ptr<ObjectWriter> writer, FailingStore& store, std::string key)
+        : writer_(std::move(writer)), store_(store), key_(std::move(key)) {}
     Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override { return writer_->write(offset, bytes); }
     Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override {
       return writer_->copy(from, from_offset, length, to_offset);
     }
     Result<void> commit(const Condition& condition) override {
-      if (store_.commits_left-- <= 0) return io_error("no space left on device");
+      if (key_ == store_.unwritable || store_.commits_left-- <= 0) return io_error("no space left on device");
       return writer_->commit(condition);
     }
 
    private:
     std::unique_ptr<ObjectWriter> writer_;
     FailingStore& store_;
+    std::string key_;
   };
 
   std::shared_ptr<Store> store_;
