@@ -1,10 +1,13 @@
 // Joins URL, store, format and node: the public ways in. A URL names a store, and its root is the node, so
 // "data/a.zarr/b/c" opens the node c as the root of a store of its own; OpenOptions::path goes on from there.
 // Formats are asked in the order of their table; the first that knows a node wins.
+// What is made at a URL becomes part of the hierarchy in which its place lies, and that one is found here.
+#include <filesystem>
 #include <utility>
 
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "registry.hpp"
 #include "sherd/group.hpp"
 
@@ -48,6 +51,34 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
   if (T* wanted_node = std::get_if<T>(&*node)) return std::move(*wanted_node);
   const std::string place = std::visit([](const auto& handle) { return handle.url(); }, *node);
   return invalid_argument(place + " is " + std::string(found) + ", not " + std::string(wanted));
+}
+
+/// A hierarchy, and a place in it.
+struct Enclosure {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+
+/// The hierarchy around the root of a store: that of the nearest directory above it which is a node or, where none is,
+/// the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is on its own.
+Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {
+  SHERD_TRY(url, parse_url(store.url()));
+  if (url.kind != StoreUrl::Kind::file) return std::optional<Enclosure>();
+  std::optional<Enclosure> named;
+  std::string path;
+  for (std::filesystem::path place = url.path; place.has_relative_path(); place = place.parent_path()) {
+    const std::string name = place.filename().string();
+    if (name == "..") break;  // what is above it is not above the node
+    if (name.empty() || name == ".") continue;
+    path = join_path(name, path);
+    const std::string directory = place.parent_path().string();
+    SHERD_TRY(outer, file_store(directory, config));
+    const auto stands = has_node(*outer, tables(), "");
+    if (!stands) break;  // nobody's hierarchy begins in a place that cannot be looked at
+    if (*stands) return std::optional(Enclosure{std::move(outer), std::move(path)});
+    if (!named && directory.ends_with(".zarr")) named = Enclosure{std::move(outer), path};
+  }
+  return named;
 }
 
 }  // namespace
@@ -95,7 +126,11 @@ Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, 
 }
 Result<Array> create_array(std::string_view url, const CreateOptions& options) {
   SHERD_TRY(store, open_store(url, options.config));
-  return create_array(std::move(store), "", options);
+  SHERD_TRY(around, enclosure(*store, options.config));
+  if (!around) return create_array(std::move(store), "", options);
+  auto made = create_array(around->store, around->path, options);
+  if (!made) return in_store(std::move(made).error(), around->store->url());
+  return open_array(std::move(store), {.writable = true, .config = options.config});
 }
 
 Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes, bool overwrite,
@@ -105,7 +140,11 @@ Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, 
 }
 Result<Group> create_group(std::string_view url, const Json& attributes, bool overwrite, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
-  return create_group(std::move(store), "", attributes, overwrite, config);
+  SHERD_TRY(around, enclosure(*store, config));
+  if (!around) return create_group(std::move(store), "", attributes, overwrite, config);
+  auto made = create_group(around->store, around->path, attributes, overwrite, config);
+  if (!made) return in_store(std::move(made).error(), around->store->url());
+  return open_group(std::move(store), {.writable = true, .config = config});
 }
 
 }  // namespace sherd

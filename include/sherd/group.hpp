@@ -13,7 +13,8 @@
 
 namespace sherd {
 
-enum class NodeType : std::uint8_t { array, group };
+/// `unknown` is a member whose document cannot be read or understood; opening it says why.
+enum class NodeType : std::uint8_t { array, group, unknown };
 
 class Group;
 using Node = std::variant<Array, Group>;
@@ -21,7 +22,7 @@ using Node = std::variant<Array, Group>;
 /// How a node is opened.
 struct OpenOptions {
   /// Below the store's root. A URL's own path names that root, so "data/a.zarr/b" and "data/a.zarr" with the path "b"
-  /// are the same node; but what is made under the latter gets its parents up to a.zarr.
+  /// are the same node.
   std::string path = {};
   bool writable = false;
   std::string format = {};  ///< such as "zarr3"; empty: the first that knows the node
@@ -49,7 +50,8 @@ class SHERD_API Group {
   Result<void> set_attributes(const Json& attributes);
   Result<void> update_attributes(const Json& changes);
 
-  /// Names and types of the direct members, sorted by name. What has no document of its own is not a member.
+  /// Names and types of the direct members, sorted by name. What has no document of its own is not a member; one whose
+  /// document is broken is listed as `unknown` beside the others.
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
   /// The node at `path` below this group; not_found where there is none.
   [[nodiscard]] Result<Node> open(std::string_view path) const;
@@ -76,7 +78,9 @@ SHERD_API Result<Group> open_group(std::string_view url, const OpenOptions& opti
 SHERD_API Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
 /// Makes an array or a group; what already stands there is `conflict` unless overwritten. `path` is inside the store,
-/// and missing groups on the way from the store's root to it are made too; a URL's own path names that root.
+/// and missing groups on the way from the store's root to it are made too. A URL lies in the hierarchy of the nearest
+/// node above it or, where there is none, in one that begins at the nearest directory called *.zarr: missing groups on
+/// the way from there are made too, and the names on it must be lawful ones. Elsewhere the node stands on its own.
 /// A place inside an array is `conflict`, and so is, for arrays, one where objects stand that are no node.
 SHERD_API Result<Array> create_array(std::string_view url, const CreateOptions& options);
 SHERD_API Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);

@@ -39,8 +39,8 @@ Result<void> check_exclusive(const CreateOptions& options) {
     SHERD_TRY(refuse_together(options.index_location != IndexLocation::end, "raw_codecs", "index_location"));
   }
   if (options.chunk_grid) {
-    SHERD_TRY(refuse_together(!options.chunks.empty(), "chunk_grid", "chunks"));
     SHERD_TRY(refuse_together(shards, "chunk_grid", "shards"));
+    SHERD_TRY(refuse_together(options.raw_codecs && !options.chunks.empty(), "raw_codecs", "chunks"));
   }
   return {};
 }
@@ -84,7 +84,7 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const CodecEntry* entry = find_codec(table, name);
-  if (entry == nullptr) return unsupported("'" + std::string(name) + "' is not a known codec");
+  if (entry == nullptr) return no_such_codec(name);
   if (entry->short_form == nullptr)
     return invalid_argument("'" + std::string(name) + "' has no short form; give it as a JSON object with a configuration");
   SHERD_TRY(configuration, entry->short_form(colon == text.npos ? "" : text.substr(colon + 1), dtype));
@@ -159,6 +159,9 @@ Result<void> choose_grid(const CreateOptions& options, ArraySpec& spec, std::opt
   if (options.chunk_grid) {
     SHERD_TRY(grid, parse_chunk_grid(*options.chunk_grid, spec, options.config.limits).in_member("chunk_grid"));
     spec.grid = std::move(grid);
+    if (options.chunks.empty()) return {};
+    SHERD_TRY(check_lengths(options.chunks, options.shape.size(), "chunks"));
+    inner = options.chunks;
     return {};
   }
   SHERD_TRY(shapes, chunk_shapes(options));

@@ -57,7 +57,7 @@ class Format {
   /// Refuses node names the format does not allow.
   [[nodiscard]] virtual Result<void> check_name(std::string_view name) const = 0;
 
-  /// Members found by listing the store, sorted by name.
+  /// Members found by listing the store, sorted by name; `unknown` where the document is broken.
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                         const Limits& limits) const = 0;
   /// The documents of consolidated metadata (relative path, document), or nullopt where the document has none.

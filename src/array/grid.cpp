@@ -46,6 +46,22 @@ std::uint64_t AxisGrid::count(std::uint64_t extent) const noexcept {
   return regular() ? ceil_div(extent, length_) : cell_of(extent - 1) + 1;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> AxisGrid::runs(std::uint64_t extent) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  const std::uint64_t cells = count(extent);
+  if (regular() && cells != 0) found.emplace_back(length_, cells);
+  for (const Run& run : runs_) {
+    if (run.first_cell >= cells) break;
+    const std::uint64_t end = std::min(cells, run.first_cell + (run.end - run.begin) / run.length);
+    if (!found.empty() && found.back().first == run.length) found.back().second += end - run.first_cell;
+    else found.emplace_back(run.length, end - run.first_cell);
+  }
+  if (cells == 0 || begin(cells - 1) + length(cells - 1) == extent) return found;
+  if (--found.back().second == 0) found.pop_back();
+  found.emplace_back(extent - begin(cells - 1), 1);
+  return found;
+}
+
 ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
   if (const auto* regular = std::get_if<RegularGrid>(&spec.grid)) {
     for (const auto length : regular->chunk_shape) axes_.emplace_back(length);

@@ -26,6 +26,8 @@ class AxisGrid {
   [[nodiscard]] bool regular() const noexcept { return runs_.empty(); }
   /// Cells that a dimension of this extent needs.
   [[nodiscard]] std::uint64_t count(std::uint64_t extent) const noexcept;
+  /// The lengths of these cells in runs of (length, count); the last one is cut off where the extent ends.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> runs(std::uint64_t extent) const;
 
  private:
   struct Run {

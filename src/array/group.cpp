@@ -9,6 +9,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 
@@ -85,10 +86,7 @@ const Config& Group::config() const noexcept { return state_->place.config; }
 Json Group::attributes() const { return state_->present().attributes; }
 Json Group::metadata() const { return state_->present().document; }
 
-std::string Group::url() const {
-  const std::string& root = store()->url();
-  return path().empty() ? root : root + (root.ends_with('/') ? "" : "/") + path();
-}
+std::string Group::url() const { return url_below(store()->url(), path()); }
 
 Result<void> Group::set_attributes(const Json& attributes) {
   if (!attributes.is_object()) return invalid_argument("must be an object").in_member("attributes");
@@ -113,9 +111,8 @@ Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
     if (!path.starts_with(snapshot.prefix)) continue;
     std::string name = path.substr(snapshot.prefix.size());
     if (name.find('/') != name.npos) continue;
-    auto type = place.format->type(document);
-    if (!type) return stored_error(std::move(type).error()).in_member(path).in_key(place.format->document_key(place.path));
-    found.emplace_back(std::move(name), *type);
+    const auto type = place.format->type(document);
+    found.emplace_back(std::move(name), type ? *type : NodeType::unknown);
   }
   return found;
 }

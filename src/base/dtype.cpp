@@ -129,7 +129,7 @@ Result<DType> DType::parse(std::string_view name) {
   for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure})
     if (name == kNames[static_cast<std::size_t>(kind)])
       return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
-  if (is_known_elsewhere(name)) return unsupported(quoted + " is registered, but not supported");
+  if (is_known_elsewhere(name)) return unsupported(quoted + " is not supported by this version");
   return unsupported("unknown " + quoted);
 }
 

@@ -48,6 +48,23 @@ Result<std::string> percent_decode(std::string_view text) {
   return decoded;
 }
 
+std::string percent_encode(std::string_view path) {
+  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=:@";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : path) {
+    if (is_alpha(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
+      encoded.push_back(c);
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded.push_back('%');
+      encoded.push_back(kHex[byte >> 4]);
+      encoded.push_back(kHex[byte & 15]);
+    }
+  }
+  return encoded;
+}
+
 Result<StoreUrl> parse_file_url(std::string_view rest) {
   if (rest.starts_with("//")) {
     rest.remove_prefix(2);
@@ -87,21 +104,21 @@ Result<StoreUrl> parse_url(std::string_view text) {
   return url;
 }
 
-std::string file_url(std::string_view path) {
-  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=:@";
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string url = "file://";
-  for (const char c : path) {
-    if (is_alpha(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
-      url.push_back(c);
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      url.push_back('%');
-      url.push_back(kHex[byte >> 4]);
-      url.push_back(kHex[byte & 15]);
-    }
-  }
-  return url;
+std::string file_url(std::string_view path) { return "file://" + percent_encode(path); }
+
+Error in_store(Error error, std::string_view url) {
+  const bool told_already = error.message().find(url) != std::string::npos || error.message().find(" (in ") != std::string::npos;
+  if (error.key().empty() || told_already) return error;
+  Error complete(error.code(), error.message() + " (in " + std::string(url) + ")");
+  if (error.slot()) std::move(complete).in_slot(*error.slot());
+  return std::move(complete).in_key(error.key()).in_member(error.member());
+}
+
+std::string url_below(std::string_view root, std::string_view path) {
+  std::string url(root);
+  if (path.empty()) return url;
+  if (!url.ends_with('/')) url += '/';
+  return url + percent_encode(path);
 }
 
 }  // namespace sherd

@@ -18,5 +18,9 @@ struct StoreUrl {
 [[nodiscard]] Result<StoreUrl> parse_url(std::string_view text);
 /// The file URL of an absolute path; parse_url gives the path back.
 [[nodiscard]] std::string file_url(std::string_view path);
+/// The URL of the node at `path`, a path inside the store, where the store's own is `root`.
+[[nodiscard]] std::string url_below(std::string_view root, std::string_view path);
+/// The same error for somebody who does not know which store it comes from: one that names a key says in which store.
+[[nodiscard]] Error in_store(Error error, std::string_view url);
 
 }  // namespace sherd

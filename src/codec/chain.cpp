@@ -20,14 +20,6 @@ constexpr std::string_view kNotSupported[] = {"cast_value", "scale_offset", "res
                                               "categorize", "pcodec",       "jenkins_lookup3", "optional", "json2",
                                               "msgpack2",   "pickle",       "vlen-array"};
 
-Error no_such_codec(std::string_view name) {
-  constexpr std::string_view prefix = "numcodecs.";
-  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-  const bool known = std::find(std::begin(kNotSupported), std::end(kNotSupported), bare) != std::end(kNotSupported);
-  const std::string quoted = "'" + std::string(name) + "'";
-  return unsupported(known ? "the codec " + quoted + " is not supported by this version" : "unknown codec " + quoted);
-}
-
 Result<CodecSpec> parse_codec(const Json& entry) {
   if (entry.is_string()) return CodecSpec{entry.text(), {}};
   if (!entry.is_object()) return invalid_argument("a codec must be an object or a string");
@@ -53,6 +45,14 @@ Result<CodecSpec> parse_codec(const Json& entry) {
 std::string place(std::size_t index) { return "[" + std::to_string(index) + "]"; }
 
 }  // namespace
+
+Error no_such_codec(std::string_view name) {
+  constexpr std::string_view prefix = "numcodecs.";
+  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  const bool known = std::find(std::begin(kNotSupported), std::end(kNotSupported), bare) != std::end(kNotSupported);
+  const std::string quoted = "'" + std::string(name) + "'";
+  return unsupported(known ? "the codec " + quoted + " is not supported by this version" : "unknown codec " + quoted);
+}
 
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
   if (!list.is_array()) return invalid_argument("a list of codecs must be an array");

@@ -18,6 +18,8 @@ namespace sherd {
 /// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings. Errors here and
 /// in CodecChain::build name the member below the list ("[0].configuration.level").
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
+/// `unsupported` for a codec that no entry reads, telling unknown names from those of codecs that others have.
+Error no_such_codec(std::string_view name);
 /// As metadata: objects; no `configuration` where it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
 

@@ -54,6 +54,21 @@ Result<NodeType> node_type(const Json& document) {
   return invalid_argument("must be \"array\" or \"group\"").in_member("node_type");
 }
 
+/// nullopt where nothing is stored. A broken document is one member's fault and hides no other; only what fails for
+/// all of them (no memory, no descriptors) is an error.
+Result<std::optional<NodeType>> stored_type(Store& store, const std::string& key, const Limits& limits) {
+  const auto read = [&]() -> Result<std::optional<NodeType>> {
+    SHERD_TRY(stored, read_text(store, key, limits));
+    if (!stored) return std::optional<NodeType>();
+    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth));
+    SHERD_TRY(type, node_type(json));
+    return std::optional(type);
+  };
+  auto type = read().in_key(key);
+  if (!type && type.error().code() != ErrorCode::unavailable) return std::optional(NodeType::unknown);
+  return type;
+}
+
 Result<void> check_group(const Json& document) {
   SHERD_TRY(zarr3::refuse_unknown(document, {"zarr_format", "node_type", "attributes", "consolidated_metadata"}));
   const Json* consolidated = document.find("consolidated_metadata");
@@ -164,13 +179,8 @@ Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& stor
   std::vector<std::pair<std::string, NodeType>> found;
   for (const std::string& name : listing.prefixes) {
     if (!check_name(name)) continue;
-    const std::string key = document_key(below(path, name));
-    SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
-    if (!stored) continue;
-    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth).in_key(key));
-    auto kind = node_type(json);
-    if (!kind) return stored_error(std::move(kind).error()).in_key(key);
-    found.emplace_back(name, *kind);
+    SHERD_TRY(type, stored_type(store, document_key(below(path, name)), limits));
+    if (type) found.emplace_back(name, *type);
   }
   return found;
 }

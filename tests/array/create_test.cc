@@ -168,6 +168,48 @@ TEST(CreateArray, TakesGridsAndKeyEncodingsAsMetadataSaysThem) {
   EXPECT_EQ(member(options, "chunk_key_encoding"), R"({"name":"v2","configuration":{"separator":"."}})");
 }
 
+TEST(CreateArray, MakesShardsOfDifferentLengthsOfOneKindOfChunk) {
+  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 8], [[6, 2], 2]]}})");
+  const CreateOptions options{.shape = {12, 14}, .dtype = DType::uint8, .chunks = {2, 2}, .chunk_grid = grid};
+  const Array array = created(options);
+  EXPECT_EQ(array.chunks(), Shape({2, 2}));
+  EXPECT_EQ(array.shards(), Shape()) << "sharded, but of no single shape";
+  std::vector<std::uint8_t> values(12 * 14);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i);
+  array.write(Box{{0, 0}, {12, 14}}, std::span(values)).value();
+  std::vector<std::uint8_t> read(values.size());
+  array.read(Box{{0, 0}, {12, 14}}, std::span(read)).value();
+  EXPECT_EQ(read, values);
+  EXPECT_EQ(array.stored().value().objects, 6U);
+  EXPECT_EQ(array.nchunks_initialized().value(), 42U);
+  CreateOptions odd = options;
+  odd.chunks = {3, 2};
+  EXPECT_EQ(create_array(memory_store(), "", odd).error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(CreateArray, TellsTheLengthsOfStoredObjectsAsFarAsTheArrayReaches) {
+  using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [2, 2, [1, 3], 4, 5]]}})");
+  Array array = created({.shape = {5, 8}, .dtype = DType::uint8, .chunk_grid = grid});
+  EXPECT_EQ(array.edges(0), (Runs{{3, 1}, {2, 1}}));
+  EXPECT_EQ(array.edges(1), (Runs{{2, 2}, {1, 3}, {1, 1}})) << "the last one cut off, what lies behind it left out";
+  array.resize({0, 5}).value();
+  EXPECT_EQ(array.edges(0), Runs());
+  EXPECT_EQ(array.edges(1), (Runs{{2, 2}, {1, 1}}));
+  EXPECT_EQ(created({.shape = {10}, .dtype = DType::uint8, .chunks = {2}, .shards = {4}}).edges(0), (Runs{{4, 2}, {2, 1}}));
+}
+
+TEST(CreateArray, SaysOfCodecsThatItKnowsByNameOnlyThatTheyAreNotSupportedByThisVersion) {
+  for (const std::string name : {"cast_value", "scale_offset", "reshape", "zfp", "n5_default", "conditional"}) {
+    for (const Json& codec : {Json(name), Json(name + ":1"), Json(Json::Object{{"name", name}})}) {
+      const auto array = create_array(memory_store(), "", {.shape = {4}, .dtype = DType::int16, .codecs = std::vector{codec}});
+      ASSERT_FALSE(array) << name;
+      EXPECT_EQ(array.error().code(), ErrorCode::unsupported);
+      EXPECT_EQ(array.error().message(), "the codec '" + name + "' is not supported by this version");
+    }
+  }
+}
+
 TEST(CreateArray, KeepsFillValuesBitForBit) {
   const auto fill = [](const DType& dtype, std::string_view text) {
     return member({.shape = {1}, .dtype = dtype, .fill_value = parsed(text)}, "fill_value");
@@ -193,7 +235,10 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{}, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
   expect_refused({.shape = shape, .auto_shards = true, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
-  expect_refused({.shape = shape, .chunks = {8, 8}, .chunk_grid = parsed(R"({"name": "regular"})")}, invalid, "chunk_grid");
+  const Json halves = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [32, [32, 32]]}})");
+  expect_refused({.shape = shape, .shards = {8, 8}, .chunk_grid = halves}, invalid, "chunk_grid");
+  expect_refused({.shape = shape, .chunks = {8}, .chunk_grid = halves}, invalid, "chunks");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .raw_codecs = parsed("[]"), .chunk_grid = halves}, invalid, "raw_codecs");
   expect_refused({.shape = shape, .fill_value = Json(256)}, invalid, "fill_value");
   expect_refused({.shape = shape, .fill_value = Json()}, invalid, "fill_value");
   expect_refused({.shape = shape, .dimension_names = std::vector<std::optional<std::string>>{"y"}}, invalid, "dimension_names");

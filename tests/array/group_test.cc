@@ -106,14 +106,24 @@ TEST_P(EveryStore, MembersAreWhatHasADocumentAndALawfulName) {
               ElementsAre(Pair("a", NodeType::array), Pair("b", NodeType::group), Pair("ü x", NodeType::group)));
 }
 
-TEST_P(EveryStore, AMemberWithABrokenDocumentIsNamed) {
-  create_group(store_, "g").value();
+TEST_P(EveryStore, AMemberWithABrokenDocumentHidesNoOtherAndIsNamedWhenOpened) {
+  create_group(store_, "g/a").value();
+  create_array(store_, "g/z", bytes_array()).value();
+  store_->set("g/t/zarr.json", "{").value();
   store_->set("g/x/zarr.json", R"({"zarr_format": 3})").value();
-  const auto members = writable(store_, "g").members();
-  ASSERT_FALSE(members);
-  EXPECT_EQ(members.error().code(), ErrorCode::corrupt);
-  EXPECT_EQ(members.error().key(), "g/x/zarr.json");
-  EXPECT_EQ(members.error().member(), "node_type");
+  Group group = writable(store_, "g");
+  EXPECT_THAT(group.members().value(), ElementsAre(Pair("a", NodeType::group), Pair("t", NodeType::unknown),
+                                                   Pair("x", NodeType::unknown), Pair("z", NodeType::array)));
+  const auto broken = group.open("x");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(broken.error().key(), "g/x/zarr.json");
+  EXPECT_EQ(broken.error().member(), "node_type");
+  EXPECT_EQ(code_of(group.consolidate()), ErrorCode::corrupt) << "a snapshot would hide what is broken";
+  EXPECT_TRUE(group.contains("x").value());
+  group.erase("x").value();
+  group.erase("t").value();
+  EXPECT_TRUE(group.consolidate());
 }
 
 TEST_P(EveryStore, UnlawfulNamesAreRefused) {
@@ -291,11 +301,60 @@ TEST(Open, TellsArraysFromGroups) {
   EXPECT_TRUE(open_array(store, {.path = "a"}));
 }
 
+TEST(Open, TakesTheUrlOfANodeWhateverTheNodeIsCalled) {
+  const TempDir directory;
+  const auto store = file_store(directory.path() + "/a b%20c#d").value();
+  for (const std::string name : {"a b", "a%20b", "a?b#c", "100%", "a+b&c=d", "\u00e9\u65e5\U0001f5ff", "a:b", "\\"}) {
+    const Array array = create_array(store, "group/" + name, bytes_array()).value();
+    EXPECT_EQ(open_array(array.url()).value().url(), array.url());
+    const Group group = create_group(store, name, parsed(R"({"is": "it"})")).value();
+    EXPECT_EQ(open_group(group.url()).value().attributes(), group.attributes()) << group.url();
+  }
+}
+
+TEST(CreateByUrl, MakesTheGroupsFromTheNearestNodeOnTheWay) {
+  const TempDir directory;
+  create_group(directory / "study").value();
+  create_array(directory / "study/images/day 1/a", bytes_array()).value();
+  create_group(directory / "study/./tables//t/").value();
+  create_group(directory / "study/../study/tables/u").value();
+  const Group study = open_group(directory / "study").value();
+  EXPECT_THAT(study.members().value(), ElementsAre(Pair("images", NodeType::group), Pair("tables", NodeType::group)));
+  EXPECT_TRUE(study.open("images/day 1/a"));
+}
+
+TEST(CreateByUrl, BeginsTheHierarchyAtADirectoryCalledZarr) {
+  const TempDir directory;
+  create_array(directory / "old.zarr/new.zarr/a/b", bytes_array()).value();
+  EXPECT_THAT(open_group(directory / "old.zarr/new.zarr").value().members().value(), ElementsAre(Pair("a", NodeType::group)));
+  EXPECT_EQ(code_of(open(directory / "old.zarr")), ErrorCode::not_found);
+}
+
+TEST(CreateByUrl, StandsOnItsOwnElsewhere) {
+  const TempDir directory;
+  create_array(directory / "data/x/__a", bytes_array()).value();
+  EXPECT_THAT(directory.contents(), ElementsAre("data", "data/x", "data/x/__a", "data/x/__a/zarr.json"));
+}
+
+TEST(CreateByUrl, GoesByTheRulesOfTheHierarchyItLiesIn) {
+  const TempDir directory;
+  create_array(directory / "a.zarr/x", bytes_array()).value();
+  const auto before = directory.contents();
+  for (const std::string name : {"a.zarr/__x", "a.zarr/__x/y", "a.zarr/g/...", "b.zarr/__x"}) {
+    EXPECT_EQ(code_of(create_array(directory / name, bytes_array())), ErrorCode::invalid_argument) << name;
+    EXPECT_EQ(code_of(create_group(directory / name)), ErrorCode::invalid_argument) << name;
+  }
+  EXPECT_EQ(code_of(create_array(directory / "a.zarr/x/inside", bytes_array())), ErrorCode::conflict);
+  CreateOptions wrong = bytes_array();
+  wrong.chunks = {0};
+  EXPECT_FALSE(create_array(directory / "a.zarr/g/h/y", wrong));
+  EXPECT_EQ(directory.contents(), before) << "nothing is written before all is checked";
+}
+
 TEST(Open, AUrlsPathNamesTheRootAndTheOptionGoesOnFromThere) {
   const TempDir directory;
   const std::string root = directory.path() + "/data set.zarr";
-  create_array(root + "/a/b", bytes_array()).value();
-  EXPECT_EQ(code_of(open(root)), ErrorCode::not_found) << "no parents beyond the URL's own root";
+  EXPECT_EQ(create_array(root + "/a/b", bytes_array()).value().path(), "");
   EXPECT_EQ(open_array(root, {.path = "a/b"}).value().path(), "a/b");
   EXPECT_EQ(open_array(root + "/a/b/").value().path(), "");
   std::string url = "file://" + root;

@@ -57,5 +57,19 @@ TEST(Url, OfAPathGivesThePathBack) {
   EXPECT_EQ(file_url("/a b%\xc3\xa9"), "file:///a%20b%25%C3%A9");
 }
 
+TEST(Url, OfTheStoreIsAddedToErrorsThatNameAKey) {
+  const Error error = corrupt("truncated").in_member("codecs[0]").in_slot(7).in_key("c/0");
+  EXPECT_EQ(in_store(error, "file:///a").text(), "'c/0' slot 7 codecs[0]: truncated (in file:///a)");
+  EXPECT_EQ(in_store(error, "file:///a").code(), ErrorCode::corrupt);
+  EXPECT_EQ(in_store(in_store(error, "file:///a"), "file:///a").text(), in_store(error, "file:///a").text());
+  EXPECT_EQ(in_store(corrupt("no key"), "file:///a").text(), "no key");
+}
+
+TEST(Url, OfANodeIsThatOfItsStoreAndItsPathEscaped) {
+  EXPECT_EQ(url_below("file:///a.zarr", "x/y z"), "file:///a.zarr/x/y%20z");
+  EXPECT_EQ(url_below("file:///", "x"), "file:///x");
+  EXPECT_EQ(url_below("file:///a%20b", ""), "file:///a%20b");
+}
+
 }  // namespace
 }  // namespace sherd
