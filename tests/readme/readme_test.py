@@ -1,0 +1,78 @@
+"""Every command and program of README.md runs as it stands there. Not run from here: `script/test`, which runs this, and
+`pip install .`, which it has done before."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BRAIN = pathlib.Path("/usr/share/mricron/templates/ch2better.nii.gz")
+
+
+def examples():
+    """By section: the lines of its commands, and its programs by language."""
+    commands, programs = {}, {}
+    section = language = ""
+    for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines():
+        if found := re.fullmatch(r"```(\w*)", line):
+            language = found[1]
+        elif language:
+            programs[language] = programs.get(language, "") + line + "\n"
+        elif found := re.match(r"#+ (.+)", line):
+            section = found[1]
+        elif found := re.match(r"    (\S.*)", line):
+            commands.setdefault(section, []).append(re.sub(r"\s+#.*", "", found[1]))
+    return commands, programs
+
+
+COMMANDS, PROGRAMS = examples()
+
+
+def run(command, folder, **environment):
+    """As somebody types it who has activated .venv."""
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(command, cwd=folder, env=os.environ | {"PATH": path} | environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_no_example_is_left_out():
+    assert set(COMMANDS) == {"Sherd", "Python", "Command line", "C++"}
+    assert set(PROGRAMS) == {"python", "cpp"}
+    assert COMMANDS["Sherd"] == ["script/demo", "script/test"]
+    assert COMMANDS["Python"] == ["pip install ."]
+    assert len(COMMANDS["C++"]) == 1
+
+
+def test_the_demo(tmp_path):
+    shown = run(["script/demo", str(tmp_path)], ROOT)
+    assert "reads the whole array alike" in shown
+    assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_python_program(tmp_path):
+    checks = "np.testing.assert_array_equal(box, data[10:110, 200:280, ::-2])\n"
+    run([sys.executable, "-c", PROGRAMS["python"] + checks], tmp_path)
+
+
+def test_the_commands(tmp_path):
+    shutil.copy(BRAIN, tmp_path / "brain.nii.gz")
+    run(["sh", "-ec", "\n".join(COMMANDS["Command line"])], tmp_path)
+    assert (tmp_path / "slice.npy").read_bytes().startswith(b"\x93NUMPY")
+    assert (tmp_path / "again.zarr" / "zarr.json").exists()
+    assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_installation(tmp_path):
+    build, _, install = COMMANDS["C++"][0].partition(" && ")
+    assert build == "script/build"  # done, and test_the_demo does it again
+    run(["sh", "-ec", install], ROOT, HOME=str(tmp_path))
+    assert run([tmp_path / ".local/bin/sherd", "--version"], tmp_path).startswith("sherd ")
+
+
+def test_the_cpp_program_is_what_the_package_tests_compile():
+    assert PROGRAMS["cpp"] == (ROOT / "tests/install/app.cpp").read_text(encoding="utf-8")
