@@ -1,5 +1,7 @@
-"""Every command and program of README.md runs as it stands there. Not run from here: `script/test`, which runs this, and
-`pip install .`, which it has done before."""
+"""Every command and program of README.md runs as it stands there.
+
+Not run from here: `script/test`, which runs this, and `pip install .`, which it has done before.
+"""
 
 import os
 import pathlib
