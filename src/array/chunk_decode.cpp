@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed where they can be
 constexpr std::uint64_t kStreamBlock = std::uint64_t{256} << 10;
+constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // what each thread may use without asking
 
 bool is_affine(const Region& part) {
   return !part.points && std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
@@ -33,6 +34,18 @@ Shape stream_block(const Shape& shape, std::uint64_t element_size) {
 }
 
 }  // namespace
+
+Budget::Share ChunkReader::take(std::uint64_t bytes) const {
+  if (taken_ || bytes <= kFreeBytes) return {};
+  return budget_.decoded.take(bytes);
+}
+
+// For this much scratch, and what the chain needs besides.
+Budget::Share ChunkReader::take_for(const Piece& stored, std::uint64_t encoded, std::uint64_t scratch) const {
+  const std::uint64_t chunk = chunk_bytes(stored.layout, stored.shape);
+  if (taken_ || chunk + encoded <= kFreeBytes / 8) return {};
+  return take(scratch + stored.layout.chain.decoding_bytes(stored.shape, encoded));
+}
 
 Result<void> ChunkReader::from_memory(std::span<const std::byte> encoded, const Piece& piece) const {
   if (!piece.layout.shard) {
@@ -68,6 +81,9 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
 Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const {
   const ChunkLayout& layout = piece.layout;
   const Piece stored = stored_piece(piece);
+  // The shard; on either side of array codecs all its elements; what its chunks are decoded with, by all threads.
+  const std::uint64_t copies = (layout.chain.has_bytes_codecs() ? 1U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U) + 1U;
+  const auto share = take(copies * chunk_bytes(layout, stored.shape));
   Buffer shard;  // not scratch: it may be as large as a shard
   std::span<const std::byte> bytes = encoded;
   if (layout.chain.has_bytes_codecs()) {
@@ -75,7 +91,7 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
     bytes = shard.span();
   }
   // The shard's own layout, as if nothing stood around it.
-  const auto inside = [&](const Piece& plain) { return shard_in_memory(bytes, plain); };
+  const auto inside = [&](const Piece& plain) { return taken().shard_in_memory(bytes, plain); };
   if (!layout.chain.has_array_codecs()) return inside(stored);
   SHERD_TRY(inner_type, layout.chain.inner_type(stored.shape));
   Buffer inner;
@@ -100,8 +116,10 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   }
   count_decoded();
   const auto strides = chunk_strides(stored.shape, layout.dtype.size());
-  if (std::byte* to = dense_target(stored.part, stored.shape, strides, stored.target))
+  if (std::byte* to = dense_target(stored.part, stored.shape, strides, stored.target)) {
+    const auto share = take_for(stored, encoded.size(), 0);
     return layout.chain.decode(stored.shape, encoded, {to, bytes}, arena_);
+  }
   if (bytes > kStreamBytes && is_affine(stored.part)) {
     SHERD_TRY(done, stream_leaf(encoded, stored));
     if (done) return {};
@@ -110,6 +128,7 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
     SHERD_TRY(done, decode_beginning(encoded, stored));
     if (done) return {};
   }
+  const auto share = take_for(stored, encoded.size(), bytes);
   Scratch elements;
   SHERD_TRY(elements->resize(bytes));
   SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
@@ -148,6 +167,7 @@ Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::u
     copy_out(element, bytes.data() - skipped, strides, stored.part, stored.target);
     return {};
   }
+  const auto share = take(bytes.size());
   Scratch swapped;
   SHERD_TRY(swapped->resize(bytes.size()));
   swap_words(bytes, swapped->span(), word);

@@ -111,17 +111,34 @@ Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) 
 }
 
 void ChunkReader::fill(const Piece& piece) {
-  fill_out(piece.layout.dtype.size(), piece.layout.fill.data(), piece.part, piece.target);
+  fill_out(piece.layout.dtype.size(), piece.layout.fill.bytes().data(), piece.part, piece.target);
 }
 
 void ChunkReader::count_decoded() const noexcept {
   if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Whether CacheMode::chunks keeps a chunk: what is encoded as one, if it is not too large.
+bool ChunkReader::keeps(const ChunkLayout& layout, const Shape& shape) const {
+  if (config_.cache != CacheMode::chunks || chunk_bytes(layout, shape) > config_.cache_bytes) return false;
+  if (!layout.shard) return true;
+  return layout.opaque_shard() && !config_.missing_is_error;  // what is decoded says no more what was missing
+}
+
+// So many that all threads find something to do within the budget.
+std::uint64_t ChunkReader::run_bytes() const {
+  const std::uint64_t fair = config_.memory_budget / (std::uint64_t{4} * thread_count(config_.threads));
+  return std::min(traits_.max_run_bytes, std::max(fair, kBatchBytes));
+}
+
 Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, const Shape& valid) const {
   if (const auto bytes = source.view()) return from_memory(*bytes, piece);
-  SHERD_TRY(size, source.size());
   const ChunkLayout& layout = piece.layout;
+  if (keeps(layout, piece.shape)) {
+    SHERD_TRY(hit, from_cache(source, {}, piece));
+    if (hit) return {};
+  }
+  SHERD_TRY(size, source.size());
   SHERD_TRY(whole, wants_whole(source, size, piece, valid));
   if (whole) return from_whole_object(source, size, piece);
   Plan plan;
@@ -138,12 +155,14 @@ Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, co
 Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const {
   const ChunkLayout& layout = piece.layout;
   if (layout.opaque_shard()) return true;
-  if (!layout.shard) return layout.chain.raw_word_size() == 0;
-  if (config_.cache == CacheMode::shard) return size <= config_.cache_bytes;
-  if (config_.cache == CacheMode::chunks) return false;
+  if (!layout.shard && layout.chain.raw_word_size() == 0) return true;
+  if (size > most_whole()) return false;
+  if (config_.cache == CacheMode::shard && size <= config_.cache_bytes) return true;
+  if (!layout.shard) return keeps(layout, piece.shape);
+  if (config_.cache != CacheMode::index) return false;
   const std::uint64_t gap = config_.coalesce_gap.value_or(traits_.coalesce_gap);
   if (size <= config_.tail_read_bytes.value_or(traits_.tail_read_bytes)) return true;
-  if (size > std::max(traits_.max_run_bytes, gap)) return false;
+  if (size > std::min(std::max(traits_.max_run_bytes, gap), config_.memory_budget / 2)) return false;
   const Shape stored = layout.chain.stored_shape(valid);
   const Piece inner = stored_piece(piece);
   std::uint64_t available = 1;
@@ -159,7 +178,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
 }
 
 Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
-  if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
+  if (size > most_whole())
     return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
   if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
   const auto read = [&](Buffer& into) -> Result<void> {
@@ -167,20 +186,19 @@ Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t si
     const RangeRead range{0, into.span()};
     return source.read({&range, 1});
   };
-  if (config_.cache == CacheMode::shard) {
+  if (config_.cache == CacheMode::shard && size <= config_.cache_bytes) {
     SHERD_TRY(generation, source.generation());
-    auto kept = cache_.get<Buffer>(source.name(), generation);
-    if (!kept) {
-      auto fresh = std::make_shared<Buffer>();
-      SHERD_TRY(read(*fresh));
-      cache_.put(source.name(), generation, fresh, size);
-      kept = std::move(fresh);
-    }
-    return from_memory(kept->span(), piece);
+    if (const auto kept = cache_.get<Buffer>(source.name(), generation)) return from_memory(kept->span(), piece);
+    const auto share = budget_.stored.take(size);
+    const auto fresh = std::make_shared<Buffer>();
+    SHERD_TRY(read(*fresh));
+    cache_.put(source.name(), generation, fresh, size);
+    return from_memory(fresh->span(), piece);
   }
-  const auto share = budget_.take(size);
+  const auto share = budget_.stored.take(size);
   Scratch encoded;
   SHERD_TRY(read(*encoded));
+  if (keeps(piece.layout, piece.shape)) return decode_kept(source, {}, encoded->span(), piece);
   return from_memory(encoded->span(), piece);
 }
 
@@ -213,7 +231,8 @@ Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& p
     const ShardPlace nested{shard.source, job.extent, *inner.shard, inner.shard->grid(stored.shape)};
     return collect(nested, stored.part, stored.target, plan);
   }
-  if (inner.chain.raw_word_size() != 0) {
+  const bool keep = keeps(inner, job.level->shape);
+  if (inner.chain.raw_word_size() != 0 && !keep) {
     const std::uint64_t bytes = chunk_bytes(inner, job.level->shape);
     const Piece stored = stored_piece(job.piece());
     if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
@@ -224,10 +243,10 @@ Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& p
     job.raw = true;
   } else if (!inner.shard) {
     SHERD_TRY(inner.check_encoded_size(job.level->shape, job.extent.length));
-    if (config_.cache == CacheMode::chunks) {
-      SHERD_TRY(hit, from_cache(shard.source, job));
-      if (hit) return {};
-    }
+  }
+  if (keep) {
+    SHERD_TRY(hit, from_cache(shard.source, job.extent, job.piece()));
+    if (hit) return {};
   }
   plan.jobs.push_back(job);
   return {};
@@ -256,7 +275,7 @@ Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& p
 Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
   std::vector<Wanted> wanted(plan.jobs.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {plan.jobs[i].extent, i};
-  const auto runs = coalesce(wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), traits_.max_run_bytes);
+  const auto runs = coalesce(wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), run_bytes());
   const std::size_t fills = (plan.empty.size() + 15) / 16;
   return parallel_for(runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
     if (i < runs.size()) return run_one(source, plan, wanted, runs[i]);
@@ -269,7 +288,7 @@ Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
 Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const {
   const Job& first = plan.jobs[wanted[run.first].tag];
   const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
-  const auto share = budget_.take(run.extent.length + decoded);
+  const auto share = budget_.stored.take(run.extent.length);
   Scratch buffer;
   SHERD_TRY(buffer->resize(run.extent.length));
   const RangeRead range{run.extent.offset, buffer->span()};
@@ -290,7 +309,7 @@ Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const st
 Result<void> ChunkReader::decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const {
   const Piece piece = job.piece();
   if (job.raw) return raw_in_memory(bytes, job.skipped, job.level->blocks ? piece : stored_piece(piece));
-  if (config_.cache == CacheMode::chunks && !piece.layout.shard) return decode_kept(source, job, bytes);
+  if (keeps(piece.layout, piece.shape)) return decode_kept(source, job.extent, bytes, piece);
   return from_memory(bytes, piece);
 }
 
@@ -300,36 +319,44 @@ namespace {
 struct Decoded {
   Buffer elements;
   VarBytesArena arena;
+
+  // With what its elements point to.
+  [[nodiscard]] std::uint64_t bytes(const DType& dtype) const {
+    std::uint64_t bytes = elements.size();
+    if (!dtype.is_variable()) return bytes;
+    const auto* element = reinterpret_cast<const VarBytes*>(elements.data());
+    for (std::size_t i = 0; i < elements.size() / sizeof(VarBytes); ++i) bytes += element[i].size;
+    return bytes;
+  }
 };
 
-std::string decoded_name(const ByteSource& source, Extent extent) {
-  return source.name() + "#" + std::to_string(extent.offset);
+std::string decoded_name(const ByteSource& source, Extent where) {
+  return source.name() + "#" + std::to_string(where.offset) + "+" + std::to_string(where.length);
 }
 
 }  // namespace
 
-Result<bool> ChunkReader::from_cache(ByteSource& source, const Job& job) const {
+Result<bool> ChunkReader::from_cache(ByteSource& source, Extent where, const Piece& piece) const {
   SHERD_TRY(generation, source.generation());
-  auto kept = cache_.get<Decoded>(decoded_name(source, job.extent), generation);
+  auto kept = cache_.get<Decoded>(decoded_name(source, where), generation);
   if (!kept) return false;
-  const Piece piece = job.piece();
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
   copy_out(piece.layout.dtype.size(), kept->elements.data(), strides, piece.part, piece.target);
   if (arena_ != nullptr) arena_->keep(std::move(kept));
   return true;
 }
 
-Result<void> ChunkReader::decode_kept(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const {
-  const Piece piece = job.piece();
+Result<void> ChunkReader::decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes, const Piece& piece) const {
   SHERD_TRY(generation, source.generation());
-  auto decoded = std::make_shared<Decoded>();
   const std::uint64_t size = chunk_bytes(piece.layout, piece.shape);
+  const auto share = take(size);
+  auto decoded = std::make_shared<Decoded>();
   SHERD_TRY(decoded->elements.resize(size));
-  ChunkReader whole(config_, traits_, cache_, budget_, &decoded->arena);
-  SHERD_TRY(whole.from_memory(bytes, whole_piece(piece.layout, piece.shape, decoded->elements.data())));
+  const Piece whole = whole_piece(piece.layout, piece.shape, decoded->elements.data());
+  SHERD_TRY(taken().with_arena(decoded->arena).from_memory(bytes, whole));
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
   copy_out(piece.layout.dtype.size(), decoded->elements.data(), strides, piece.part, piece.target);
-  cache_.put(decoded_name(source, job.extent), generation, decoded, size + bytes.size());
+  cache_.put(decoded_name(source, where), generation, decoded, decoded->bytes(piece.layout.dtype));
   if (arena_ != nullptr) arena_->keep(std::move(decoded));
   return {};
 }

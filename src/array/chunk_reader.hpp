@@ -30,10 +30,18 @@ struct Piece {
   ReadTarget target;
 };
 
+/// What reading may hold at one time: half of it as stored, half decoded. Who holds some of the first half may take of
+/// the second, who holds some of the second takes no more, so there is always somebody who can go on.
+struct ReadBudget {
+  explicit ReadBudget(std::uint64_t bytes) noexcept : stored(bytes / 2), decoded(bytes / 2) {}
+  Budget stored;
+  Budget decoded;
+};
+
 class ChunkReader {
  public:
   /// `arena` may be null where the type is of fixed size. All references must outlive the reader.
-  ChunkReader(const Config& config, StoreTraits traits, Cache& cache, Budget& budget, VarBytesArena* arena)
+  ChunkReader(const Config& config, StoreTraits traits, Cache& cache, ReadBudget& budget, VarBytesArena* arena)
       : config_(config), traits_(traits), cache_(cache), budget_(budget), arena_(arena) {}
 
   /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
@@ -43,7 +51,9 @@ class ChunkReader {
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   /// The same reader, whose variable-length elements live in another arena.
   [[nodiscard]] ChunkReader with_arena(VarBytesArena& arena) const {
-    return {config_, traits_, cache_, budget_, &arena};
+    ChunkReader reader = *this;
+    reader.arena_ = &arena;
+    return reader;
   }
   /// Puts the fill value everywhere.
   static void fill(const Piece& piece);
@@ -61,8 +71,11 @@ class ChunkReader {
   Result<void> run(ByteSource& source, Plan& plan) const;
   Result<void> run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const;
   Result<void> decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
-  Result<void> decode_kept(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
-  Result<bool> from_cache(ByteSource& source, const Job& job) const;
+  Result<void> decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes, const Piece& piece) const;
+  Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
+  [[nodiscard]] bool keeps(const ChunkLayout& layout, const Shape& shape) const;
+  [[nodiscard]] std::uint64_t most_whole() const noexcept { return config_.limits.chunk_bytes + config_.limits.index_bytes; }
+  [[nodiscard]] std::uint64_t run_bytes() const;
 
   Result<void> shard_in_memory(std::span<const std::byte> shard, const Piece& piece) const;
   Result<void> opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
@@ -72,11 +85,21 @@ class ChunkReader {
   Result<bool> stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const;
   void count_decoded() const noexcept;
 
+  /// The part of the budget for `bytes` that decoding takes; nothing where they are few or have been taken already.
+  [[nodiscard]] Budget::Share take(std::uint64_t bytes) const;
+  [[nodiscard]] Budget::Share take_for(const Piece& stored, std::uint64_t encoded, std::uint64_t scratch) const;
+  [[nodiscard]] ChunkReader taken() const {
+    ChunkReader reader = *this;
+    reader.taken_ = true;
+    return reader;
+  }
+
   const Config& config_;
   StoreTraits traits_;
   Cache& cache_;
-  Budget& budget_;
+  ReadBudget& budget_;
   VarBytesArena* arena_;
+  bool taken_ = false;
 };
 
 /// The same piece in the stored order of its layout's chain.

@@ -26,9 +26,16 @@ struct WritePiece {
 
 class ChunkWriter {
  public:
-  /// `reader` decodes what is only partly overwritten. References must outlive the writer.
-  ChunkWriter(const Config& config, StoreTraits traits, const ChunkReader& reader)
-      : config_(config), traits_(traits), reader_(reader) {}
+  /// `reader` decodes what is only partly overwritten. Up to `waiting` encoded bytes of one shard wait for those before
+  /// them. References must outlive the writer.
+  ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader)
+      : config_(config), waiting_(waiting), reader_(reader) {}
+
+  /// About what to_memory() holds while it makes a chunk of this shape, with what it encodes to.
+  [[nodiscard]] static std::uint64_t writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update);
+  /// About what each thread holds that works on a shard, and the decoded bytes of what is put into it at one time.
+  [[nodiscard]] static std::uint64_t thread_bytes(const ChunkLayout& shard);
+  [[nodiscard]] static std::uint64_t batch_bytes(const ChunkLayout& shard);
 
   /// The chunk's encoded bytes after the write; `old` is its present version where the piece does not cover it.
   /// False: all is fill value, so that nothing is to be stored.
@@ -52,7 +59,7 @@ class ChunkWriter {
                                     Buffer& scratch, VarBytesArena& arena) const;
 
   const Config& config_;
-  StoreTraits traits_;
+  std::uint64_t waiting_;
   const ChunkReader& reader_;
 };
 

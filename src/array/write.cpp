@@ -15,13 +15,29 @@ namespace {
 
 constexpr int kAttempts = 16;
 
+/// What is written, and within which bounds.
+struct WriteCall {
+  const WriteSource& from;
+  Budget& budget;
+  std::uint64_t cells = 0;
+};
+
+// What of the budget the threads leave is for encoded chunks that wait for those before them, in each of the shards
+// that are made at one time.
+std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std::uint64_t cells) {
+  if (!layout.shard || layout.opaque_shard()) return ~std::uint64_t{0};  // a part of what such a chunk takes anyway
+  const std::uint64_t threads = thread_count(config.threads);
+  const std::uint64_t used = threads * ChunkWriter::thread_bytes(layout);
+  return (std::max(config.memory_budget, used) - used) / std::clamp<std::uint64_t>(cells, 1, threads);
+}
+
 /// One write call: what is the same for all of its chunks.
 class RegionWriter {
  public:
-  RegionWriter(const Array::State& state, const Config& config, const WriteSource& from)
-      : state_(state), config_(config), from_(from), array_shape_(state.shape()), budget_(config.memory_budget),
-        reader_(config_, state.place.store->traits(), state.cache, budget_, nullptr),
-        writer_(config_, state.place.store->traits(), reader_) {}
+  RegionWriter(const Array::State& state, const Config& config, const WriteCall& call)
+      : state_(state), config_(config), from_(call.from), array_shape_(state.shape()), budget_(call.budget),
+        reading_(config.memory_budget), reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
+        writer_(config_, waiting_bytes(state.layout, config, call.cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const CellAccess at = access(state_, cell, array_shape_);
@@ -61,6 +77,7 @@ class RegionWriter {
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
       return present ? object->commit() : erase(at.key);
     }
+    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false));
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
     return present ? store.set(at.key, encoded->span()) : erase(at.key);
@@ -81,6 +98,7 @@ class RegionWriter {
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
     }
+    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true));
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;
     if (old != nullptr) {
@@ -113,29 +131,28 @@ class RegionWriter {
   const Config& config_;
   const WriteSource& from_;
   const Shape array_shape_;
-  mutable Budget budget_;
+  Budget& budget_;
+  mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
 };
 
-// Each thread holds about this much: a batch of decoded and encoded chunks, or a whole chunk twice.
-std::uint64_t bytes_per_thread(const Array::State& state) {
-  const ChunkLayout& outer = state.layout;
-  const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
-  const bool whole = !outer.shard || outer.opaque_shard();
-  const std::uint64_t chunk = whole ? chunk_bytes(outer, shape) : chunk_bytes(*outer.shard->inner, outer.shard->inner_shape);
-  return 2 * std::max<std::uint64_t>(chunk, std::uint64_t{1} << 20);
-}
-
 }  // namespace
 
-Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from) {
+Config writing_config(Config config, const ChunkLayout& layout) {
+  if (!layout.shard || layout.opaque_shard()) return config;  // such chunks take of the budget one by one
+  const std::uint64_t most = config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
+  config.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(most, 1, thread_count(config.threads)));
+  return config;
+}
+
+Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
-  Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
-  const std::uint64_t most = std::max<std::uint64_t>(1, config.memory_budget / bytes_per_thread(state));
-  config.threads = static_cast<unsigned>(std::min<std::uint64_t>(thread_count(config.threads), most));
-  const RegionWriter writer(state, config, from);
+  const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  Config config = writing_config(reporting, state.layout);
+  config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
+  const RegionWriter writer(state, config, {.from = from, .budget = budget, .cells = cells.size()});
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;
     Region part;

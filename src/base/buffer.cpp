@@ -95,12 +95,16 @@ Scratch::Stock& Scratch::stock() noexcept {
 
 Scratch::Scratch() {
   auto& free = stock();
-  if (free.count > 0) buffer_ = std::move(free.buffers[--free.count]);
+  if (free.count == 0) return;
+  buffer_ = std::move(free.buffers[--free.count]);
+  free.bytes -= buffer_.capacity();
 }
 
 Scratch::~Scratch() {
   auto& free = stock();
-  if (buffer_.capacity() <= kKeptBytes && free.count < kKeptBuffers) free.buffers[free.count++] = std::move(buffer_);
+  if (free.count == kKeptBuffers || buffer_.capacity() > kKeptBytes - free.bytes) return;
+  free.bytes += buffer_.capacity();
+  free.buffers[free.count++] = std::move(buffer_);
 }
 
 }  // namespace sherd

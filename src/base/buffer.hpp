@@ -61,10 +61,11 @@ class Scratch {
 
  private:
   static constexpr std::size_t kKeptBuffers = 6;
-  static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;  ///< larger ones are freed
+  static constexpr std::size_t kKeptBytes = std::size_t{4} << 20;  ///< of all that a thread keeps; the rest is freed
   struct Stock {
     std::array<Buffer, kKeptBuffers> buffers;
     std::size_t count = 0;
+    std::size_t bytes = 0;
   };
   static Stock& stock() noexcept;
   Buffer buffer_;

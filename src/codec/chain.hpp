@@ -48,6 +48,8 @@ class CodecChain {
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const Shape& stored) const;
   /// No writer's encoding of a chunk of this stored shape is larger; for chains without sharding.
   [[nodiscard]] std::uint64_t max_encoded_size(const Shape& stored) const;
+  /// About what decode() takes beside the encoded bytes and the elements: the steps between, as many bytes at one time.
+  [[nodiscard]] std::uint64_t decoding_bytes(const Shape& stored, std::uint64_t encoded) const;
 
   /// encoded bytes -> elements in stored order, dense, of exactly the chunk's size. For chains without sharding.
   Result<void> decode(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> elements,

@@ -115,7 +115,7 @@ class ObjectCopy {
   CopyCounts& counts_;
   Config encoding_;
   Array source_;
-  Budget budget_;
+  ReadBudget budget_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
 };

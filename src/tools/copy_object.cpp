@@ -117,7 +117,7 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       encoding_(encoding_config(shares.config, counts.encoding)),
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
       budget_(shares.reading), reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
-      writer_(encoding_, to_.place.store->traits(), reader_) {}
+      writer_(encoding_, shares.box_bytes / 2, reader_) {}
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
   const bool plain_shard = to_.layout.shard && !to_.layout.opaque_shard();
