@@ -136,6 +136,7 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
 
 Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                           Buffer& to) const {
+  SHERD_TRY(to.resize(chunk_bytes(stored.layout, stored.shape)));  // so that it seldom has to move as it grows
   BufferWriter writer(to);
   if (!old || stored.covered()) return to_object(stored, nullptr, writer);
   SpanSource source("", *old);
@@ -223,8 +224,9 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     }
     SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
     const std::uint64_t length = stores ? encoded->size() : 0;
+    if (slots.size() == 1 && stores) std::swap(batch.bytes, *encoded);
     batch.chunks.push_back({slot.slot, length, stores});
-    if (length == 0) continue;
+    if (length == 0 || slots.size() == 1) continue;
     const std::size_t at = batch.bytes.size();
     SHERD_TRY(batch.bytes.grow(at + length));
     std::memcpy(batch.bytes.data() + at, encoded->data(), length);

@@ -1,5 +1,6 @@
-// Allocation of uninitialised memory. Large blocks come from mmap, aligned to huge pages and advised to use them:
-// on first touch that is several times faster than 4 KiB pages. Small ones come from the C library.
+// Allocation of uninitialised memory. Large blocks come from mmap, so that they are gone when they are freed and cost
+// nothing where they are not touched; the largest are aligned to huge pages and advised to use them: on first touch that
+// is several times faster than 4 KiB pages. Small ones come from the C library.
 #include "base/buffer.hpp"
 
 #include <sys/mman.h>
@@ -12,6 +13,8 @@ namespace sherd {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kMappedBytes = std::size_t{512} << 10;  // from here on
+constexpr std::size_t kPageBytes = 4096;
 
 // Every block is preceded by one header, so that free_bytes knows how it was made.
 struct alignas(kAlignment) Header {
@@ -19,10 +22,23 @@ struct alignas(kAlignment) Header {
   std::size_t mapped = 0;
 };
 
+void* map(std::size_t size) noexcept {
+  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return mapping == MAP_FAILED ? nullptr : mapping;
+}
+
+std::byte* map_small(std::size_t size) noexcept {
+  const std::size_t whole = (sizeof(Header) + size + kPageBytes - 1) & ~(kPageBytes - 1);
+  auto* header = static_cast<Header*>(map(whole));
+  if (header == nullptr) return nullptr;
+  *header = {header, whole};
+  return reinterpret_cast<std::byte*>(header + 1);
+}
+
 std::byte* map_huge(std::size_t size) noexcept {
   const std::size_t whole = (size + 2 * kHugePageBytes + sizeof(Header) - 1) & ~(kHugePageBytes - 1);
-  void* mapping = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping == MAP_FAILED) return nullptr;
+  void* mapping = map(whole);
+  if (mapping == nullptr) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(mapping) + sizeof(Header);
   const auto aligned = (start + kHugePageBytes - 1) & ~(std::uintptr_t{kHugePageBytes} - 1);
   ::madvise(reinterpret_cast<void*>(aligned), whole - (aligned - reinterpret_cast<std::uintptr_t>(mapping)), MADV_HUGEPAGE);
@@ -36,6 +52,7 @@ std::byte* map_huge(std::size_t size) noexcept {
 std::byte* allocate_bytes(std::size_t size) noexcept {
   if (size > (std::size_t{1} << 62)) return nullptr;
   if (size >= 2 * kHugePageBytes) return map_huge(size);
+  if (size >= kMappedBytes) return map_small(size);
   const std::size_t whole = (sizeof(Header) + size + kAlignment - 1) & ~(kAlignment - 1);
   void* block = std::aligned_alloc(kAlignment, whole);
   if (block == nullptr) return nullptr;

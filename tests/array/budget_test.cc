@@ -1,0 +1,244 @@
+// How much memory a call takes beside the caller's own: what a child process grows by at its largest, layout by layout,
+// against the budget it was given.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+// Sanitizers and debug builds keep memory of their own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SHERD_SANITIZED
+#endif
+#endif
+#if defined(NDEBUG) && !defined(SHERD_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr unsigned kThreads = 8;
+// Threads, their codecs' tables, what malloc has not given back; what threads keep of scratch, of which most here is too large for that.
+constexpr std::uint64_t kOverhead = 16 * kMiB;
+constexpr Shape::value_type kRows = 8192, kColumns = 8192;  // 128 MiB of uint16
+
+std::uint64_t status_bytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return std::stoull(line.substr(field.size() + 1)) << 10;
+  return 0;
+}
+
+// Half noise: encoded, an element takes about one byte.
+std::vector<std::uint16_t> half_noise(std::size_t count) {
+  std::vector<std::uint16_t> values(count);
+  std::uint32_t state = 1;
+  for (auto& value : values) value = static_cast<std::uint16_t>((state = state * 1664525U + 1013904223U) >> 24);
+  return values;
+}
+
+// Encoded, an element takes next to nothing.
+std::vector<std::uint16_t> steps(std::size_t count) {
+  std::vector<std::uint16_t> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint16_t>(1 + i / 4096);
+  return values;
+}
+
+class MemoryBudget : public ::testing::Test {
+ protected:
+  // What a child grows by that opens the array so and does this with it; `prepare` is its own memory.
+  static std::uint64_t growth(const std::function<std::function<void()>()>& prepare) {
+    int ends[2];
+    if (::pipe(ends) != 0) return ~std::uint64_t{0};
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::uint64_t grown = ~std::uint64_t{0};
+      try {
+        const auto act = prepare();
+        const std::uint64_t before = status_bytes("VmRSS");
+        act();
+        grown = status_bytes("VmHWM") - before;
+      } catch (const std::exception& thrown) {
+        std::cerr << thrown.what() << '\n';
+      }
+      ::_exit(::write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::uint64_t grown = ~std::uint64_t{0};
+    if (::read(ends[0], &grown, sizeof grown) != sizeof grown) grown = ~std::uint64_t{0};
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status == 0 ? grown : ~std::uint64_t{0};
+  }
+
+  static std::uint64_t reading(const std::string& path, const Config& config) {
+    return growth([&] {
+      const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
+      const auto array = std::make_shared<Array>(open_array(path, {.config = config}).value());
+      return [=] { array->read(Box{{0, 0}, {kRows, kColumns}}, std::span(*into)).value(); };
+    });
+  }
+  static std::uint64_t writing(const std::string& path, const Config& config, const Box& box,
+                               const std::vector<std::uint16_t>& values) {
+    return growth([&] {
+      const auto array = std::make_shared<Array>(open_array(path, {.writable = true, .config = config}).value());
+      return [=, &values] { array->write(box, std::span(values).first(*element_count(box.shape))).value(); };
+    });
+  }
+
+  static Config with_budget(std::uint64_t bytes) {
+    Config config;
+    config.threads = kThreads;
+    config.memory_budget = bytes;
+    config.durable = false;
+    return config;
+  }
+
+  // Writes an array whole, writes all but its edges again, and reads it, each within the budget.
+  void expect_within(std::uint64_t bytes, CreateOptions options, const std::vector<std::uint16_t>& values) {
+    const Config config = with_budget(bytes);
+    options.shape = {kRows, kColumns};
+    options.dtype = DType::uint16;
+    options.config = config;
+    create_array(folder_ / "a", options).value();
+    EXPECT_LE(writing(folder_ / "a", config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, (bytes + kOverhead) / kMiB) << "write";
+    const Box inside{{1, 1}, {kRows - 2, kColumns - 2}};
+    EXPECT_LE(writing(folder_ / "a", config, inside, values) / kMiB, (bytes + kOverhead) / kMiB) << "update";
+    EXPECT_LE(reading(folder_ / "a", config) / kMiB, (bytes + kOverhead) / kMiB) << "read";
+  }
+
+  TempDir folder_;
+};
+
+using Codecs = std::vector<Json>;
+
+TEST_F(MemoryBudget, BoundsChunksThatAreDecodedWhole) {
+  expect_within(64 * kMiB, {.chunks = {1024, 4096}, .codecs = Codecs{"blosc:lz4:1"}}, half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsChunksThatAreStreamed) {
+  for (const char* codec : {"zstd:1", "gzip:1"}) {
+    expect_within(64 * kMiB, {.chunks = {1024, 4096}, .codecs = Codecs{codec}}, half_noise(kRows * kColumns));
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
+TEST_F(MemoryBudget, BoundsThePiecesOfARunWhichAllThreadsDecode) {
+  expect_within(64 * kMiB, {.chunks = {2048, 4096}, .shards = {kRows, kColumns}, .codecs = Codecs{"blosc:zstd:1"}},
+                steps(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsShardsThatAreMadeAtOneTime) {
+  expect_within(64 * kMiB, {.chunks = {1024, 1024}, .shards = {2048, 2048}, .codecs = Codecs{"zstd:1"}},
+                half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsShardsThatAreReadableOnlyWhole) {
+  CreateOptions options{.shape = {kRows, kColumns}};
+  options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [1024, 4096]}})").value();
+  options.raw_codecs = Json::parse(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [512, 512],
+      "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+      "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}},
+      {"name": "gzip", "configuration": {"level": 1}}])").value();
+  expect_within(96 * kMiB, options, half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsShardsInsideShards) {
+  CreateOptions options{.shape = {kRows, kColumns}};
+  options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [8192, 8192]}})").value();
+  options.raw_codecs = Json::parse(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [1024, 4096],
+      "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
+      "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [512, 512],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}]}}])").value();
+  expect_within(96 * kMiB, options, half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsAGridWhoseLaterChunksAreLarger) {
+  CreateOptions options{.shape = {kRows, kColumns}};
+  options.chunk_grid = Json::parse(R"({"name": "rectilinear", "configuration": {"kind": "inline",
+      "chunk_shapes": [[[8, 256], [1024, 6]], 4096]}})").value();
+  options.codecs = Codecs{"blosc:lz4:1"};
+  expect_within(64 * kMiB, options, half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
+  const std::uint64_t bytes = 32 * kMiB;
+  CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {512, 512}, .shards = {2048, 4096}};
+  options.codecs = Codecs{"blosc:lz4:1"};
+  const auto values = half_noise(kRows * kColumns);
+  create_array(folder_ / "a", options).value().write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values)).value();
+  for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
+    Config config = with_budget(bytes);
+    config.cache = mode;
+    config.cache_bytes = 32 * kMiB;
+    EXPECT_LE(reading(folder_ / "a", config) / kMiB, (bytes + config.cache_bytes + kOverhead) / kMiB);
+  }
+}
+
+TEST_F(MemoryBudget, BoundsWhatIsCutOffWhenAnArrayShrinks) {
+  const std::uint64_t bytes = 64 * kMiB;
+  const auto values = half_noise(kRows * kColumns);
+  for (const bool sharded : {false, true}) {
+    CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {kRows, 512}};
+    if (sharded) options.shards = {kRows, 1024};
+    options.codecs = Codecs{"blosc:lz4:1"};
+    create_array(folder_ / "a", options).value().write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values)).value();
+    const std::uint64_t grown = growth([&] {
+      const auto array = std::make_shared<Array>(open_array(folder_ / "a", {.writable = true, .config = with_budget(bytes)}).value());
+      return [=] { array->resize({kRows / 2, kColumns}).value(); };
+    });
+    EXPECT_LE(grown / kMiB, (bytes + kOverhead) / kMiB) << sharded;
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
+TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
+  const std::uint64_t bytes = 64 * kMiB;
+  const std::string text(1000, 'x');
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 17;
+  CreateOptions options{.shape = {kCount}, .dtype = DType::string, .chunks = {kCount / 16}, .codecs = Codecs{}};
+  const Array array = create_array(folder_ / "a", options).value();
+  std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
+  array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value();
+  const std::uint64_t result = kCount * (text.size() + 4);
+  const std::uint64_t grown = growth([&] {
+    const auto into = std::make_shared<std::vector<VarBytes>>(values);
+    const auto arena = std::make_shared<VarBytesArena>();
+    const auto small = std::make_shared<Array>(array.with_config(with_budget(bytes)));
+    return [=] { small->read(Box{{0}, {kCount}}, AnyView{reinterpret_cast<std::byte*>(into->data()), DType::string, {kCount}, {16}}, arena.get()).value(); };
+  });
+  EXPECT_LE(grown / kMiB, (result + bytes + kOverhead) / kMiB);
+}
+
+TEST_F(MemoryBudget, SmallerThanAnythingStillLetsOneChunkThroughAfterAnother) {
+  const std::uint64_t chunk = 8 * kMiB;
+  const auto values = half_noise(kRows * kColumns);
+  CreateOptions unsharded{.chunks = {1024, 4096}, .codecs = Codecs{"blosc:lz4:1"}};
+  CreateOptions sharded{.chunks = {1024, 4096}, .shards = {kRows, kColumns}, .codecs = Codecs{"blosc:lz4:1"}};
+  for (CreateOptions& options : {std::ref(unsharded), std::ref(sharded)}) {
+    options.shape = {kRows, kColumns};
+    options.dtype = DType::uint16;
+    options.config = with_budget(0);
+    create_array(folder_ / "a", options).value();
+    EXPECT_LE(writing(folder_ / "a", options.config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, (4 * chunk + kOverhead) / kMiB);
+    EXPECT_LE(reading(folder_ / "a", options.config) / kMiB, (2 * chunk + kOverhead) / kMiB);
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
+}  // namespace
+}  // namespace sherd
+
+#endif
