@@ -26,6 +26,25 @@ class Requests : public ::testing::Test {
     array.write(Box{{0, 0}, {64, 64}}, std::span<const std::uint32_t>(values)).value();
     return array.with_config(options_with_recorder(options.config));
   }
+  // The same elements, laid out as the options say; nothing is kept of them yet.
+  Array filled(CreateOptions options) {
+    options.config.coalesce_gap = 0;
+    const Array array = make(options);
+    std::vector<std::uint32_t> values(64 * 64);
+    std::iota(values.begin(), values.end(), 1U);
+    array.write(Box{{0, 0}, {64, 64}}, std::span<const std::uint32_t>(values)).value();
+    return array.with_config(options_with_recorder(options.config));
+  }
+  // Shards of 32x32 with a transpose and a compressor around them.
+  static CreateOptions opaque_shards() {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32};
+    options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [32, 32]}})").value();
+    options.raw_codecs = Json::parse(R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}, "crc32c"])").value();
+    return options;
+  }
   Config options_with_recorder(Config config) {
     config.recorder = recorder_;
     return config;
@@ -153,6 +172,88 @@ TEST_F(Requests, ABoxOfAnUncompressedChunkReadsItsOwnBytesOnly) {
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].offset, (5 * 64 + 6) * 4U);
   EXPECT_EQ(requests[0].length, 4U);
+}
+
+TEST_F(Requests, AKeptUnshardedChunkCostsNothingWhenReadAgain) {
+  for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
+    for (const std::vector<Json>& codecs : {std::vector<Json>{"bytes"}, std::vector<Json>{"zstd:1"}}) {
+      CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {32, 32}};
+      options.codecs = codecs;
+      options.config.cache = mode;
+      EXPECT_EQ(reading(filled(options), {{0, 0}, {8, 8}}).size(), 1U);
+      const Array array = filled(options);
+      reading(array, {{30, 0}, {8, 8}});
+      EXPECT_EQ(reading(array, {{0, 0}, {64, 32}}).size(), 0U);
+    }
+  }
+}
+
+TEST_F(Requests, AKeptRawInnerChunkCostsNothingWhenReadAgain) {
+  for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {16, 16}, .shards = {32, 32}};
+    options.codecs = std::vector<Json>{"bytes"};
+    options.config.cache = mode;
+    const Array array = filled(options);
+    reading(array, {{17, 17}, {2, 2}});
+    EXPECT_EQ(reading(array, {{16, 16}, {16, 16}}).size(), 0U);
+  }
+}
+
+TEST_F(Requests, AKeptShardThatIsReadableOnlyWholeCostsNothingWhenReadAgain) {
+  for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
+    CreateOptions options = opaque_shards();
+    options.config.cache = mode;
+    const Array array = filled(options);
+    EXPECT_EQ(reading(array, {{0, 0}, {8, 8}}).size(), 1U);
+    EXPECT_EQ(reading(array, {{0, 0}, {8, 8}}).size(), 0U);
+  }
+}
+
+TEST_F(Requests, AShardTooLargeToReadWholeIsReadInPartsWhereWholeOnesAreKept) {
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = {64, 64}};
+  options.codecs = std::vector<Json>{"bytes"};
+  options.config.cache = CacheMode::shard;
+  options.config.limits.chunk_bytes = 8 * 8 * 4;
+  options.config.limits.index_bytes = 64 * 16;
+  const Array array = filled(options);
+  EXPECT_EQ(reading(array, {{8, 8}, {8, 8}}).size(), 2U);
+  EXPECT_EQ(reading(array, {{8, 8}, {8, 8}}).size(), 1U);
+}
+
+TEST_F(Requests, AKeptChunkCountsWithItsText) {
+  const std::string text(1000, 'x');
+  CreateOptions options{.shape = {64}, .dtype = DType::string, .chunks = {32}};
+  options.codecs = std::vector<Json>{"zstd:1"};
+  options.config.cache = CacheMode::chunks;
+  std::vector<VarBytes> values(64, VarBytes{text.data(), text.size()});
+  const auto again = [&](std::uint64_t cache_bytes) {
+    options.config.cache_bytes = cache_bytes;
+    const Array array = make(options);
+    array.write(Box{{0}, {64}}, std::span<const VarBytes>(values)).value();
+    std::vector<VarBytes> into(64);
+    VarBytesArena arena;
+    const AnyView view{reinterpret_cast<std::byte*>(into.data()), DType::string, {64}, {sizeof(VarBytes)}};
+    array.read(Box{{0}, {64}}, view, &arena).value();
+    recorder_->start();
+    array.read(Box{{0}, {64}}, view, &arena).value();
+    EXPECT_EQ(into[63].view(), text);
+    return recorder_->stop().size();
+  };
+  EXPECT_EQ(again(32 * 1000), 2U);
+  EXPECT_EQ(again(70 * 1000), 0U);
+}
+
+TEST_F(Requests, WhatIsMissingOfAPartlyWrittenShardIsFilledWhereMissingIsAnError) {
+  CreateOptions options = opaque_shards();
+  options.config.missing_is_error = true;
+  const Array array = make(options);
+  const std::vector<std::uint32_t> values(64 * 64, 5);
+  array.write(Box{{0, 0}, {8, 8}}, std::span(values).first(64)).value();
+  array.write(Box{{4, 4}, {8, 8}}, std::span(values).first(64)).value();
+  std::vector<std::uint32_t> into(64);
+  array.read(Box{{4, 4}, {8, 8}}, std::span(into)).value();
+  EXPECT_EQ(into, std::vector<std::uint32_t>(64, 5));
+  EXPECT_EQ(array.read(Box{{24, 24}, {8, 8}}, std::span(into)).error().code(), ErrorCode::not_found);
 }
 
 }  // namespace
