@@ -70,10 +70,13 @@ def test_progress_shows_bytes_rate_and_time_left_and_ctrl_c_takes_all_of_it_away
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_progress_stays_away_where_it_is_not_wanted(sherd, huge):
+def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path):
     for quieting in ["--quiet", "--progress=never"]:
+        before = sorted(tmp_path.iterdir())
         process = start(sherd, "read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
-        time.sleep(0.5)
+        while sorted(tmp_path.iterdir()) == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.5)  # the file is begun: by now there would be progress
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
         assert process.stderr.read() == b"sherd: interrupted\n"

@@ -86,8 +86,8 @@ import sherd, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 array = sherd.create_array(sherd.MemoryStore(), shape=(2**25, 2**25), dtype="u1", chunks=(2**10, 2**10), config={"threads": int(sys.argv[1])})
 array[0, 0] = 1
-print("reading", flush=True)
 try:
+    print("reading", flush=True)
     array[:: 2**10, :: 2**10]  # one element of each of 2**30 chunks
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -114,8 +114,8 @@ class Stop(Exception): pass
 def handle(*_): raise Stop
 signal.signal(signal.SIGALRM, handle)
 array = sherd.create_array(sherd.MemoryStore(), shape=(2**25, 2**25), dtype="u1", chunks=(2**10, 2**10))
-signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
     array[:: 2**10, :: 2**10]
 except Stop:
     print("stopped")
