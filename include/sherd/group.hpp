@@ -29,9 +29,8 @@ struct OpenOptions {
   Config config = {};
 };
 
-/// A group opened for reading only answers from its consolidated metadata where it has any, and looks at the store
-/// for what that does not name. A writable one always looks at the store. Consolidated metadata is a snapshot:
-/// later changes reach it by the next consolidate().
+/// A node is what its own document says. Consolidated metadata, where a group that is opened for reading only has any,
+/// spare the documents of a listing; every edit through Sherd renews those of all groups around the node.
 class SHERD_API Group {
  public:
   /// An internal representation; see src/array.
@@ -62,7 +61,7 @@ class SHERD_API Group {
   /// `conflict` unless overwritten, which erases it and all below it.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
-  /// Writes the metadata of every node below into this group's document, in one atomic write.
+  /// Writes the metadata of every node below into this group's document, from where later edits keep them true.
   Result<void> consolidate();
 
  private:

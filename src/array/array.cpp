@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "array/consolidated.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "base/try.hpp"
@@ -73,9 +74,11 @@ Shape Array::State::shape() const {
 Result<void> Array::State::edit(const DocumentEdit& change) {
   const std::lock_guard in_turn(editing_);
   SHERD_TRY(node, edit_document(place, NodeType::array, change));
-  const std::lock_guard hold(mutex_);
-  document_ = std::move(node);
-  return {};
+  {
+    const std::lock_guard hold(mutex_);
+    document_ = std::move(node);
+  }
+  return renew_consolidated(place);
 }
 
 Result<Shape> Array::State::stored_shape() const {

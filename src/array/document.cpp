@@ -21,6 +21,7 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
   if (!present || present->type != type)
     return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " is gone").in_key(key);
   SHERD_TRY(document, edit(*present));
+  if (place.format->text(document) == place.format->text(present->document)) return *std::move(present);
   SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
   SHERD_TRY(generation, write_document(place, document, Condition::matches(present->generation)));
   changed.generation = std::move(generation);

@@ -15,7 +15,8 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 
 /// Changes the document of the node at `place` in one atomic step: holds its key's lock, reads it afresh, lets `edit`
 /// make the new one, refuses what the format refuses, and replaces the object only where it is still the one that was
-/// read. Gives the node as it is now.
+/// read. An edit that changes nothing writes nothing. Gives the node as it is now.
+/// Who changes more than consolidated metadata calls renew_consolidated() after it.
 /// not_found where no node of this type stands there any more, invalid_argument where `place` is not writable.
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 

@@ -2,6 +2,7 @@
 // Documents are kept as parsed Json, so that what a format does not know survives a rewrite verbatim.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,9 +58,11 @@ class Format {
   /// Refuses node names the format does not allow.
   [[nodiscard]] virtual Result<void> check_name(std::string_view name) const = 0;
 
-  /// Members found by listing the store, sorted by name; `unknown` where the document is broken.
+  /// Members found by listing the store, sorted by name; `unknown` where the document is broken. `known` may give the
+  /// type of one whose document need not be read then; it may be empty.
+  using KnownType = std::function<std::optional<NodeType>(const std::string& name)>;
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
-                                                                        const Limits& limits) const = 0;
+                                                                        const Limits& limits, const KnownType& known) const = 0;
   /// The documents of consolidated metadata (relative path, document), or nullopt where the document has none.
   [[nodiscard]] virtual std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const = 0;
   [[nodiscard]] virtual Result<Json> with_consolidated(Json document,

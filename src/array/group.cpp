@@ -1,11 +1,14 @@
 // Knows what a group handle keeps: its place, its document, and the consolidated metadata found in it.
-// Consolidated metadata is a snapshot that later changes do not reach. So it answers for groups opened for reading
-// only, where it saves a request a node; a writable group always looks at the store itself.
+// Consolidated metadata is a copy, and whoever changes a node without knowing of it leaves it behind. So it never says
+// which nodes there are and what they hold: the store is listed and a node's own document read. What it spares, for
+// groups opened for reading only, are the documents of a listing, of which no more than the type is wanted.
 #include "sherd/group.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 
+#include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
@@ -15,35 +18,56 @@ namespace sherd {
 
 namespace {
 
-/// A group's view of consolidated metadata: those of all its documents whose paths begin with `prefix`.
-struct Snapshot {
-  std::shared_ptr<const Consolidated> documents;
-  std::string prefix;  ///< empty, or ending in `/`
+/// The types of the nodes below a group as consolidated metadata tells them.
+struct KnownTypes {
+  std::shared_ptr<const std::map<std::string, NodeType>> by_path;  ///< from the group that is consolidated
+  std::string prefix;                                              ///< of this group in it: empty, or ending in `/`
 
-  [[nodiscard]] const Json* find(const std::string& path) const {
-    if (documents == nullptr) return nullptr;
-    const std::string whole = prefix + path;
-    const auto found = std::lower_bound(documents->begin(), documents->end(), whole,
-                                        [](const auto& entry, const std::string& key) { return entry.first < key; });
-    return found != documents->end() && found->first == whole ? &found->second : nullptr;
+  [[nodiscard]] std::optional<NodeType> find(const std::string& name) const {
+    if (by_path == nullptr) return std::nullopt;
+    const auto found = by_path->find(prefix + name);
+    return found == by_path->end() ? std::nullopt : std::optional(found->second);
   }
 };
 
-Snapshot snapshot_of(const NodePlace& place, const NodeDocument& node) {
+KnownTypes known_types(const NodePlace& place, const NodeDocument& node) {
   if (place.writable) return {};
-  auto documents = place.format->consolidated(node.document);
+  const auto documents = place.format->consolidated(node.document);
   if (!documents) return {};
-  return {std::make_shared<const Consolidated>(*std::move(documents)), {}};
+  std::map<std::string, NodeType> types;
+  for (const auto& [path, document] : *documents)
+    if (const auto type = place.format->type(document)) types.emplace(path, *type);
+  return {std::make_shared<const std::map<std::string, NodeType>>(std::move(types)), {}};
+}
+
+/// The documents of all nodes below the group at `place`.
+Result<Consolidated> documents_below(const NodePlace& place) {
+  Consolidated documents;
+  std::vector<std::string> groups{std::string()};
+  while (!groups.empty()) {
+    const std::string group = std::move(groups.back());
+    groups.pop_back();
+    SHERD_TRY(members, place.format->members(*place.store, join_path(place.path, group), place.config.limits, {}));
+    for (const auto& member : members) {
+      std::string path = join_path(group, member.first);
+      SHERD_TRY(node, place.format->open(*place.store, join_path(place.path, path), place.config.limits));
+      if (!node) continue;
+      if (node->type == NodeType::group) groups.push_back(path);
+      documents.emplace_back(std::move(path), std::move(node->document));
+    }
+  }
+  std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return documents;
 }
 
 }  // namespace
 
 struct Group::State {
-  State(NodePlace where, NodeDocument what, Snapshot below)
-      : place(std::move(where)), snapshot(std::move(below)), node(std::move(what)) {}
+  State(NodePlace where, NodeDocument what, KnownTypes below)
+      : place(std::move(where)), known(std::move(below)), node(std::move(what)) {}
 
   const NodePlace place;
-  const Snapshot snapshot;
+  const KnownTypes known;
   std::mutex editing;
   mutable std::mutex mutex;
   NodeDocument node;  ///< guarded by mutex
@@ -55,9 +79,11 @@ struct Group::State {
   Result<void> edit(const DocumentEdit& change) {
     const std::lock_guard in_turn(editing);
     SHERD_TRY(changed, edit_document(place, NodeType::group, change));
-    const std::lock_guard guard(mutex);
-    node = std::move(changed);
-    return {};
+    {
+      const std::lock_guard guard(mutex);
+      node = std::move(changed);
+    }
+    return renew_consolidated(place);
   }
   [[nodiscard]] Result<NodePlace> below(std::string_view path) const {
     SHERD_TRY(normal, normal_path(path));
@@ -72,8 +98,8 @@ struct Group::State {
 };
 
 Group make_group(NodePlace place, NodeDocument document) {
-  Snapshot snapshot = snapshot_of(place, document);
-  return Group(std::make_shared<Group::State>(std::move(place), std::move(document), std::move(snapshot)));
+  KnownTypes known = known_types(place, document);
+  return Group(std::make_shared<Group::State>(std::move(place), std::move(document), std::move(known)));
 }
 
 Group::Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -104,39 +130,23 @@ Result<void> Group::update_attributes(const Json& changes) {
 
 Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
   const NodePlace& place = state_->place;
-  const Snapshot& snapshot = state_->snapshot;
-  if (snapshot.documents == nullptr) return place.format->members(*place.store, place.path, place.config.limits);
-  std::vector<std::pair<std::string, NodeType>> found;
-  for (const auto& [path, document] : *snapshot.documents) {
-    if (!path.starts_with(snapshot.prefix)) continue;
-    std::string name = path.substr(snapshot.prefix.size());
-    if (name.find('/') != name.npos) continue;
-    const auto type = place.format->type(document);
-    found.emplace_back(std::move(name), type ? *type : NodeType::unknown);
-  }
-  return found;
+  const KnownTypes& known = state_->known;
+  return place.format->members(*place.store, place.path, place.config.limits,
+                               [&](const std::string& name) { return known.find(name); });
 }
 
 Result<Node> Group::open(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
-  const std::string within = state_->within(member);
-  const Json* document = state_->snapshot.find(within);
-  const std::string key = member.format->document_key(member.path);
-  if (document == nullptr) {
-    SHERD_TRY(node, find_node(member));
-    if (node) return *std::move(node);
-    return not_found("no node stands here").in_key(key);
-  }
-  auto node = member.format->lower(*document, member.config.limits);
-  if (!node) return stored_error(std::move(node).error()).in("consolidated metadata").in_key(key);
-  if (node->type == NodeType::array) return make_node(std::move(member), *std::move(node));
-  Snapshot below{state_->snapshot.documents, state_->snapshot.prefix + within + "/"};
-  return Node(Group(std::make_shared<State>(std::move(member), *std::move(node), std::move(below))));
+  auto node = member.format->open(*member.store, member.path, member.config.limits);
+  if (!node) return std::move(node).error();
+  if (!*node) return not_found("no node stands here").in_key(member.format->document_key(member.path));
+  if (state_->known.by_path == nullptr || (*node)->type == NodeType::array) return make_node(std::move(member), **std::move(node));
+  KnownTypes below{state_->known.by_path, state_->known.prefix + state_->within(member) + "/"};
+  return Node(Group(std::make_shared<State>(std::move(member), **std::move(node), std::move(below))));
 }
 
 Result<bool> Group::contains(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
-  if (state_->snapshot.find(state_->within(member)) != nullptr) return true;
   return has_node(*member.store, member.tables, member.path);
 }
 
@@ -162,22 +172,14 @@ Result<Array> Group::create_array(std::string_view path, const CreateOptions& op
 Result<void> Group::consolidate() {
   const NodePlace& place = state_->place;
   SHERD_TRY(require_writable(place));
-  Consolidated documents;
-  std::vector<std::string> groups{std::string()};
-  while (!groups.empty()) {
-    const std::string group = std::move(groups.back());
-    groups.pop_back();
-    SHERD_TRY(members, place.format->members(*place.store, join_path(place.path, group), place.config.limits));
-    for (const auto& [name, type] : members) {
-      std::string path = join_path(group, name);
-      SHERD_TRY(node, place.format->open(*place.store, join_path(place.path, path), place.config.limits));
-      if (!node) continue;
-      if (node->type == NodeType::group) groups.push_back(path);
-      documents.emplace_back(std::move(path), std::move(node->document));
-    }
-  }
-  std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  return state_->edit([&](const NodeDocument& now) { return place.format->with_consolidated(now.document, documents); });
+  const auto documents_of_now = [&](const NodeDocument& now) -> Result<Json> {
+    SHERD_TRY(documents, documents_below(place));
+    return place.format->with_consolidated(now.document, std::move(documents));
+  };
+  // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
+  // takes over what came in between.
+  SHERD_TRY(state_->edit(documents_of_now));
+  return state_->edit(documents_of_now);
 }
 
 }  // namespace sherd

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
 #include "base/try.hpp"
@@ -24,21 +25,6 @@ Result<void> check_names(const NodePlace& place) {
     rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
   }
   return {};
-}
-
-NodePlace at_path(const NodePlace& place, std::string path) {
-  NodePlace other = place;
-  other.path = std::move(path);
-  return other;
-}
-
-/// The paths of the groups in which a node lies, the root first.
-std::vector<std::string> ancestors(const std::string& path) {
-  std::vector<std::string> paths;
-  if (path.empty()) return paths;
-  paths.emplace_back();
-  for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) paths.push_back(path.substr(0, end));
-  return paths;
 }
 
 /// Whether a group stands at `place`; `conflict` where an array does.
@@ -97,8 +83,13 @@ Result<Generation> write_node(const NodePlace& place, const Site& site, const Js
     SHERD_TRY(stands, group_stands(parent));
     if (!stands) return std::move(written).error();
   }
-  if (site.occupied) SHERD_TRY(erase_contents(place));
-  return write_document(place, document, site.occupied ? Condition{} : Condition::absent());
+  if (site.occupied) {
+    SHERD_TRY(unlist(place));
+    SHERD_TRY(erase_contents(place));
+  }
+  SHERD_TRY(generation, write_document(place, document, site.occupied ? Condition{} : Condition::absent()));
+  SHERD_TRY(renew_consolidated(place));
+  return generation;
 }
 
 }  // namespace
@@ -121,6 +112,12 @@ Result<std::string> normal_path(std::string_view path) {
 std::string join_path(const std::string& path, std::string_view name) {
   if (path.empty() || name.empty()) return path + std::string(name);
   return path + "/" + std::string(name);
+}
+
+NodePlace at_path(const NodePlace& place, std::string path) {
+  NodePlace other = place;
+  other.path = std::move(path);
+  return other;
 }
 
 Result<Node> make_node(NodePlace place, NodeDocument document) {
@@ -171,9 +168,11 @@ Result<bool> has_node(Store& store, const Tables& tables, const std::string& pat
 
 Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
+  SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
   SHERD_TRY(place.store->erase(place.format->document_key(place.path)));
-  return place.store->erase_prefix(prefix_of(place.path));
+  SHERD_TRY(place.store->erase_prefix(prefix_of(place.path)));
+  return renew_consolidated(place);
 }
 
 }  // namespace sherd

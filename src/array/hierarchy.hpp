@@ -16,12 +16,13 @@ namespace sherd {
 /// The path of `name` below `path`; either may be empty.
 [[nodiscard]] std::string join_path(const std::string& path, std::string_view name);
 
+/// Another place in the same store.
+[[nodiscard]] NodePlace at_path(const NodePlace& place, std::string path);
+
 /// The node that stands at `place`, whose format is given; nullopt where that format has none there.
 Result<std::optional<Node>> find_node(NodePlace place);
 /// A handle from a stored document.
 Result<Node> make_node(NodePlace place, NodeDocument document);
-/// The documents of a group's consolidated metadata, by path from that group, sorted.
-using Consolidated = std::vector<std::pair<std::string, Json>>;
 [[nodiscard]] Group make_group(NodePlace place, NodeDocument document);
 
 /// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
@@ -32,7 +33,8 @@ Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 
 /// Whether any known format has a node at `path`.
 Result<bool> has_node(Store& store, const Tables& tables, const std::string& path);
-/// Erases the node at `place` and all below it; its document goes last, so that what is cut short can be done again.
+/// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
+/// that what is cut short can be done again.
 Result<void> erase_node(const NodePlace& place);
 
 }  // namespace sherd

@@ -98,8 +98,8 @@ class Zarr3 final : public Format {
   [[nodiscard]] std::string text(const Json& document) const override { return document.dump(2); }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override;
 
-  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
-                                                                const Limits& limits) const override;
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path, const Limits& limits,
+                                                                const KnownType& known) const override;
   [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const override;
   [[nodiscard]] Result<Json> with_consolidated(Json document,
                                                std::vector<std::pair<std::string, Json>> documents) const override;
@@ -174,12 +174,16 @@ Result<void> Zarr3::check_name(std::string_view name) const {
 }
 
 Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& store, const std::string& path,
-                                                                     const Limits& limits) const {
+                                                                     const Limits& limits, const KnownType& known) const {
   SHERD_TRY(listing, store.list_dir(chunk_prefix(path)));
   std::vector<std::pair<std::string, NodeType>> found;
   for (const std::string& name : listing.prefixes) {
     if (!check_name(name)) continue;
-    SHERD_TRY(type, stored_type(store, document_key(below(path, name)), limits));
+    auto type = known ? known(name) : std::nullopt;
+    if (!type) {
+      SHERD_TRY(stored, stored_type(store, document_key(below(path, name)), limits));
+      type = stored;
+    }
     if (type) found.emplace_back(name, *type);
   }
   return found;

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <map>
 #include <tuple>
 
+#include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
@@ -31,22 +34,38 @@ class TreeCheck {
       : root_(root), options_(options), store_(*root.store), format_(*root.format), budget_(root.config.memory_budget) {}
 
   Result<CheckReport> run() {
-    std::vector<Member> members{{root_.path, true}};
+    std::vector<Member> members{{root_.path, true, nullptr}};
     while (!members.empty()) {
       const Member next = std::move(members.back());
       members.pop_back();
       if (interrupted()) return unavailable("interrupted");
       SHERD_TRY(node(next, members));
     }
+    for (Listing& listing : listings_) {
+      for (const auto& [path, document] : listing.untold)
+        listing.findings.warning("consolidated_stale", {}, "consolidated metadata names '" + path + "', which does not exist");
+      merge(listing.findings);
+    }
     if (root_.config.progress) root_.config.progress({checked_bytes_, listed_bytes_});
     return std::move(report_);
   }
 
  private:
+  /// The consolidated metadata of a group, compared with the nodes below it as they come.
+  struct Listing {
+    Listing(Listing* outer, std::string below, std::string key)
+        : around(outer), prefix(std::move(below)), findings(std::move(key)) {}
+
+    Listing* around;                     ///< of the next group around that has any
+    std::string prefix;                  ///< of paths below the group
+    std::map<std::string, Json> untold;  ///< entries whose nodes have not come yet
+    Findings findings;
+  };
   /// A place in which a node is expected, or only possible: below what is no group, or a damaged one.
   struct Member {
     std::string path;
     bool expected;
+    Listing* listing;  ///< of the innermost group around that has one
   };
   struct Stored {
     Shape cell;
@@ -65,6 +84,7 @@ class TreeCheck {
     Findings findings(key);
     auto document = format_.open(store_, path, root_.config.limits);
     Kind kind = Kind::unknown;
+    Listing* listing = member.listing;
     std::optional<Array> array;
     if (!document) {
       SHERD_TRY(findings.failed(document.error(), document_code(document.error()), {}));
@@ -75,12 +95,14 @@ class TreeCheck {
     } else {
       ++report_.documents;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
-      SHERD_TRY(kind == Kind::group ? consolidated(path, (*document)->document, findings)
-                                    : open_array(path, *std::move(*document), array, findings));
+      compare(member, (*document)->document);
+      if (kind == Kind::group) listing = add_listing(member, (*document)->document);
+      else SHERD_TRY(open_array(path, *std::move(*document), array, findings));
     }
     merge(findings);
+    if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? chunks(*array) : Result<void>{};
-    return members(path, kind, found);
+    return members({path, kind == Kind::group, listing}, found);
   }
 
   Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array, Findings& findings) {
@@ -109,7 +131,9 @@ class TreeCheck {
     return {};
   }
 
-  Result<void> members(const std::string& path, Kind kind, std::vector<Member>& found) {
+  // What stands below `group`, which need not be one: then there is less to be expected.
+  Result<void> members(const Member& group, std::vector<Member>& found) {
+    const std::string& path = group.path;
     const std::string prefix = path.empty() ? path : path + "/";
     auto listing = store_.list_dir(prefix);
     Findings unreadable(prefix);
@@ -119,10 +143,10 @@ class TreeCheck {
       return {};
     }
     for (auto name = listing->prefixes.rbegin(); name != listing->prefixes.rend(); ++name) {
-      if (format_.check_name(*name)) found.push_back({prefix + *name, kind == Kind::group});
-      else if (kind == Kind::group) SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
+      if (format_.check_name(*name)) found.push_back({prefix + *name, group.expected, group.listing});
+      else if (group.expected) SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
     }
-    if (kind != Kind::group) return {};
+    if (!group.expected) return {};
     for (const auto& object : listing->objects)
       if (prefix + object.name != format_.document_key(path) && !is_ours(object.name))
         SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
@@ -136,30 +160,33 @@ class TreeCheck {
     return {};
   }
 
-  // Consolidated metadata is a snapshot, which readers believe.
-  Result<void> consolidated(const std::string& path, const Json& document, Findings& findings) {
-    const auto documents = format_.consolidated(document);
-    if (!documents) return {};
-    for (const auto& [below, json] : *documents) {
-      if (auto lowered = format_.lower(json, root_.config.limits); !lowered) {
-        const Error error = stored_error(std::move(lowered).error());
-        SHERD_TRY(findings.failed(error, document_code(error), {{}, {}, "consolidated metadata of '" + below + "': "}));
-        continue;
-      }
-      auto present = format_.open(store_, join_path(path, below), root_.config.limits);
-      if (!present) continue;  // a fault of its own
-      if (!*present) findings.warning("consolidated_stale", {}, "consolidated metadata names '" + below + "', which does not exist");
-      else if (!same_node((*present)->document, json))
-        findings.warning("consolidated_stale", {}, "consolidated metadata of '" + below + "' differs from its document; consolidate anew");
-    }
-    return {};
+  Listing* add_listing(const Member& group, const Json& document) {
+    auto documents = format_.consolidated(document);
+    if (!documents) return group.listing;
+    Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/", format_.document_key(group.path));
+    for (auto& [path, json] : *documents) listing.untold.insert_or_assign(std::move(path), std::move(json));
+    return &listing;
   }
 
-  // A group's own consolidated metadata is in no snapshot.
-  static bool same_node(Json present, Json snapshot) {
-    present.erase("consolidated_metadata");
-    snapshot.erase("consolidated_metadata");
-    return present == snapshot;
+  // Other readers believe what consolidated metadata says of a node.
+  void compare(const Member& member, const Json& document) {
+    for (Listing* listing = member.listing; listing != nullptr; listing = listing->around) {
+      const std::string path = member.path.substr(listing->prefix.size());
+      const auto entry = listing->untold.find(path);
+      if (entry != listing->untold.end()) {
+        if (!same_node(entry->second, document))
+          listing->findings.warning("consolidated_stale", {}, "consolidated metadata of '" + path + "' differs from its document; consolidate anew");
+        listing->untold.erase(entry);
+      } else if (member.expected) {
+        listing->findings.warning("consolidated_stale", {}, "consolidated metadata leaves out '" + path + "'; consolidate anew");
+      }
+    }
+  }
+
+  // A damaged document is a fault of its own.
+  static void forget(const Member& member) {
+    for (Listing* listing = member.listing; listing != nullptr; listing = listing->around)
+      listing->untold.erase(member.path.substr(listing->prefix.size()));
   }
 
   Result<void> chunks(const Array& array) {
@@ -230,6 +257,7 @@ class TreeCheck {
   const Format& format_;
   Budget budget_;
   CheckReport report_;
+  std::deque<Listing> listings_;
   std::atomic<std::uint64_t> checked_bytes_{0};
   std::uint64_t listed_bytes_ = 0;
 };

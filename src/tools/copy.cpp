@@ -4,6 +4,7 @@
 //   2. `.sherd-copy.json` is put at the destination; it says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done.
 //   4. Documents are written, those of members before their group's. Until then nothing there can be opened.
+//      Consolidated metadata of the groups around then takes them in.
 //   5. `.sherd-copy.json` goes.
 // A copy that goes on compares its plan with that file, and makes what is missing.
 #include "tools/copy.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/checksum.hpp"
@@ -37,13 +39,14 @@ class TreeCopy {
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
     SHERD_TRY(check_ranks());
-    SHERD_TRY(renew_consolidated());
+    SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) node.text = node.text.empty() ? format_.text(node.document.document) : node.text;
     SHERD_TRY(prepare());
     for (const NodeCopy& node : nodes_)
       if (node.array) SHERD_TRY(copy_objects(*node.array));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) SHERD_TRY(write_document_of(*node));
+    SHERD_TRY(renew_consolidated(destination_, paths_below()));
     SHERD_TRY(destination_.store->erase(marker_));
     return report();
   }
@@ -64,7 +67,7 @@ class TreeCopy {
     if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     nodes_.push_back({path, *std::move(document), text.value_or(""), {}});
-    SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits));
+    SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};
   }
@@ -111,23 +114,27 @@ class TreeCopy {
     return std::move(invalid_argument("no array here has so many dimensions")).in_member(options_.chunks ? "chunks" : "shards");
   }
 
-  // A snapshot of documents of which some have changed is taken anew.
-  Result<void> renew_consolidated() {
-    const bool changed = std::any_of(nodes_.begin(), nodes_.end(), [](const NodeCopy& node) { return node.text.empty(); });
-    if (!changed) return {};
-    for (NodeCopy& group : nodes_) {
-      auto documents = format_.consolidated(group.document.document);
-      if (!documents) continue;
-      for (auto& [path, document] : *documents) {
-        const std::string whole = join_path(group.path, path);
-        const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const NodeCopy& each) { return each.path == whole; });
-        if (node != nodes_.end()) document = node->document.document;
-      }
-      SHERD_TRY(document, format_.with_consolidated(group.document.document, *std::move(documents)));
+  // A group's consolidated metadata is made of what is copied, whatever the source's said.
+  Result<void> renew_consolidated_metadata() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      NodeCopy& group = nodes_[i];
+      const auto told = format_.consolidated(group.document.document);
+      if (!told) continue;
+      Consolidated documents;
+      for (std::size_t j = i + 1; j < nodes_.size() && is_inside(nodes_[j].path, group.path); ++j)
+        documents.emplace_back(nodes_[j].path.substr(group.path.empty() ? 0 : group.path.size() + 1), nodes_[j].document.document);
+      std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      const auto same = [](const auto& a, const auto& b) { return a.first == b.first && same_node(a.second, b.second); };
+      if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
+      SHERD_TRY(document, format_.with_consolidated(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
       group.text.clear();
     }
     return {};
+  }
+
+  [[nodiscard]] static bool is_inside(const std::string& path, const std::string& group) {
+    return group.empty() || (path.starts_with(group) && path.size() > group.size() && path[group.size()] == '/');
   }
 
   // What this copy is: the source, all documents that it will write, and what else decides about its bytes.
@@ -206,6 +213,13 @@ class TreeCopy {
     SHERD_TRY(present, destination_.store->open(key));
     if (present != nullptr) ++counts_.skipped;
     return present != nullptr;
+  }
+
+  [[nodiscard]] std::vector<std::string> paths_below() const {
+    std::vector<std::string> paths;
+    for (const NodeCopy& node : nodes_)
+      if (!node.path.empty()) paths.push_back(node.path);
+    return paths;
   }
 
   Result<void> write_document_of(const NodeCopy& node) {

@@ -219,62 +219,6 @@ TEST_P(EveryStore, ReadOnlyHandlesChangeNothing) {
   EXPECT_TRUE(group.contains("a").value());
 }
 
-TEST_P(EveryStore, ConsolidatedMetadataAnswersWithoutFurtherRequests) {
-  Group root = create_group(store_, "").value();
-  root.create_array("g/x", bytes_array()).value().set_attributes(parsed(R"({"n": 1.0})")).value();
-  root.create_group("g/h").value();
-  root.consolidate().value();
-  EXPECT_TRUE(root.metadata().find("consolidated_metadata")->find("must_understand")->as_bool() == false);
-
-  auto recorder = std::make_shared<Recorder>();
-  const Group group = open_group(store_, {.config = {.recorder = recorder}}).value();
-  const std::uint64_t after_open = recorder->stats().requests;
-  EXPECT_THAT(group.members().value(), ElementsAre(Pair("g", NodeType::group)));
-  const Group inner = std::get<Group>(group.open("g").value());
-  EXPECT_EQ(inner.path(), "g");
-  EXPECT_THAT(inner.members().value(), ElementsAre(Pair("h", NodeType::group), Pair("x", NodeType::array)));
-  EXPECT_EQ(std::get<Array>(inner.open("x").value()).attributes().dump(), R"({"n":1.0})");
-  EXPECT_TRUE(group.contains("g/h").value());
-  EXPECT_EQ(recorder->stats().requests, after_open);
-}
-
-TEST_P(EveryStore, ConsolidatedMetadataIsNeverTrustedByWriters) {
-  Group root = create_group(store_, "").value();
-  root.create_array("x", bytes_array()).value();
-  root.consolidate().value();
-  root.erase("x").value();
-  root.create_group("y").value();
-  EXPECT_THAT(writable(store_).members().value(), ElementsAre(Pair("y", NodeType::group)));
-  EXPECT_THAT(open_group(store_).value().members().value(), ElementsAre(Pair("x", NodeType::array)));
-  EXPECT_TRUE(open_group(store_).value().open("y")) << "what the snapshot does not name is looked for";
-  root.consolidate().value();
-  EXPECT_THAT(open_group(store_).value().members().value(), ElementsAre(Pair("y", NodeType::group)));
-}
-
-TEST(ConsolidatedMetadata, OfOtherKindsOrOfUnlawfulPathsIsIgnored) {
-  auto store = memory_store();
-  create_group(store, "real").value();
-  const auto members_with = [&](std::string_view consolidated) {
-    store->set("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":)" + std::string(consolidated) + "}").value();
-    return open_group(store).value().members().value();
-  };
-  EXPECT_THAT(members_with(R"({"kind":"by reference","metadata":{"x":{}}})"), ElementsAre(Pair("real", NodeType::group)));
-  EXPECT_THAT(members_with(R"({"kind":"inline","metadata":[]})"), ElementsAre(Pair("real", NodeType::group)));
-  EXPECT_THAT(members_with(R"({"kind":"inline","metadata":{"..":{},"/x":{},"a//b":{},"__c":{},"ok":{"zarr_format":3,"node_type":"group"}}})"),
-              ElementsAre(Pair("ok", NodeType::group)));
-}
-
-TEST(ConsolidatedMetadata, WithABrokenDocumentNamesNodeAndMember) {
-  auto store = memory_store();
-  store->set("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline","metadata":{"x":{"zarr_format":3,"node_type":"array"}}}})").value();
-  const auto node = open_group(store).value().open("x");
-  ASSERT_FALSE(node);
-  EXPECT_EQ(node.error().code(), ErrorCode::corrupt);
-  EXPECT_EQ(node.error().key(), "x/zarr.json");
-  EXPECT_EQ(node.error().member(), "shape");
-  EXPECT_THAT(node.error().message(), HasSubstr("consolidated metadata"));
-}
-
 TEST(Open, SaysWhereItLookedWhenNothingIsThere) {
   const auto node = open(memory_store(), {.path = "a/b"});
   ASSERT_FALSE(node);

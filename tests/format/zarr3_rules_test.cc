@@ -135,19 +135,5 @@ TEST(Zarr3Names, BareNamesOfNumcodecsAreReadAndTheirFullNamesWritten) {
   }
 }
 
-TEST(Zarr3Consolidated, MetadataNeedNotBeSorted) {
-  const auto store = memory_store();
-  const std::string group = R"({"zarr_format": 3, "node_type": "group"})";
-  store
-      ->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline",
-    "must_understand": false, "metadata": {"z/b": )" +
-                             group + R"(, "a": )" + group + R"(, "z/a": )" + group + R"(, "z": )" + group + "}}}")
-      .value();
-  const Group root = open_group(store).value();
-  EXPECT_THAT(root.members().value(), ElementsAre(Pair("a", NodeType::group), Pair("z", NodeType::group)));
-  EXPECT_THAT(std::get<Group>(root.open("z").value()).members().value(),
-              ElementsAre(Pair("a", NodeType::group), Pair("b", NodeType::group)));
-}
-
 }  // namespace
 }  // namespace sherd

@@ -3,6 +3,7 @@ create_array's own keywords make, read by the peers that can."""
 
 import importlib
 import json
+import shutil
 
 import numpy
 import pytest
@@ -81,6 +82,39 @@ def test_sherd_reads_what_zarr_python_consolidates(zarr, tmp_path):
     assert_same(sherd, tmp_path / "h")
     sherd.open_group(tmp_path / "h", mode="r+").attrs["title"] = "changed"
     assert zarr.open_consolidated(tmp_path / "h").attrs["title"] == "changed"
+
+
+@with_zarr
+def test_zarr_python_sees_every_edit_through_consolidated_metadata(zarr, tmp_path):
+    make(zarr, tmp_path / "h")
+    zarr.consolidate_metadata(tmp_path / "h")
+    seen = lambda: zarr.open_consolidated(tmp_path / "h")
+    root = sherd.open_group(tmp_path / "h", mode="r+")
+    root["a/b/numbers"].attrs["more"] = 1
+    assert dict(seen()["a/b/numbers"].attrs) == dict(sherd.open_array(tmp_path / "h/a/b/numbers").attrs)
+    array = sherd.open_array(tmp_path / "h/a/b/numbers", mode="r+")
+    array.resize((50, *array.shape[1:]))
+    assert seen()["a/b/numbers"].shape == array.shape
+    root.create_array("a/new/y", data=numpy.arange(4))
+    assert seen()["a/new/y"][...].tolist() == [0, 1, 2, 3]
+    del root["a/b"]
+    assert sorted(name for name, _ in seen().members(max_depth=None)) == ["Größe", "a", "a/new", "a/new/y"]
+    assert sherd.check(tmp_path / "h")["faults"] == []
+
+
+@with_zarr
+def test_sherd_is_not_misled_by_what_zarr_python_leaves_behind(zarr, tmp_path):
+    make(zarr, tmp_path / "h")
+    root = zarr.consolidate_metadata(tmp_path / "h")
+    root["a/b/numbers"].resize((50, *root["a/b/numbers"].shape[1:]))
+    root.create_array("a/new", data=numpy.arange(4))
+    shutil.rmtree(tmp_path / "h/Größe")
+    mine = sherd.open_group(tmp_path / "h")
+    assert mine["a/b/numbers"].shape[0] == 50
+    assert mine.keys() == ["a"] and mine["a"].keys() == ["b", "new"]
+    with pytest.raises(KeyError):
+        mine["Größe"]
+    assert [fault["code"] for fault in sherd.check(tmp_path / "h")["faults"]] == ["consolidated_stale"] * 3
 
 
 @with_zarr

@@ -163,14 +163,52 @@ TEST(Check, AChunkBeyondTheShapeIsAChunkOutside) {
   EXPECT_EQ(fault.severity, Fault::Severity::warning);
 }
 
-TEST(Check, ConsolidatedMetadataThatTellsOtherwiseIsStale) {
-  auto store = store_with(sharded(), "a");
-  open_group(store, {.writable = true}).value().consolidate().value();
+/// A group "g" with the arrays "a" and "b", consolidated in it and at the root.
+std::shared_ptr<Store> consolidated_store() {
+  auto store = store_with(sharded(), "g/a");
+  create_array(store, "g/b", sharded()).value();
+  for (const char* path : {"", "g"}) open_group(store, {.path = path, .writable = true}).value().consolidate().value();
+  return store;
+}
+
+/// The store's only faults: one of each of the two groups, which both begin so.
+std::string stale(const std::shared_ptr<Store>& store) {
+  const CheckReport report = checked(store);
+  EXPECT_EQ(report.faults.size(), 2U);
+  std::vector<std::string> keys;
+  for (const Fault& fault : report.faults) {
+    EXPECT_EQ(fault.code, "consolidated_stale");
+    EXPECT_EQ(fault.severity, Fault::Severity::warning);
+    keys.push_back(fault.key);
+  }
+  EXPECT_THAT(keys, ::testing::UnorderedElementsAre("zarr.json", "g/zarr.json"));
+  return report.faults.empty() ? "" : report.faults.front().message;
+}
+
+TEST(Check, ConsolidatedMetadataThatDiffersFromADocumentIsStale) {
+  auto store = consolidated_store();
   EXPECT_TRUE(checked(store).faults.empty());
-  open_array(store, {.path = "a", .writable = true}).value().set_attributes(Json::parse(R"({"x":1})").value()).value();
-  EXPECT_EQ(only(checked(store)).code, "consolidated_stale");
-  store->erase_prefix("a/").value();
-  EXPECT_EQ(only(checked(store)).code, "consolidated_stale");
+  std::string text = load(*store, "g/a/zarr.json");
+  save(*store, "g/a/zarr.json", text.insert(text.rfind("\"zarr_format\""), R"("dimension_names": ["y", "x"], )"));
+  EXPECT_THAT(stale(store), ::testing::HasSubstr("'g/a' differs from its document"));
+}
+
+TEST(Check, ConsolidatedMetadataThatNamesWhatDoesNotExistIsStale) {
+  auto store = consolidated_store();
+  store->erase_prefix("g/a/").value();
+  EXPECT_THAT(stale(store), ::testing::HasSubstr("names 'g/a', which does not exist"));
+}
+
+TEST(Check, ConsolidatedMetadataThatLeavesOutANodeIsStale) {
+  auto store = consolidated_store();
+  save(*store, "g/c/zarr.json", load(*store, "g/b/zarr.json"));
+  EXPECT_THAT(stale(store), ::testing::HasSubstr("leaves out 'g/c'"));
+}
+
+TEST(Check, ADamagedDocumentIsNoFaultOfConsolidatedMetadata) {
+  auto store = consolidated_store();
+  save(*store, "g/a/zarr.json", "{");
+  EXPECT_EQ(only(checked(store)).code, "document_corrupt");
 }
 
 TEST(Check, AnObjectThatCannotBeReadIsUnreadable) {

@@ -251,6 +251,26 @@ TEST(Copy, AChangedLayoutKeepsUnknownMembersAndRenewsConsolidatedMetadata) {
   EXPECT_EQ(wrong.error().code(), ErrorCode::invalid_argument);
 }
 
+TEST(Copy, ConsolidatedMetadataSayWhatWasCopiedWhateverTheSourcesSaid) {
+  auto source = memory_store();
+  for (const char* path : {"g/same", "g/changed", "g/gone"}) filled(source, path, {.chunks = {6, 4}});
+  for (const char* path : {"g", ""}) open_group(source, {.path = path, .writable = true}).value().consolidate().value();
+  auto exact = memory_store();
+  copy(source, exact).value();
+  EXPECT_EQ(tree_of(*exact), tree_of(*source)) << "what is true stays to the byte";
+  // Somebody else's changes, which leave the copies of documents behind.
+  std::string text = source->get("g/changed/zarr.json").value().value();
+  source->set("g/made/zarr.json", text).value();
+  source->set("g/changed/zarr.json", text.insert(text.rfind("\"zarr_format\""), R"("dimension_names": ["y", "x"], )")).value();
+  source->erase_prefix("g/gone/").value();
+  EXPECT_EQ(check(source).value().faults.size(), 6U);
+  auto destination = memory_store();
+  copy(source, destination).value();
+  EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
+  copy(source, destination, {.overwrite = true, .source_path = "g"}).value();
+  EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
+}
+
 TEST(Copy, WhatStandsAtTheDestinationIsConflictUnlessOverwritten) {
   auto source = memory_store();
   auto destination = memory_store();
