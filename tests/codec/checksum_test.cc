@@ -2,13 +2,13 @@
 #include "base/checksum.hpp"
 
 #include "base/endian.hpp"
-#include "codec_testing.hpp"
+#include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
 extern const CodecEntry crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec;
 }
 
-namespace sherd::testing {
+namespace sherd::test {
 namespace {
 
 const CodecEntry* const kChecksums[] = {&crc32c_codec, &crc32_codec, &adler32_codec, &fletcher32_codec};
@@ -23,8 +23,8 @@ TEST(Checksums, AreThoseOfTheirSpecifications) {
   EXPECT_EQ(adler32({}), 1u);
   EXPECT_EQ(fletcher32({}), 0u);
   // RFC 3720, B.4.
-  EXPECT_EQ(crc32c(ByteVector(32, std::byte{0})), 0x8a9136aau);
-  EXPECT_EQ(crc32c(ByteVector(32, std::byte{0xff})), 0x62a8ab43u);
+  EXPECT_EQ(crc32c(Bytes(32, std::byte{0})), 0x8a9136aau);
+  EXPECT_EQ(crc32c(Bytes(32, std::byte{0xff})), 0x62a8ab43u);
 }
 
 std::uint32_t crc_bit_by_bit(std::span<const std::byte> bytes, std::uint32_t polynomial) {
@@ -48,7 +48,7 @@ std::uint32_t fletcher_word_by_word(std::span<const std::byte> bytes) {
 }
 
 TEST(Checksums, AgreeWithTheirDefinitionsAtEveryLengthAndAlignment) {
-  const ByteVector bytes = noise(5000);
+  const Bytes bytes = noise(5000);
   for (const std::size_t size : {1, 2, 3, 7, 8, 15, 16, 31, 63, 64, 65, 255, 719, 720, 721, 1024, 1441, 3071, 4900}) {
     for (std::size_t at = 0; at < 9; ++at) {
       const auto part = std::span(bytes).subspan(at, size);
@@ -57,16 +57,16 @@ TEST(Checksums, AgreeWithTheirDefinitionsAtEveryLengthAndAlignment) {
       EXPECT_EQ(fletcher32(part), fletcher_word_by_word(part)) << size << " at " << at;
     }
   }
-  const ByteVector ones(100000, std::byte{0xff});
+  const Bytes ones(100000, std::byte{0xff});
   EXPECT_EQ(fletcher32(ones), fletcher_word_by_word(ones));
 }
 
 TEST(ChecksumCodecs, AddFourBytesAndGiveTheRestBack) {
   for (const CodecEntry* entry : kChecksums) {
-    const auto codec = make_bytes_codec(*entry).value();
+    const auto codec = try_bytes_codec(*entry).value();
     for (const std::size_t size : {0, 1, 2, 3, 1000, 100001}) {
-      const ByteVector bytes = noise(size);
-      const ByteVector packed = encoded(*codec, bytes);
+      const Bytes bytes = noise(size);
+      const Bytes packed = encoded(*codec, bytes);
       EXPECT_EQ(packed.size(), size + 4);
       EXPECT_EQ(codec->encoded_size(size), size + 4);
       EXPECT_EQ(decoded(*codec, packed, size).value(), bytes) << entry->name << " " << size;
@@ -79,10 +79,10 @@ TEST(ChecksumCodecs, AddFourBytesAndGiveTheRestBack) {
 
 TEST(ChecksumCodecs, EveryFlippedBitIsCorrupt) {
   for (const CodecEntry* entry : kChecksums) {
-    const auto codec = make_bytes_codec(*entry).value();
-    const ByteVector packed = encoded(*codec, noise(60));
+    const auto codec = try_bytes_codec(*entry).value();
+    const Bytes packed = encoded(*codec, noise(60));
     for (std::size_t bit = 0; bit < packed.size() * 8; ++bit) {
-      ByteVector damaged = packed;
+      Bytes damaged = packed;
       damaged[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
       EXPECT_EQ(code_of(decoded(*codec, damaged, 60)), ErrorCode::corrupt) << entry->name << " bit " << bit;
     }
@@ -92,23 +92,23 @@ TEST(ChecksumCodecs, EveryFlippedBitIsCorrupt) {
 TEST(ChecksumCodecs, FewerThanFourBytesAreCorrupt) {
   for (const CodecEntry* entry : kChecksums)
     for (const std::size_t size : {0, 1, 3})
-      EXPECT_EQ(code_of(decoded(*make_bytes_codec(*entry).value(), ByteVector(size), 10)), ErrorCode::corrupt)
+      EXPECT_EQ(code_of(decoded(*try_bytes_codec(*entry).value(), Bytes(size), 10)), ErrorCode::corrupt)
           << entry->name;
 }
 
 TEST(ChecksumCodecs, StandWhereTheLocationSays) {
-  const ByteVector bytes = noise(50);
+  const Bytes bytes = noise(50);
   for (const CodecEntry* entry : {&crc32_codec, &adler32_codec}) {
-    const ByteVector before = encoded(*make_bytes_codec(*entry).value(), bytes);
-    const ByteVector after = encoded(*make_bytes_codec(*entry, R"({"location": "end"})").value(), bytes);
-    EXPECT_EQ(ByteVector(before.begin() + 4, before.end()), bytes);
-    EXPECT_EQ(ByteVector(after.begin(), after.end() - 4), bytes);
+    const Bytes before = encoded(*try_bytes_codec(*entry).value(), bytes);
+    const Bytes after = encoded(*try_bytes_codec(*entry, R"({"location": "end"})").value(), bytes);
+    EXPECT_EQ(Bytes(before.begin() + 4, before.end()), bytes);
+    EXPECT_EQ(Bytes(after.begin(), after.end() - 4), bytes);
     EXPECT_EQ(load_little<std::uint32_t>(before.data()), load_little<std::uint32_t>(after.data() + 50));
-    EXPECT_EQ(code_of(make_bytes_codec(*entry, R"({"location": "middle"})")), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of(try_bytes_codec(*entry, R"({"location": "middle"})")), ErrorCode::invalid_argument);
   }
-  EXPECT_EQ(code_of(make_bytes_codec(crc32c_codec, R"({"location": "end"})")), ErrorCode::unsupported)
+  EXPECT_EQ(code_of(try_bytes_codec(crc32c_codec, R"({"location": "end"})")), ErrorCode::unsupported)
       << "only numcodecs.crc32c has a location";
 }
 
 }  // namespace
-}  // namespace sherd::testing
+}  // namespace sherd::test

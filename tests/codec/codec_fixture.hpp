@@ -1,12 +1,15 @@
-// What the tests of single codecs share: making a codec from metadata text and pushing bytes through it.
+// What the tests of codecs share: making a codec from metadata text, sample bytes, pushing them through it, and the
+// encodings of other implementations.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,8 @@
 namespace sherd::test {
 
 using Bytes = std::vector<std::byte>;
+
+inline Json json(std::string_view text) { return Json::parse(text).value(); }
 
 inline Bytes from_hex(std::string_view hex) {
   Bytes bytes(hex.size() / 2);
@@ -43,11 +48,26 @@ inline Bytes noise(std::size_t size, unsigned seed = 2) {
   return bytes;
 }
 
-inline CodecSpec spec_of(const CodecEntry& entry, std::string_view configuration) {
-  return {std::string(entry.name), configuration.empty() ? Json() : Json::parse(configuration).value()};
+/// Bytes that compress a little: words of a few bits, some of them repeated.
+inline Bytes sample(std::size_t size) {
+  Bytes bytes(size);
+  std::mt19937 random(static_cast<unsigned>(size) + 1);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = i >= 64 && random() % 4 != 0 ? bytes[i - 64] : static_cast<std::byte>(random() % 50);
+  return bytes;
 }
 
-inline Result<std::unique_ptr<BytesCodec>> try_bytes_codec(const CodecEntry& entry, std::string_view configuration,
+inline Bytes concatenated(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+inline CodecSpec spec_of(const CodecEntry& entry, std::string_view configuration) {
+  return {std::string(entry.name), configuration.empty() ? Json() : json(configuration)};
+}
+
+inline Result<std::unique_ptr<BytesCodec>> try_bytes_codec(const CodecEntry& entry, std::string_view configuration = "",
                                                            const DType& dtype = DType::uint8) {
   static const Limits limits;
   return entry.bytes_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
@@ -73,6 +93,25 @@ inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<c
   EXPECT_LE(**size, capacity);
   to.resize(**size);
   return std::optional(std::move(to));
+}
+
+/// The bytes that decode_blocks gives, all blocks but the last one being full.
+inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const std::byte> from,
+                                            std::size_t block_size, std::uint64_t limit) {
+  Bytes block(block_size);
+  Bytes all;
+  bool ended = false;
+  auto done = codec.decode_blocks(from, block, limit, [&](std::span<const std::byte> bytes) {
+    EXPECT_FALSE(ended);
+    EXPECT_EQ(bytes.data(), block.data());
+    ended = bytes.size() < block.size();
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    EXPECT_LE(all.size(), limit);
+    return true;
+  });
+  if (!done) return std::move(done).error();
+  EXPECT_TRUE(*done) << "the codec cannot decode in blocks";
+  return all;
 }
 
 /// Encodes, decodes with exact, ample and too little room, and compares.
@@ -111,6 +150,33 @@ inline void survive_damage(const BytesCodec& codec, const Bytes& stored, std::si
       damaged[random() % damaged.size()] ^= static_cast<std::byte>(1 + random() % 255);
     (void)decoded(codec, damaged, capacity);
   }
+}
+
+/// One encoding by another implementation; see tests/data/codec/make_bytes_codecs.py.
+struct Golden {
+  std::string writer, name;
+  Json configuration;
+  Bytes decoded, encoded;
+};
+
+inline std::vector<Golden> read_goldens(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.good()) << path;
+  std::vector<Golden> all;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream columns(line);
+    std::string cell[5];
+    for (auto& text : cell) std::getline(columns, text, '\t');
+    all.push_back({cell[0], cell[1], json(cell[2]), from_hex(cell[3]), from_hex(cell[4])});
+  }
+  return all;
+}
+
+inline ErrorCode code_of(const Error& error) { return error.code(); }
+template <class T>
+ErrorCode code_of(const Result<T>& result) {
+  EXPECT_FALSE(result.has_value()) << "an error was expected";
+  return result.has_value() ? ErrorCode{} : result.error().code();
 }
 
 }  // namespace sherd::test

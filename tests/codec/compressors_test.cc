@@ -1,13 +1,13 @@
 // zstd, gzip and zlib: round trips, other writers' bytes, streaming, and what hostile bytes must not do.
 #include <gmock/gmock.h>
 
-#include "codec_testing.hpp"
+#include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
 extern const CodecEntry zstd_codec, gzip_codec, zlib_codec, crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec;
 }
 
-namespace sherd::testing {
+namespace sherd::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,10 +35,10 @@ std::string name_of(const Case& c) { return std::string(c.entry->name) + " " + s
 
 TEST(Compressors, GiveBackWhatTheyWereGiven) {
   for (const Case& c : kCompressors) {
-    const auto codec = make_bytes_codec(*c.entry, c.configuration).value();
+    const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     for (const std::size_t size : {0, 1, 2, 3, 255, 256, 257, 4096, 65537, 131072, 1000003}) {
-      for (const ByteVector& bytes : {sample(size), noise(size), ByteVector(size)}) {
-        const ByteVector packed = encoded(*codec, bytes);
+      for (const Bytes& bytes : {sample(size), noise(size), Bytes(size)}) {
+        const Bytes packed = encoded(*codec, bytes);
         EXPECT_EQ(decoded(*codec, packed, size).value(), bytes) << name_of(c) << " " << size;
         EXPECT_EQ(decoded(*codec, packed, size + 7).value(), bytes) << name_of(c) << " " << size;
         for (const std::size_t block : {std::size_t{997}, std::size_t{131072}, size + 1})
@@ -50,8 +50,8 @@ TEST(Compressors, GiveBackWhatTheyWereGiven) {
 
 TEST(Compressors, SayWhenTheContentDoesNotFit) {
   for (const Case& c : kCompressors) {
-    const auto codec = make_bytes_codec(*c.entry, c.configuration).value();
-    const ByteVector packed = encoded(*codec, sample(10000));
+    const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
+    const Bytes packed = encoded(*codec, sample(10000));
     for (const std::size_t room : {0, 1, 9999})
       EXPECT_EQ(decoded(*codec, packed, room).value(), std::nullopt) << name_of(c) << " " << room;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, packed, 100, 9999)), ErrorCode::corrupt) << name_of(c);
@@ -60,11 +60,11 @@ TEST(Compressors, SayWhenTheContentDoesNotFit) {
 
 TEST(Compressors, WriteTheSameBytesWhateverTheThreadDidBefore) {
   for (const Case& c : kCompressors) {
-    const auto codec = make_bytes_codec(*c.entry, c.configuration).value();
-    const ByteVector bytes = sample(300000);
-    const ByteVector packed = encoded(*codec, bytes);
+    const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
+    const Bytes bytes = sample(300000);
+    const Bytes packed = encoded(*codec, bytes);
     for (const Case& other : kCompressors)
-      encoded(*make_bytes_codec(*other.entry, other.configuration).value(), noise(70000));
+      encoded(*try_bytes_codec(*other.entry, other.configuration).value(), noise(70000));
     EXPECT_EQ(encoded(*codec, bytes), packed) << name_of(c);
   }
 }
@@ -89,31 +89,31 @@ TEST(Compressors, ReadWhatOtherImplementationsWrote) {
 }
 
 TEST(Compressors, NeverGiveWrongBytesForDamagedOnes) {
-  const ByteVector bytes = sample(700);
+  const Bytes bytes = sample(700);
   for (const Case& c : kCompressors) {
-    const auto codec = make_bytes_codec(*c.entry, c.configuration).value();
-    const ByteVector packed = encoded(*codec, bytes);
-    const auto is_harmless = [&](const ByteVector& damaged) {
+    const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
+    const Bytes packed = encoded(*codec, bytes);
+    const auto is_harmless = [&](const Bytes& damaged) {
       const auto whole = decoded(*codec, damaged, bytes.size());
       const auto blocks = decoded_in_blocks(*codec, damaged, 64, bytes.size());
       return (!whole || !*whole || **whole == bytes) && (!blocks || *blocks == bytes);
     };
     for (std::size_t i = 0; i < packed.size(); ++i) {
       for (const unsigned mask : {0x01u, 0x80u, 0xffu}) {
-        ByteVector damaged = packed;
+        Bytes damaged = packed;
         damaged[i] ^= static_cast<std::byte>(mask);
         EXPECT_TRUE(is_harmless(damaged)) << name_of(c) << " byte " << i;
       }
     }
     for (std::size_t size = 0; size < packed.size(); ++size) {
-      const ByteVector cut(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(size));
+      const Bytes cut(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(size));
       const auto whole = decoded(*codec, cut, bytes.size());
       EXPECT_TRUE(!whole || !*whole) << name_of(c) << " cut to " << size;
       EXPECT_EQ(code_of(decoded_in_blocks(*codec, cut, 64, bytes.size())), ErrorCode::corrupt)
           << name_of(c) << " " << size;
     }
-    for (const ByteVector& tail : {ByteVector(1), ByteVector(40), noise(9)}) {
-      const ByteVector longer = concatenated({packed, tail});
+    for (const Bytes& tail : {Bytes(1), Bytes(40), noise(9)}) {
+      const Bytes longer = concatenated({packed, tail});
       EXPECT_EQ(code_of(decoded(*codec, longer, bytes.size())), ErrorCode::corrupt) << name_of(c);
       EXPECT_EQ(code_of(decoded_in_blocks(*codec, longer, 64, bytes.size())), ErrorCode::corrupt) << name_of(c);
     }
@@ -122,9 +122,9 @@ TEST(Compressors, NeverGiveWrongBytesForDamagedOnes) {
 
 TEST(Compressors, EndEarlyWhereTheSinkHasEnough) {
   for (const Case& c : kCompressors) {
-    const auto codec = make_bytes_codec(*c.entry, c.configuration).value();
-    const ByteVector packed = encoded(*codec, sample(100000));
-    ByteVector block(1000);
+    const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
+    const Bytes packed = encoded(*codec, sample(100000));
+    Bytes block(1000);
     int calls = 0;
     EXPECT_TRUE(
         codec->decode_blocks(packed, block, 100000, [&](std::span<const std::byte>) { return ++calls < 3; }).value());
@@ -133,11 +133,11 @@ TEST(Compressors, EndEarlyWhereTheSinkHasEnough) {
 }
 
 TEST(Gzip, AWrongChecksumOrLengthIsCorrupt) {
-  const auto codec = make_bytes_codec(gzip_codec).value();
-  const ByteVector bytes = sample(500);
-  const ByteVector packed = encoded(*codec, bytes);
+  const auto codec = try_bytes_codec(gzip_codec).value();
+  const Bytes bytes = sample(500);
+  const Bytes packed = encoded(*codec, bytes);
   for (std::size_t from_end = 1; from_end <= 8; ++from_end) {
-    ByteVector damaged = packed;
+    Bytes damaged = packed;
     damaged[packed.size() - from_end] ^= std::byte{4};
     EXPECT_EQ(code_of(decoded(*codec, damaged, 500)), ErrorCode::corrupt) << from_end;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, damaged, 64, 500)), ErrorCode::corrupt) << from_end;
@@ -146,16 +146,16 @@ TEST(Gzip, AWrongChecksumOrLengthIsCorrupt) {
 
 TEST(Gzip, WritesNoTimeAndNoName) {
   for (const std::string_view level : {R"({"level": 1})", R"({"level": 6})"}) {
-    const ByteVector packed = encoded(*make_bytes_codec(gzip_codec, level).value(), sample(500));
-    const ByteVector head(packed.begin(), packed.begin() + 8);
+    const Bytes packed = encoded(*try_bytes_codec(gzip_codec, level).value(), sample(500));
+    const Bytes head(packed.begin(), packed.begin() + 8);
     EXPECT_EQ(head, from_hex("1f8b080000000000")) << level;
   }
 }
 
 TEST(Deflate, ABombIsCutOffAtTheExpectedSize) {
   for (const CodecEntry* entry : {&gzip_codec, &zlib_codec}) {
-    const auto codec = make_bytes_codec(*entry, R"({"level": 9})").value();
-    const ByteVector packed = encoded(*codec, ByteVector(std::size_t{64} << 20));
+    const auto codec = try_bytes_codec(*entry, R"({"level": 9})").value();
+    const Bytes packed = encoded(*codec, Bytes(std::size_t{64} << 20));
     EXPECT_EQ(decoded(*codec, packed, 4096).value(), std::nullopt);
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, packed, 4096, 5000)), ErrorCode::corrupt);
     EXPECT_LE((std::uint64_t{64} << 20) / packed.size(), codec->max_ratio());
@@ -163,8 +163,8 @@ TEST(Deflate, ABombIsCutOffAtTheExpectedSize) {
 }
 
 TEST(Zlib, ADictionaryIsRefused) {
-  const auto codec = make_bytes_codec(zlib_codec).value();
-  const ByteVector packed = from_hex("78bb000000010300000000 01");
+  const auto codec = try_bytes_codec(zlib_codec).value();
+  const Bytes packed = from_hex("78bb000000010300000000 01");
   EXPECT_FALSE(decoded(*codec, packed, 10).has_value());
   EXPECT_FALSE(decoded_in_blocks(*codec, packed, 10, 10).has_value());
 }
@@ -173,9 +173,9 @@ TEST(Zlib, ADictionaryIsRefused) {
 const char kOpenFrame[] = "28b52ffd0038";
 
 TEST(Zstd, AContentSizeThatLiesIsCorrupt) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  const ByteVector bytes = sample(1000);
-  ByteVector packed = encoded(*codec, bytes);
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  const Bytes bytes = sample(1000);
+  Bytes packed = encoded(*codec, bytes);
   ASSERT_EQ(packed[4], std::byte{0x60}) << "single segment, two bytes of content size";
   packed[5] ^= std::byte{1};
   for (const bool high : {false, true}) {
@@ -188,17 +188,17 @@ TEST(Zstd, AContentSizeThatLiesIsCorrupt) {
 }
 
 TEST(Zstd, AFrameOfSixteenBytesThatClaimsATebibyteIsNotBelieved) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  const ByteVector packed = from_hex("28b52ffde00000000000010000010000");
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  const Bytes packed = from_hex("28b52ffde00000000000010000010000");
   EXPECT_EQ(decoded(*codec, packed, 4096).value(), std::nullopt);
   EXPECT_FALSE(codec->decode_blocks(packed, {}, 4096, [](auto) { return true; }).value());
 }
 
 TEST(Zstd, ABombIsCutOffAtTheExpectedSize) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  ByteVector bomb = from_hex(kOpenFrame);
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  Bytes bomb = from_hex(kOpenFrame);
   for (int i = 0; i < 8192; ++i) {
-    const ByteVector block = from_hex(i == 8191 ? "030010aa" : "020010aa");  // 128 KiB of 0xaa
+    const Bytes block = from_hex(i == 8191 ? "030010aa" : "020010aa");  // 128 KiB of 0xaa
     bomb.insert(bomb.end(), block.begin(), block.end());
   }
   EXPECT_EQ(decoded(*codec, bomb, 4096).value(), std::nullopt);
@@ -207,13 +207,13 @@ TEST(Zstd, ABombIsCutOffAtTheExpectedSize) {
 }
 
 TEST(Zstd, WindowsThatNoLevelWritesAreUnsupported) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  const ByteVector huge = from_hex("28b52ffd00a8010000");  // 2^31
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  const Bytes huge = from_hex("28b52ffd00a8010000");  // 2^31
   EXPECT_EQ(code_of(decoded(*codec, huge, 10)), ErrorCode::unsupported);
   EXPECT_THAT(decoded(*codec, huge, 10).error().message(), HasSubstr("window of 2147483648 bytes"));
   EXPECT_EQ(code_of(decoded_in_blocks(*codec, huge, 10, 10)), ErrorCode::unsupported);
-  const ByteVector largest = from_hex("28b52ffd0088010000");  // 2^27
-  EXPECT_EQ(decoded(*codec, largest, 10).value(), ByteVector());
+  const Bytes largest = from_hex("28b52ffd0088010000");  // 2^27
+  EXPECT_EQ(decoded(*codec, largest, 10).value(), Bytes());
 }
 
 TEST(Zstd, BlocksThatAreCutOffReservedOrCompressedToNothingAreCorruptHoweverTheyAreDecoded) {
@@ -232,27 +232,27 @@ TEST(Zstd, BlocksThatAreCutOffReservedOrCompressedToNothingAreCorruptHoweverThey
 }
 
 TEST(Zstd, ADictionaryIsUnsupported) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  const ByteVector packed = from_hex("28b52ffd013805010000");
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  const Bytes packed = from_hex("28b52ffd013805010000");
   EXPECT_EQ(code_of(decoded(*codec, packed, 10)), ErrorCode::unsupported);
   EXPECT_THAT(decoded(*codec, packed, 10).error().message(), HasSubstr("dictionary"));
-  EXPECT_EQ(decoded(*codec, from_hex("28b52ffd013800010000"), 10).value(), ByteVector()) << "id 0 is none";
+  EXPECT_EQ(decoded(*codec, from_hex("28b52ffd013800010000"), 10).value(), Bytes()) << "id 0 is none";
 }
 
 TEST(Zstd, AFloodOfSkippableFramesIsWalkedOnce) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
-  ByteVector flood;
-  const ByteVector skippable = from_hex("502a4d1800000000");
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  Bytes flood;
+  const Bytes skippable = from_hex("502a4d1800000000");
   for (int i = 0; i < 500000; ++i) flood.insert(flood.end(), skippable.begin(), skippable.end());
-  EXPECT_EQ(decoded(*codec, flood, 10).value(), ByteVector());
-  const ByteVector bytes = sample(100);
-  const ByteVector packed = concatenated({flood, encoded(*codec, bytes)});
+  EXPECT_EQ(decoded(*codec, flood, 10).value(), Bytes());
+  const Bytes bytes = sample(100);
+  const Bytes packed = concatenated({flood, encoded(*codec, bytes)});
   EXPECT_EQ(decoded(*codec, packed, 100).value(), bytes);
   EXPECT_EQ(decoded_in_blocks(*codec, packed, 64, 100).value(), bytes);
 }
 
 TEST(Zstd, ASkippableFrameLongerThanTheChunkIsCorrupt) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
+  const auto codec = try_bytes_codec(zstd_codec).value();
   EXPECT_EQ(code_of(decoded(*codec, from_hex("502a4d18ffffffff"), 10)), ErrorCode::corrupt);
   EXPECT_EQ(code_of(decoded(*codec, {}, 10)), ErrorCode::corrupt);
 }
@@ -260,16 +260,16 @@ TEST(Zstd, ASkippableFrameLongerThanTheChunkIsCorrupt) {
 TEST(Compressors, RefuseLevelsAndMembersThatDoNotExist) {
   for (const std::string_view configuration : {R"({"level": -131073})", R"({"level": 23})", R"({"level": 1.5})",
                                                R"({"level": "3"})", R"({"level": 99999999999999999999})"}) {
-    const auto codec = make_bytes_codec(zstd_codec, configuration);
+    const auto codec = try_bytes_codec(zstd_codec, configuration);
     EXPECT_EQ(code_of(codec), ErrorCode::invalid_argument) << configuration;
     EXPECT_EQ(codec.error().member(), "configuration.level");
   }
-  EXPECT_EQ(make_bytes_codec(zstd_codec, R"({"level": 1, "checksum": 1})").error().member(), "configuration.checksum");
-  EXPECT_EQ(code_of(make_bytes_codec(gzip_codec, R"({"level": 10})")), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(make_bytes_codec(gzip_codec, R"({"level": -1})")), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(make_bytes_codec(zlib_codec, R"({"level": -2})")), ErrorCode::invalid_argument);
+  EXPECT_EQ(try_bytes_codec(zstd_codec, R"({"level": 1, "checksum": 1})").error().member(), "configuration.checksum");
+  EXPECT_EQ(code_of(try_bytes_codec(gzip_codec, R"({"level": 10})")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(try_bytes_codec(gzip_codec, R"({"level": -1})")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(try_bytes_codec(zlib_codec, R"({"level": -2})")), ErrorCode::invalid_argument);
   for (const CodecEntry* entry : kTable) {
-    const auto codec = make_bytes_codec(*entry, R"({"colour": 1})");
+    const auto codec = try_bytes_codec(*entry, R"({"colour": 1})");
     EXPECT_EQ(code_of(codec), ErrorCode::unsupported) << entry->name;
     EXPECT_EQ(codec.error().member(), "configuration.colour");
   }
@@ -285,4 +285,4 @@ TEST(Compressors, HaveShortForms) {
 }
 
 }  // namespace
-}  // namespace sherd::testing
+}  // namespace sherd::test
