@@ -12,6 +12,7 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kEncodeBatchBytes = std::uint64_t{1} << 20;  // decoded
+constexpr std::uint64_t kReservedBytes = std::uint64_t{64} << 20;
 
 Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   Shape result(cell.size());
@@ -136,7 +137,8 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
 
 Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                           Buffer& to) const {
-  SHERD_TRY(to.resize(chunk_bytes(stored.layout, stored.shape)));  // so that it seldom has to move as it grows
+  // So that it seldom has to move as it grows.
+  SHERD_TRY(to.resize(std::min(chunk_bytes(stored.layout, stored.shape), kReservedBytes)));
   BufferWriter writer(to);
   if (!old || stored.covered()) return to_object(stored, nullptr, writer);
   SpanSource source("", *old);

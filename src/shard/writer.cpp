@@ -19,11 +19,17 @@ std::uint64_t morton(const Shape& cell, const Shape& grid) noexcept {
   return code;
 }
 
-std::uint64_t live_bytes(const ShardIndex& index, std::vector<Extent>& extents) {
+// More than any encoding of an inner chunk takes is none, and never read.
+Result<void> check_length(const ShardLayout& layout, const Extent& extent) {
+  if (layout.inner->shard) return {};
+  return layout.inner->check_encoded_size(layout.inner_shape, extent.length);
+}
+
+std::uint64_t live_bytes(const ShardLayout& layout, const ShardIndex& index, std::vector<Extent>& extents) {
   std::uint64_t live = 0;
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
-    if (!extent || !*extent) continue;
+    if (!extent || !*extent || !check_length(layout, **extent)) continue;
     if (live <= index.object_size()) live += (*extent)->length;  // overlaps may add up to more than fits 64 bits
     extents.push_back(**extent);
   }
@@ -60,7 +66,7 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   SHERD_TRY(start_new(to));
   const std::uint64_t size = old.index->object_size();
   std::vector<Extent> used;
-  const std::uint64_t live = live_bytes(*old.index, used) + index_size_;
+  const std::uint64_t live = live_bytes(layout_, *old.index, used) + index_size_;
   const bool wasteful = size > live && static_cast<double>(size - live) > max_unused * static_cast<double>(size);
   if (wasteful) return move_densely(old, changed);
   index_ = *old.index;
@@ -68,8 +74,19 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   moved_ = index_.count();
   if (layout_.index.location == IndexLocation::end && size >= index_size_) used.push_back({size - index_size_, index_size_});
   else used.push_back({0, index_size_});
-  find_gaps(std::move(used), size);
-  return to.copy(*old.source, 0, size, 0);
+  find_gaps(used, size);
+  return copy_used(*old.source, used);
+}
+
+// Only what the index refers to: between that, a hostile shard may have a hole of any size.
+Result<void> ShardWriter::copy_used(ByteSource& old, std::span<const Extent> sorted) {
+  for (std::size_t i = 0; i < sorted.size();) {
+    Extent run = sorted[i];
+    for (++i; i < sorted.size() && sorted[i].offset <= run.end(); ++i)
+      run.length = std::max(run.end(), sorted[i].end()) - run.offset;
+    SHERD_TRY(to_->copy(old, run.offset, run.length, run.offset));
+  }
+  return {};
 }
 
 // Untouched chunks one after the other, in the order in which they stand.
@@ -80,7 +97,9 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
   for (std::uint64_t slot = 0; slot < index_.slots(); ++slot) {
     if (skip[slot]) continue;
     SHERD_TRY(extent, old.index->extent(slot));
-    if (extent) kept.emplace_back(*extent, slot);
+    if (!extent) continue;
+    SHERD_TRY(check_length(layout_, *extent).in_slot(slot));
+    kept.emplace_back(*extent, slot);
   }
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
   for (const auto& [extent, slot] : kept) {
@@ -92,7 +111,7 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
   return {};
 }
 
-void ShardWriter::find_gaps(std::vector<Extent> used, std::uint64_t end) {
+void ShardWriter::find_gaps(std::vector<Extent>& used, std::uint64_t end) {
   std::sort(used.begin(), used.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
   std::uint64_t at = 0;
   for (const Extent& extent : used) {

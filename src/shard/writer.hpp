@@ -69,7 +69,9 @@ class ShardWriter {
   [[nodiscard]] std::uint64_t allocate(std::uint64_t length);
   std::vector<Placed> place(const EncodedBatch& batch);
   Result<void> move_densely(const OldShard& old, std::span<const std::uint64_t> changed);
-  void find_gaps(std::vector<Extent> used, std::uint64_t end);
+  /// Sorts what is used and finds what is free before `end`.
+  void find_gaps(std::vector<Extent>& used, std::uint64_t end);
+  Result<void> copy_used(ByteSource& old, std::span<const Extent> sorted);
 
   const ShardLayout& layout_;
   const Shape grid_;

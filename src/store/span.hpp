@@ -37,7 +37,7 @@ class SpanSource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// Collects an object in a Buffer. Bytes never written are undefined: writers of shards leave no gaps.
+/// Collects an object in a Buffer.
 class BufferWriter final : public ObjectWriter {
  public:
   explicit BufferWriter(Buffer& to) : to_(to) { to_.truncate(0); }
@@ -45,8 +45,10 @@ class BufferWriter final : public ObjectWriter {
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     const std::lock_guard hold(mutex_);
     const std::uint64_t end = offset + bytes.size();
-    if (end > to_.size())
+    const std::size_t before = to_.size();
+    if (end > before)
       if (auto grown = to_.grow(end); !grown) return grown;
+    if (offset > before) std::memset(to_.data() + before, 0, offset - before);
     if (!bytes.empty()) std::memcpy(to_.data() + offset, bytes.data(), bytes.size());
     return {};
   }
