@@ -33,8 +33,9 @@ struct Limits {
   [[nodiscard]] SHERD_API std::vector<std::pair<std::string_view, std::uint64_t>> entries() const;
 };
 
-/// What a handle keeps between calls, within cache_bytes: shard indices only, also whole encoded shards,
-/// or also decoded chunks.
+/// What a handle keeps between calls, within cache_bytes: shard indices only; also stored objects as they are, read
+/// whole at the first access to any part; or also decoded chunks, each from its first access on. An object or chunk
+/// larger than cache_bytes is read as with `index`. What is kept costs no request while the object stays the same.
 enum class CacheMode : std::uint8_t { index, shard, chunks };
 
 /// The order of inner chunks inside a newly written shard.
@@ -47,9 +48,20 @@ struct Progress {
 };
 
 /// Run-time settings of a handle.
+///
+/// memory_budget bounds what one call holds at one time of elements and their encodings, beside the caller's own memory:
+/// - read: half of it bytes as they are stored, half what decoding needs. Chunks decoded straight into the result need
+///   nothing, and large ones of zstd, gzip and zlib are decoded in blocks.
+/// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits for its place
+///   in a shard. Shards that cannot be written in parts, for codecs around them, take several times their size.
+/// What cannot be divided is done even where it is larger, alone: a chunk with its encoding; a shard of which the
+/// codecs around it, or cache = shard, ask to be read whole.
+/// Not in it: what is kept between calls (cache_bytes); indices (16 bytes an inner chunk) and plans (a few hundred bytes
+/// for each inner chunk that is touched) of the shards under way; text that is written, and text in a result; 6 MiB a
+/// thread for small and kept scratch, and the tables and windows that a codec keeps a thread (zstd: up to 32 MiB).
 struct Config {
   unsigned threads = 0;                                     ///< 0: all cores
-  std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes in flight: encoded, decoded scratch, queues
+  std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes; see above
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
   std::optional<std::uint64_t> coalesce_gap = {};                ///< the store's own where absent
