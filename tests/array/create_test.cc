@@ -221,6 +221,19 @@ TEST(CreateArray, KeepsFillValuesBitForBit) {
   EXPECT_EQ(member({.shape = {1}, .dtype = DType::bool_}, "fill_value"), "false");
 }
 
+TEST(CreateArray, RefusesShardsThatAreReadableOnlyWholeAndExceedTheLimitOfWhatIsDecodedWhole) {
+  const auto with = [](std::string_view around) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint8};
+    options.chunk_grid = parsed(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})");
+    options.raw_codecs = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
+        "codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})" + std::string(around) + "]");
+    options.config.limits.chunk_bytes = 1024;
+    return create_array(memory_store(), "", options);
+  };
+  EXPECT_TRUE(with(""));
+  EXPECT_EQ(with(R"(, "crc32c")").error().code(), ErrorCode::unsupported);
+}
+
 TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   const auto invalid = ErrorCode::invalid_argument;
   const Shape shape{64, 64};
