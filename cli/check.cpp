@@ -37,7 +37,7 @@ struct Check {
   bool data = false;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(report, check(url, {.path = {}, .data = data, .config = session.watched("check")}));
+    SHERD_TRY(report, at(url, check(url, {.path = {}, .data = data, .config = session.watched("check")})));
     if (session.json()) {
       SHERD_TRY(session.out().print(report.to_json()));
     } else {
@@ -55,6 +55,7 @@ Run add_check(Arguments& arguments) {
   auto check = std::make_shared<Check>();
   arguments.argument("URL", check->url, "An array or a group, with all below it");
   arguments.flag("--data", check->data, "Decode every chunk too");
+  arguments.later({"--repair", "--drop-broken", "--no-backup"});
   arguments.examples({{"sherd check study.zarr", "metadata documents, keys and shard indices"},
                       {"sherd check study.zarr --data && echo sound", "every chunk as well"}});
   return [check](Session& session) { return check->run(session); };

@@ -8,6 +8,8 @@
 namespace sherd::cli {
 namespace {
 
+constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
+
 Json as_json(const CopyReport& report) {
   return Json::Object{{"arrays", report.arrays},
                       {"groups", report.groups},
@@ -23,17 +25,20 @@ struct Copy {
   bool resume = false, overwrite = false;
 
   [[nodiscard]] Result<CopyOptions> options(Session& session) const {
-    CreateOptions chosen;
+    CreateOptions chosen{.config = session.guarded("copy")};
     SHERD_TRY(chunking.apply(chosen));
-    CopyOptions options{.resume = resume, .overwrite = overwrite, .config = session.guarded("copy")};
+    if (chosen.chunk_grid) return invalid_argument("copy makes chunks and shards of one shape; write it as 64,64");
+    CopyOptions options{.resume = resume, .overwrite = overwrite, .config = std::move(chosen.config)};
     if (chunking.chunks) options.chunks = chosen.chunks;
     if (chunking.shards && !chosen.auto_shards) options.shards = chosen.shards;
     options.auto_shards = chosen.auto_shards;
     options.codecs = chosen.codecs;
     options.index_location = chunking.location();
-    options.config.chunk_order = chunking.order();
     if (!memory.empty()) {
       SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
+      if (bytes < kLeastMemory)
+        return invalid_argument("--memory: a copy takes " + print_bytes(kLeastMemory) + " at the least, not " +
+                                print_bytes(bytes));
       options.config.memory_budget = bytes;
     }
     return options;
@@ -41,7 +46,7 @@ struct Copy {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
-    SHERD_TRY(report, sherd::copy(source, destination, chosen));
+    SHERD_TRY(report, in_store(sherd::copy(source, destination, chosen), source + " or " + destination));
     std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") +
                        ": " + print_count(report.shards, "object") + " written, " +
                        print_count(report.chunks_moved, "chunk") + " moved as they were, " +
@@ -61,9 +66,10 @@ Run add_copy(Arguments& arguments) {
   arguments.argument("SRC", copy->source, "An array or a group");
   arguments.argument("DST", copy->destination, "Where the copy goes");
   copy->chunking.add_to(arguments);
-  arguments.text("--memory", "SIZE", copy->memory, "Memory that the copy may use; 256MiB where absent");
+  arguments.text("--memory", "SIZE", copy->memory, "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
   arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
   arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
+  arguments.later({"--to VALUE", "--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
   arguments.examples(
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},

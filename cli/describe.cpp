@@ -77,6 +77,42 @@ std::string grid_text(const Shape& shape, const Shape& cell, const DType& dtype,
          bytes_text(cell, dtype);
 }
 
+/// "[3×2, 4], [5]", and how many objects that is.
+std::vector<std::string> edges_row(const Array& array, std::string label) {
+  std::string text;
+  Shape cells;
+  for (std::size_t d = 0; d < array.ndim(); ++d) {
+    text += d == 0 ? "[" : ", [";
+    cells.push_back(0);
+    for (const auto& [length, count] : array.edges(d)) {
+      text += (cells.back() == 0 ? "" : ", ") + std::to_string(length);
+      if (count != 1) text += "×" + std::to_string(count);
+      cells.back() += count;
+    }
+    text += "]";
+  }
+  const auto count = element_count(cells);
+  return {label + "s", shortened(std::move(text), kAttributeWidth), count ? print_count(*count, label) : ""};
+}
+
+/// One list of lengths a dimension; runs of [length, count] where there are very many.
+Json edges_json(const Array& array) {
+  constexpr std::uint64_t kMost = 65536;
+  Json::Array axes;
+  for (std::size_t d = 0; d < array.ndim(); ++d) {
+    const auto runs = array.edges(d);
+    std::uint64_t cells = 0;
+    for (const auto& [length, count] : runs) cells += count;
+    Json::Array lengths;
+    for (const auto& [length, count] : runs) {
+      if (cells > kMost) lengths.push_back(Json::numbers({length, count}));
+      else lengths.insert(lengths.end(), count, Json(length));
+    }
+    axes.emplace_back(std::move(lengths));
+  }
+  return Json(std::move(axes));
+}
+
 void array_rows(const Array& array, Rows& rows) {
   const Shape shape = array.shape();
   const DType& dtype = array.dtype();
@@ -88,12 +124,13 @@ void array_rows(const Array& array, Rows& rows) {
   }
   rows.push_back({"dtype", dtype_text(dtype)});
   if (const auto shards = array.shards())
-    rows.push_back({"shards", to_string(*shards), grid_text(shape, *shards, dtype, "shard")});
+    rows.push_back(shards->size() == shape.size()
+                       ? std::vector{std::string("shards"), to_string(*shards), grid_text(shape, *shards, dtype, "shard")}
+                       : edges_row(array, "shard"));
   const Shape& chunks = array.chunks();
-  if (chunks.size() == shape.size())
-    rows.push_back({"chunks", to_string(chunks), grid_text(shape, chunks, dtype, "chunk")});
-  else
-    rows.push_back({"chunks", member(member(array.metadata(), "chunk_grid"), "name").text()});
+  rows.push_back(chunks.size() == shape.size()
+                     ? std::vector{std::string("chunks"), to_string(chunks), grid_text(shape, chunks, dtype, "chunk")}
+                     : edges_row(array, "chunk"));
   codec_rows(member(array.metadata(), "codecs"), rows);
   rows.push_back({"fill value", print_scalar(array.fill_value(), dtype).dump()});
 }
@@ -117,7 +154,9 @@ std::string dtype_text(const DType& dtype) {
   return dtype.name() + "[" + scale + std::string(dtype.unit()) + "]";
 }
 
-std::string_view type_name(NodeType type) noexcept { return type == NodeType::array ? "array" : "group"; }
+std::string_view type_name(NodeType type) noexcept {
+  return type == NodeType::array ? "array" : type == NodeType::group ? "group" : "unknown";
+}
 
 std::string summary(const Array& array) { return to_string(array.shape()) + " " + dtype_text(array.dtype()); }
 
@@ -136,8 +175,10 @@ Json describe(const Node& node) {
                       {"node_type", "array"},
                       {"shape", Json::numbers(array.shape())},
                       {"dtype", print_dtype(array.dtype())},
-                      {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : Json()},
-                      {"shards", shards ? Json::numbers(*shards) : Json()},
+                      {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : edges_json(array)},
+                      {"shards", !shards                           ? Json()
+                                 : shards->size() == array.ndim() ? Json::numbers(*shards)
+                                                                  : edges_json(array)},
                       {"codecs", member(array.metadata(), "codecs")},
                       {"fill_value", print_scalar(array.fill_value(), array.dtype())},
                       {"dimension_names", names_json(array.dimension_names())},

@@ -12,7 +12,7 @@ struct Export {
   std::string url, destination, to;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, open_array(url, session.opening(session.guarded("export"))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("export")))));
     SHERD_TRY(export_file(array, destination, {.to = to}));
     session.note("exported " + url + ": " + summary(array) + " in " + destination);
     return 0;

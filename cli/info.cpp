@@ -15,6 +15,7 @@ namespace {
 struct Totals {
   Array::Stored stored;
   std::optional<std::uint64_t> elements_bytes = 0;
+  std::optional<Error> failure = {};  ///< the first of a member
 };
 
 Result<void> add_array(const Array& array, Totals& totals) {
@@ -27,11 +28,13 @@ Result<void> add_array(const Array& array, Totals& totals) {
   return {};
 }
 
+/// What cannot be opened is left out, and told once the rest is.
 Result<void> add_node(const Node& node, Totals& totals) {
   if (const auto* array = std::get_if<Array>(&node)) return add_array(*array, totals);
   return for_each_member(std::get<Group>(node), [&](const std::string&, NodeType, Result<Node> member) -> Result<void> {
-    if (!member) return std::move(member).error();
-    return add_node(*member, totals);
+    auto added = !member ? Result<void>(std::move(member).error()) : add_node(*member, totals);
+    if (!added && !totals.failure) totals.failure = std::move(added).error();
+    return {};
   });
 }
 
@@ -48,19 +51,24 @@ struct Info {
   bool no_stored = false;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(node, open(url, session.opening(session.config())));
+    SHERD_TRY(node, at(url, open(url, session.opening(session.config()))));
     Totals totals;
-    if (!no_stored) SHERD_TRY(add_node(node, totals));
+    if (!no_stored) SHERD_TRY(at(url, add_node(node, totals)));
+    SHERD_TRY(print(session, node, totals));
+    if (totals.failure) return at(url, Result<int>(*totals.failure));
+    return 0;
+  }
+
+  Result<void> print(Session& session, const Node& node, const Totals& totals) const {
     if (session.json()) {
       Json json = describe(node);
       if (!no_stored)
         json.set("stored", Json::Object{{"objects", totals.stored.objects}, {"bytes", totals.stored.bytes}});
-      SHERD_TRY(session.out().print(json));
-      return 0;
+      return session.out().print(json);
     }
     auto rows = describe_rows(node);
     if (const auto* group = std::get_if<Group>(&node)) {
-      SHERD_TRY(members, group->members());
+      SHERD_TRY(members, at(url, group->members()));
       rows.push_back({"members", std::to_string(members.size())});
     }
     if (!no_stored)
@@ -68,8 +76,7 @@ struct Info {
                       ratio_text(totals)});
     for (auto& row : rows)
       for (std::string& cell : row) cell = printable(cell);
-    SHERD_TRY(session.out().write(print_table(rows)));
-    return 0;
+    return session.out().write(print_table(rows));
   }
 };
 

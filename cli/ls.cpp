@@ -1,4 +1,5 @@
-// sherd ls: the direct members of a group, one a line; an array is its own only line.
+// sherd ls: the direct members of a group, one a line; an array is its own only line. A member that is broken stands
+// among them, and what is wrong with the first one is the command's error.
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -15,7 +16,7 @@ struct Entry {
   std::optional<Array> array = {};
 };
 
-Json as_json(const Entry& entry) {
+Json entry_json(const Entry& entry) {
   Json json(Json::Object{{"name", entry.name}, {"node_type", type_name(entry.type)}});
   if (entry.array) {
     json.set("shape", Json::numbers(entry.array->shape()));
@@ -29,8 +30,11 @@ std::vector<std::string> long_row(const Entry& entry) {
   if (!entry.array) return row;
   row[1] = dtype_text(entry.array->dtype());
   row[2] = to_string(entry.array->shape());
-  if (!entry.array->chunks().empty()) row[3] = to_string(entry.array->chunks());
-  if (const auto shards = entry.array->shards()) row[4] = to_string(*shards);
+  const auto lengths = [&](const Shape& shape) {
+    return shape.size() == entry.array->ndim() ? to_string(shape) : std::string("rectilinear");
+  };
+  row[3] = lengths(entry.array->chunks());
+  if (const auto shards = entry.array->shards()) row[4] = lengths(*shards);
   return row;
 }
 
@@ -38,7 +42,7 @@ struct Ls {
   std::string url;
   bool long_form = false;
 
-  [[nodiscard]] Result<std::vector<Entry>> entries(const Node& node) const {
+  [[nodiscard]] Result<std::vector<Entry>> entries(const Node& node, std::optional<Error>& failure) const {
     if (const auto* array = std::get_if<Array>(&node))
       return std::vector<Entry>{
           {last_component(url), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
@@ -47,27 +51,34 @@ struct Ls {
     SHERD_TRY(members, group.members());
     for (const auto& [name, type] : members) {
       list.push_back({name, type});
-      if (!long_form || type == NodeType::group) continue;
-      SHERD_TRY(opened, group.open(name));
-      if (auto* array = std::get_if<Array>(&opened)) list.back().array = std::move(*array);
+      if (type == NodeType::group || (type == NodeType::array && !long_form)) continue;
+      auto opened = group.open(name);
+      if (!opened && !failure) failure = std::move(opened).error();
+      if (!opened) continue;
+      if (auto* array = std::get_if<Array>(&*opened)) list.back().array = std::move(*array);
     }
     return list;
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(node, open(url, session.opening(session.config())));
-    SHERD_TRY(list, entries(node));
+    SHERD_TRY(node, at(url, open(url, session.opening(session.config()))));
+    std::optional<Error> failure;
+    SHERD_TRY(list, entries(node, failure));
+    SHERD_TRY(print(session, list));
+    if (failure) return at(url, Result<int>(*failure));
+    return 0;
+  }
+
+  Result<void> print(Session& session, const std::vector<Entry>& list) const {
     if (session.json()) {
       Json::Array json;
-      for (const Entry& entry : list) json.push_back(as_json(entry));
-      SHERD_TRY(session.out().print(Json(std::move(json))));
-      return 0;
+      for (const Entry& entry : list) json.push_back(entry_json(entry));
+      return session.out().print(Json(std::move(json)));
     }
     std::vector<std::vector<std::string>> rows;
     for (const Entry& entry : list) rows.push_back(long_form ? long_row(entry) : std::vector{printable(entry.name)});
     if (long_form && !rows.empty()) rows.insert(rows.begin(), {"TYPE", "DTYPE", "SHAPE", "CHUNKS", "SHARDS", "NAME"});
-    SHERD_TRY(session.out().write(print_table(rows)));
-    return 0;
+    return session.out().write(print_table(rows));
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "sherd/version.hpp"
 
@@ -29,6 +30,8 @@ constexpr Command kCommands[] = {
     {"picture", "Draw a plane of an array as a PNG", add_picture},
     {"completion", "Print a completion script for a shell", add_completion},
 };
+/// Subcommands that a later version is to have.
+constexpr const char* kLaterCommands[] = {"append", "compact", "kv"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 
@@ -104,6 +107,7 @@ class CommandLine {
       runs_.emplace_back(sub, add(command, *sub));
       add_common(*sub);
     }
+    for (const char* name : kLaterCommands) app_.add_subcommand(name)->group("")->prefix_command()->set_help_flag();
     add_common(app_);
     // One subcommand a line: what follows may be called like another one. What the root does not know is told by us.
     app_.require_subcommand(0, 1);
@@ -129,6 +133,8 @@ class CommandLine {
       std::fputs(app_.help().c_str(), stderr);
       return exit_code(ErrorCode::invalid_argument);
     }
+    if (const auto later = given_later(*app_.get_subcommands().front()))
+      return fail(unsupported(*later + " is not supported by this version"), asks_for_json(argc, argv));
     return run_subcommand();
   }
 

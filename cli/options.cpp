@@ -1,10 +1,69 @@
 // Knows the options that several subcommands share, their help, and what they set in the engine's option structs.
 #include "cli/options.hpp"
 
+#include <charconv>
+
 #include "base/try.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
+namespace {
+
+/// "0.5" or "50%".
+Result<double> parse_share(const std::string& text) {
+  double share = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, share);
+  const bool percent = parsed.ptr != end && *parsed.ptr == '%';
+  if (percent) share /= 100;
+  if (parsed.ec != std::errc{} || parsed.ptr + (percent ? 1 : 0) != end || !(share >= 0 && share <= 1))
+    return invalid_argument("'" + text + "' is no share; write it as 0.5 or 50%");
+  return share;
+}
+
+/// Lengths of one's own for each chunk: "[3,3,4],[5]".
+bool has_edges(const std::optional<std::string>& text) { return text && text->find('[') != std::string::npos; }
+
+Result<Json> parse_grid(const std::string& text) {
+  auto axes = Json::parse("[" + text + "]");
+  if (!axes) return invalid_argument("'" + text + "' are no lengths; write a list for each dimension, as in [3,3,4],[5]");
+  return Json(Json::Object{
+      {"name", "rectilinear"},
+      {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
+}
+
+Result<void> apply_chunks(const std::string& chunks, const std::optional<std::string>& shards, CreateOptions& create) {
+  if (!has_edges(chunks)) {
+    SHERD_TRY(shape, parse_shape(chunks));
+    create.chunks = std::move(shape);
+    return {};
+  }
+  if (shards && shards != "none")
+    return invalid_argument("inner chunks have one shape; give the lengths to --shards, or leave --shards out");
+  SHERD_TRY(grid, parse_grid(chunks));
+  create.chunk_grid = std::move(grid);
+  return {};
+}
+
+Result<void> apply_shards(const std::string& shards, bool chunks_given, CreateOptions& create) {
+  if (shards == "none") return {};
+  if (shards == "auto") {
+    create.auto_shards = true;
+    return {};
+  }
+  if (!has_edges(shards)) {
+    SHERD_TRY(shape, parse_shape(shards));
+    create.shards = std::move(shape);
+    return {};
+  }
+  if (!chunks_given) return invalid_argument("shards of different lengths need --chunks");
+  SHERD_TRY(grid, parse_grid(shards));
+  create.chunk_grid = std::move(grid);
+  return {};
+}
+
+}  // namespace
+
 void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.begin_group("Everywhere");
   arguments.flag("--json", options.json, "Reports on stdout and errors on stderr as JSON");
@@ -27,12 +86,28 @@ void ChunkingOptions::add_to(Arguments& arguments) {
       "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata; several "
       "are applied in turn");
   arguments.choice("--index-location", {"start", "end"}, index_location, "Where a shard's index stands");
-  add_order_to(arguments);
+  writing.add_to(arguments);
 }
 
-void ChunkingOptions::add_order_to(Arguments& arguments) {
+void WritingOptions::add_to(Arguments& arguments) {
   arguments.choice("--chunk-order", {"c", "f", "morton"}, chunk_order,
-                   "Order of inner chunks inside shards that this command writes; morton is the default");
+                   "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
+  arguments.text("--max-unused", "SHARE", max_unused,
+                 "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
+  arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold nothing but the fill value too");
+  arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
+  arguments.later({"--update VALUE", "--slack VALUE", "--layout VALUE"});
+}
+
+Result<void> WritingOptions::apply(Config& config) const {
+  config.chunk_order = chunk_order == "c" ? ChunkOrder::c : chunk_order == "f" ? ChunkOrder::f : ChunkOrder::morton;
+  if (max_unused) {
+    SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
+    config.max_unused = share;
+  }
+  config.write_empty_chunks = write_empty_chunks;
+  config.durable = !no_durable;
+  return {};
 }
 
 std::optional<IndexLocation> ChunkingOptions::location() const noexcept {
@@ -40,28 +115,15 @@ std::optional<IndexLocation> ChunkingOptions::location() const noexcept {
   return index_location == "start" ? IndexLocation::start : IndexLocation::end;
 }
 
-ChunkOrder ChunkingOptions::order() const noexcept {
-  return chunk_order == "c" ? ChunkOrder::c : chunk_order == "f" ? ChunkOrder::f : ChunkOrder::morton;
-}
-
 Result<void> ChunkingOptions::apply(CreateOptions& create) const {
-  if (chunks) {
-    SHERD_TRY(shape, parse_shape(*chunks).in([] { return "--chunks"; }));
-    create.chunks = std::move(shape);
-  }
-  if (shards == "auto") {
-    create.auto_shards = true;
-  } else if (shards && shards != "none") {
-    SHERD_TRY(shape, parse_shape(*shards).in([] { return "--shards"; }));
-    create.shards = std::move(shape);
-  }
+  if (chunks) SHERD_TRY(apply_chunks(*chunks, shards, create).in([] { return "--chunks"; }));
+  if (shards) SHERD_TRY(apply_shards(*shards, chunks.has_value(), create).in([] { return "--shards"; }));
   if (!codecs.empty()) {
     SHERD_TRY(list, parse_codecs(codecs).in([] { return "--codec"; }));
     create.codecs = std::move(list);
   }
   create.index_location = location().value_or(IndexLocation::end);
-  create.config.chunk_order = order();
-  return {};
+  return writing.apply(create.config);
 }
 
 void ArrayOptions::add_to(Arguments& arguments) {

@@ -14,18 +14,25 @@ namespace sherd::cli {
 /// --json, --threads and the others that every subcommand takes.
 void add_everywhere(Arguments& arguments, Everywhere& options);
 
+/// How chunks and shards are written, whatever the array is.
+struct WritingOptions {
+  std::string chunk_order = "morton";
+  std::optional<std::string> max_unused;
+  bool write_empty_chunks = false, no_durable = false;
+
+  void add_to(Arguments& arguments);
+  [[nodiscard]] Result<void> apply(Config& config) const;
+};
+
 /// Options as text, in the order in which help shows them.
 struct ChunkingOptions {
   std::optional<std::string> chunks, shards;
   std::vector<std::string> codecs;
   std::string index_location;
-  std::string chunk_order = "morton";
+  WritingOptions writing;
 
   void add_to(Arguments& arguments);
-  /// --chunk-order alone, for commands that write into what is there.
-  void add_order_to(Arguments& arguments);
   [[nodiscard]] Result<void> apply(CreateOptions& create) const;
-  [[nodiscard]] ChunkOrder order() const noexcept;
   [[nodiscard]] std::optional<IndexLocation> location() const noexcept;
 };
 

@@ -6,6 +6,9 @@
 namespace sherd::cli {
 namespace {
 
+/// The parser hides what is in the group without a name.
+constexpr const char* kLater = "";
+
 std::string joined(const std::vector<std::string>& words, const std::string& between) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
@@ -64,15 +67,25 @@ void Arguments::flag(const std::string& name, bool& value, const std::string& he
 }
 
 void Arguments::choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
-                       const std::string& help) {
-  const auto check = [words](const std::string& given) {
-    if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
+                       const std::string& help, const std::string& later) {
+  const auto check = [words, later](const std::string& given) {
+    if (given == later || std::find(words.begin(), words.end(), given) != words.end()) return std::string();
     return "'" + given + "' is none of " + joined(words, ", ");
   };
   CLI::Option& option =
       *app_->add_option(name, value, help)->type_name(joined(words, "|"))->check(CLI::Validator(check, ""));
   if (!name.starts_with('-')) option.required();
   place(option);
+}
+
+void Arguments::later(const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    const auto space = option.find(' ');
+    if (space == std::string::npos)
+      app_->add_flag(option)->group(kLater);
+    else
+      app_->add_option(option.substr(0, space))->expected(1)->group(kLater);
+  }
 }
 
 void Arguments::repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
@@ -89,11 +102,27 @@ void Arguments::examples(const std::vector<std::pair<std::string, std::string>>&
 
 const CLI::App* Arguments::root() const noexcept { return app_->get_parent(); }
 
+std::optional<std::string> given_later(const CLI::App& command) {
+  if (command.get_group() == kLater) return "'" + command.get_name() + "'";
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    if (option->get_group() == kLater) return "--" + option->get_lnames().front();
+    // A word that help does not name has come through the check of a choice.
+    const auto words = words_of(*option);
+    for (const std::string& given : option->results())
+      if (!words.empty() && std::find(words.begin(), words.end(), given) == words.end())
+        return option->get_name() + " " + given;
+  }
+  return std::nullopt;
+}
+
 std::vector<ParsedCommand> known_commands(const CLI::App& root) {
   std::vector<ParsedCommand> commands;
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
+    if (app->get_group() == kLater) continue;
     ParsedCommand command{app->get_name(), app->get_description()};
     for (const CLI::Option* option : app->get_options()) {
+      if (option->get_group() == kLater) continue;
       if (option->nonpositional())
         command.options.push_back(as_option(*option));
       else if (auto words = words_of(*option); !words.empty())

@@ -29,12 +29,15 @@ class Arguments {
   void number(const std::string& name, std::uint64_t& value, const std::string& help);
   void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
-  /// One of several words; a name without dashes is a required argument.
+  /// One of several words; a name without dashes is a required argument. `later` are words as the options of later().
   void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
-              const std::string& help);
+              const std::string& help, const std::string& later = {});
   /// May be given several times, one value each.
   void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                 const std::string& help);
+  /// Options that a later version is to have: known to the parser, absent from help, refused where they are given.
+  /// A name alone is a flag, "--name VALUE" takes a value.
+  void later(const std::vector<std::string>& options);
   /// Example command lines and what each does, at the end of the help.
   void examples(const std::vector<std::pair<std::string, std::string>>& examples);
   /// Puts what is added from now on under a heading of its own.
@@ -63,5 +66,8 @@ struct ParsedCommand {
   std::vector<std::string> words = {};  ///< of its only argument; empty: files
 };
 [[nodiscard]] std::vector<ParsedCommand> known_commands(const CLI::App& root);
+
+/// What was given of what a later version is to have: "--slack", "--chunk-order arrival".
+[[nodiscard]] std::optional<std::string> given_later(const CLI::App& command);
 
 }  // namespace sherd::cli

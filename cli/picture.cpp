@@ -27,7 +27,7 @@ struct Picture {
   std::optional<std::string> range;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, open_array(url, session.opening(session.guarded("picture"))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("picture")))));
     PictureOptions options{.axis = axis};
     const Shape shape = array.shape();
     if (index)

@@ -81,7 +81,7 @@ struct Read {
     Transfer transfer;
     transfer.take = [&](const Box& box, std::span<std::byte> into) {
       VarBytesArena& arena = arenas[turn++ % 2] = VarBytesArena();
-      return source.read(part_of(typed.selection, box), AnyView::dense(into.data(), dtype, box.shape), &arena);
+      return at(url, source.read(part_of(typed.selection, box), AnyView::dense(into.data(), dtype, box.shape), &arena));
     };
     transfer.give = [&](const Box&, std::span<std::byte> bytes) {
       return json ? sink.write(printer.print(bytes)) : sink.write(bytes);
@@ -93,7 +93,7 @@ struct Read {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, open_array(url, session.opening(chosen_config(session))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(chosen_config(session)))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     SHERD_TRY(as, chosen_format(session, array, typed.shape));
     SHERD_TRY(sink, Sink::open(session, output));

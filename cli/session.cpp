@@ -172,17 +172,20 @@ int exit_code(ErrorCode code) noexcept {
   return 8;
 }
 
-void report(const Error& error, bool json) {
-  if (!json) {
-    std::fprintf(stderr, "sherd: %s\n", printable(error.text()).c_str());
-    return;
-  }
+Json as_json(const Error& error) {
   Json::Object fields{{"code", to_string(error.code())},
                       {"message", error.message()},
                       {"key", error.key().empty() ? Json() : Json(error.key())},
                       {"slot", error.slot() ? Json(*error.slot()) : Json()}};
   if (!error.member().empty()) fields.emplace_back("member", error.member());
-  std::fprintf(stderr, "%s\n", Json(Json::Object{{"error", Json(std::move(fields))}}).dump().c_str());
+  return Json(std::move(fields));
+}
+
+void report(const Error& error, bool json) {
+  if (json)
+    std::fprintf(stderr, "%s\n", Json(Json::Object{{"error", as_json(error)}}).dump().c_str());
+  else
+    std::fprintf(stderr, "sherd: %s\n", printable(error.text()).c_str());
 }
 
 }  // namespace sherd::cli

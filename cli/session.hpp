@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/url.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "sherd/group.hpp"
@@ -58,6 +59,14 @@ class Session {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// The result of a call about the node at `url`: an error that names a key says in which store.
+template <class T>
+[[nodiscard]] Result<T> at(const std::string& url, Result<T> result) {
+  if (result) return result;
+  const auto store = open_store(url);
+  return in_store(std::move(result).error(), store ? (*store)->url() : url);
+}
+
 /// Ctrl-C and SIGTERM. A call that polls is ended in good order; everything else ends at once.
 void catch_interrupts();
 /// 128 and the signal's number where one has come, otherwise 0.
@@ -65,6 +74,8 @@ void catch_interrupts();
 
 /// The exit code that stands for an error.
 [[nodiscard]] int exit_code(ErrorCode code) noexcept;
+/// {code, message, key, slot}, and the member where one is known.
+[[nodiscard]] Json as_json(const Error& error);
 /// Tells an error on standard error: a line, or with `json` an object.
 void report(const Error& error, bool json);
 

@@ -14,8 +14,9 @@ namespace {
 struct Branch {
   std::string name;
   NodeType type = NodeType::group;
-  std::string about;  ///< of an array: shape and type; of what is damaged: the error
+  std::string about;  ///< of an array: shape and type
   std::vector<Branch> children = {};
+  std::optional<Error> error = {};
 };
 
 class Grower {
@@ -34,8 +35,8 @@ class Grower {
                                return {};
                              });
     if (!grown) {
-      branch.about = "! " + grown.error().text();
-      if (!failure_) failure_ = std::move(grown).error();
+      branch.error = std::move(grown).error();
+      if (!failure_) failure_ = branch.error;
     }
     return branch;
   }
@@ -45,17 +46,20 @@ class Grower {
   std::optional<Error> failure_;
 };
 
-Json as_json(const Branch& branch) {
+Json tree_json(const Branch& branch) {
   Json::Array children;
-  for (const Branch& child : branch.children) children.push_back(as_json(child));
-  return Json::Object{
-      {"name", branch.name}, {"node_type", type_name(branch.type)}, {"children", Json(std::move(children))}};
+  for (const Branch& child : branch.children) children.push_back(tree_json(child));
+  Json json(Json::Object{
+      {"name", branch.name}, {"node_type", type_name(branch.type)}, {"children", Json(std::move(children))}});
+  if (branch.error) json.set("error", as_json(*branch.error));
+  return json;
 }
 
 void draw(const Branch& branch, const std::string& indent, bool colour, std::string& to) {
   const bool bold = colour && branch.type == NodeType::group;
   to += (bold ? "\x1b[1;34m" : "") + printable(branch.name) + (bold ? "\x1b[0m" : "");
   if (!branch.about.empty()) to += "  " + printable(branch.about);
+  if (branch.error) to += "  ! " + printable(branch.error->text());
   to += '\n';
   for (const Branch& child : branch.children) {
     const bool last = &child == &branch.children.back();
@@ -68,18 +72,18 @@ struct Tree {
   std::string url;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(root, open(url, session.opening(session.config())));
+    SHERD_TRY(root, at(url, open(url, session.opening(session.config()))));
     const NodeType type = std::holds_alternative<Array>(root) ? NodeType::array : NodeType::group;
     Grower grower;
     const Branch tree = grower.grow(last_component(url), type, std::move(root));
     if (session.json()) {
-      SHERD_TRY(session.out().print(as_json(tree)));
+      SHERD_TRY(session.out().print(tree_json(tree)));
     } else {
       std::string text;
       draw(tree, "", wants_colour(STDOUT_FILENO), text);
       SHERD_TRY(session.out().write(text));
     }
-    if (grower.failure()) return *grower.failure();
+    if (grower.failure()) return at(url, Result<int>(*grower.failure()));
     return 0;
   }
 };

@@ -1,5 +1,7 @@
-// sherd write: elements from an .npy file, raw bytes or JSON, from a file or standard input, into a selection of an
-// array. npy and raw pass through in slabs.
+// sherd write: elements from an .npy file, raw bytes or JSON, from a file, a pipe or standard input, into a selection of
+// an array. npy and raw pass through in slabs.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +21,27 @@ namespace {
 constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 20;
 constexpr std::string_view kStandardInput = "standard input";
 
-/// Standard input as a file that can be read front to back only. The first bytes can be looked at beforehand.
+/// Standard input, a named pipe or the like as a file that can be read front to back only. The first bytes can be looked
+/// at beforehand.
 class InputPipe final : public FileBytes {
  public:
-  explicit InputPipe(const Config& config) : interrupted_(config.interrupted) {}
+  static std::unique_ptr<InputPipe> standard_input(const Config& config) {
+    return std::unique_ptr<InputPipe>(new InputPipe(STDIN_FILENO, config));
+  }
+  /// Waits until somebody writes into it.
+  static Result<std::unique_ptr<InputPipe>> open(const std::string& path, const Config& config) {
+    for (;;) {
+      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (descriptor >= 0) return std::unique_ptr<InputPipe>(new InputPipe(descriptor, config));
+      if (errno != EINTR) return file_error("cannot open", path, errno);
+      if (config.interrupted && config.interrupted()) return unavailable("interrupted");
+    }
+  }
+  InputPipe(const InputPipe&) = delete;
+  InputPipe& operator=(const InputPipe&) = delete;
+  ~InputPipe() override {
+    if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+  }
   [[nodiscard]] bool random_access() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t size_bound() const noexcept override { return ~std::uint64_t{0}; }
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override {
@@ -55,10 +74,12 @@ class InputPipe final : public FileBytes {
   }
 
  private:
+  InputPipe(int descriptor, const Config& config) : descriptor_(descriptor), interrupted_(config.interrupted) {}
+
   Result<std::size_t> take(std::span<std::byte> into) {
     std::size_t done = 0;
     while (done < into.size()) {
-      const ssize_t got = ::read(STDIN_FILENO, into.data() + done, into.size() - done);
+      const ssize_t got = ::read(descriptor_, into.data() + done, into.size() - done);
       if (got == 0) break;
       if (got > 0)
         done += static_cast<std::size_t>(got);
@@ -68,9 +89,16 @@ class InputPipe final : public FileBytes {
     }
     return done;
   }
+  int descriptor_;
   std::function<bool()> interrupted_;
   std::string ahead_;
 };
+
+bool is_pipe(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode));
+}
 
 Shape without_ones(const Shape& shape) {
   Shape rest;
@@ -81,7 +109,7 @@ Shape without_ones(const Shape& shape) {
 struct Write {
   std::string url, select = "...", input, format;
   std::optional<std::string> value;
-  ChunkingOptions chunking;
+  WritingOptions writing;
 
   [[nodiscard]] bool from_stdin() const { return input == "-"; }
   [[nodiscard]] std::string source_name() const { return from_stdin() ? std::string(kStandardInput) : input; }
@@ -118,7 +146,7 @@ struct Write {
 
   static std::string dtype_of(const DType& dtype) { return print_dtype(dtype).dump(); }
 
-  static Result<void> stream(FileReader& reader, const Array& array, const Selection& selection) {
+  Result<void> stream(FileReader& reader, const Array& array, const Selection& selection) const {
     const DType& dtype = array.dtype();
     const bool fortran = reader.array().fortran;
     BlockRequest request = slabs(array, selection, kSlabBytes);
@@ -138,20 +166,21 @@ struct Write {
     transfer.give = [&](Box box, std::span<std::byte> bytes) {
       if (fortran)
         for (Shape* shape : {&box.origin, &box.shape}) std::reverse(shape->begin(), shape->end());
-      return target.write(part_of(selection, box),
-                          ConstAnyView::dense(bytes.data(), dtype, box.shape, fortran ? Order::f : Order::c));
+      const auto view = ConstAnyView::dense(bytes.data(), dtype, box.shape, fortran ? Order::f : Order::c);
+      return at(url, target.write(part_of(selection, box), view));
     };
     SHERD_TRY(transfer_blocks(request, dtype.size(), array.config(), transfer));
     return reader.finish();
   }
 
-  static Result<void> write_json(const std::string& text, const Array& array, const TypedSelection& typed) {
+  Result<void> write_json(const std::string& text, const Array& array, const TypedSelection& typed) const {
     auto json = Json::parse(text);
     if (!json) return json.error();
     SHERD_TRY(elements, parse_elements(*json, typed.shape, array.dtype()));
     std::vector<std::byte> bytes;
     for (const Scalar& element : elements) bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
-    return array.write(typed.selection, ConstAnyView::dense(bytes.data(), array.dtype(), typed.selection.shape()));
+    const auto view = ConstAnyView::dense(bytes.data(), array.dtype(), typed.selection.shape());
+    return at(url, array.write(typed.selection, view));
   }
 
   /// All of a JSON source, which is no larger than a document may be.
@@ -172,8 +201,12 @@ struct Write {
     std::unique_ptr<FileBytes> bytes;
     InputPipe* pipe = nullptr;
     std::string start(6, '\0');
-    if (from_stdin()) {
-      auto made = std::make_unique<InputPipe>(array.config());
+    if (from_stdin() || is_pipe(input)) {
+      auto made = InputPipe::standard_input(array.config());
+      if (!from_stdin()) {
+        SHERD_TRY(opened, InputPipe::open(input, array.config()));
+        made = std::move(opened);
+      }
       pipe = made.get();
       bytes = std::move(made);
       SHERD_TRY(ahead, pipe->peek(start.size()));
@@ -201,12 +234,12 @@ struct Write {
     if (input.empty() == !value.has_value())
       return invalid_argument("give either a source with -i or one value with --value");
     Config config = session.guarded("write");
-    config.chunk_order = chunking.order();
-    SHERD_TRY(array, open_array(url, session.opening(std::move(config), true)));
+    SHERD_TRY(writing.apply(config));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {
       SHERD_TRY(scalar, parse_scalar(parse_value_argument(*value), array.dtype()).in_member("--value"));
-      SHERD_TRY(array.fill(typed.selection, scalar.bytes()));
+      SHERD_TRY(at(url, array.fill(typed.selection, scalar.bytes())));
     } else {
       SHERD_TRY(write_source(array, typed).in_key(source_name()));
     }
@@ -221,11 +254,11 @@ Run add_write(Arguments& arguments) {
   arguments.argument("URL", write->url, "The array");
   arguments.text("--select", "SELECTION", write->select,
                  "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
-  arguments.text("-i,--input", "FILE|-", write->input, "The elements; - is stdin");
+  arguments.text("-i,--input", "FILE|-", write->input, "The elements, from a file or a pipe; - is stdin");
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,
                    "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
-  write->chunking.add_order_to(arguments);
+  write->writing.add_to(arguments);
   arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},
                       {"gunzip < frame.gz | sherd write movie.zarr --select 17 -i -", "one frame of raw bytes"},
                       {"sherd write mask.zarr --select '0:10' --value true", "one value everywhere"}});

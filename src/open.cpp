@@ -128,8 +128,7 @@ Result<Array> create_array(std::string_view url, const CreateOptions& options) {
   SHERD_TRY(store, open_store(url, options.config));
   SHERD_TRY(around, enclosure(*store, options.config));
   if (!around) return create_array(std::move(store), "", options);
-  auto made = create_array(around->store, around->path, options);
-  if (!made) return in_store(std::move(made).error(), around->store->url());
+  SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
   return open_array(std::move(store), {.writable = true, .config = options.config});
 }
 
@@ -142,8 +141,7 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
   SHERD_TRY(store, open_store(url, config));
   SHERD_TRY(around, enclosure(*store, config));
   if (!around) return create_group(std::move(store), "", attributes, overwrite, config);
-  auto made = create_group(around->store, around->path, attributes, overwrite, config);
-  if (!made) return in_store(std::move(made).error(), around->store->url());
+  SHERD_TRY(in_store(create_group(around->store, around->path, attributes, overwrite, config), around->store->url()));
   return open_group(std::move(store), {.writable = true, .config = config});
 }
 

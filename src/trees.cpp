@@ -2,6 +2,7 @@
 // format is the first of the table that knows something there, readable or not.
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "registry.hpp"
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
@@ -35,8 +36,8 @@ Result<NodePlace> find_place(std::shared_ptr<Store> store, const std::string& pa
 
 /// Where a node is, as a prefix of all that is below it.
 std::string location(const NodePlace& place) {
-  const std::string& url = place.store->url();
-  return url + (url.ends_with('/') ? "" : "/") + (place.path.empty() ? "" : place.path + "/");
+  const std::string url = url_below(place.store->url(), place.path);
+  return url.ends_with('/') ? url : url + "/";
 }
 
 /// A copy cannot go into its own source, nor, where it replaces something, around it.
@@ -79,7 +80,8 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
 }
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
-  return import_from(source, options, [&](const CreateOptions& create) { return create_array(url, create); });
+  const auto make = [url](const CreateOptions& create) { return in_store(create_array(url, create), url); };
+  return import_from(source, options, make);
 }
 
 }  // namespace sherd

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sherd/result.hpp"
 
@@ -22,5 +23,10 @@ struct StoreUrl {
 [[nodiscard]] std::string url_below(std::string_view root, std::string_view path);
 /// The same error for somebody who does not know which store it comes from: one that names a key says in which store.
 [[nodiscard]] Error in_store(Error error, std::string_view url);
+template <class T>
+[[nodiscard]] Result<T> in_store(Result<T> result, std::string_view url) {
+  if (!result) return in_store(std::move(result).error(), url);
+  return result;
+}
 
 }  // namespace sherd

@@ -1,6 +1,7 @@
 // An array becomes a file: boxes that follow its chunks are read and written, one being read while the one before
 // it is written. The file stands under its name only when all of it is there.
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -23,7 +24,7 @@ Result<void> export_file(const Array& array, const std::string& destination, con
                              .random_access = writer->random_access()};
   Transfer transfer;
   transfer.take = [&](const Box& box, std::span<std::byte> into) {
-    return source.read(box, AnyView::dense(into.data(), file.dtype, box.shape));
+    return in_store(source.read(box, AnyView::dense(into.data(), file.dtype, box.shape)), array.store()->url());
   };
   transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
     return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {

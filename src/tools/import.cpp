@@ -1,6 +1,7 @@
 // A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
 // that follow its shards, one box being read while the one before it is written. Where that fails, it is erased.
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -69,7 +70,8 @@ Result<void> fill(FileReader& reader, const Array& array, const Config& config) 
   };
   transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
     const Box where = file.fortran ? Box{reversed(box.origin), reversed(box.shape)} : box;
-    return target.write(where, ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c));
+    const auto view = ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c);
+    return in_store(target.write(where, view), array.store()->url());
   };
   SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
   return reader.finish();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -106,7 +107,8 @@ class Bands {
       box.shape[plane_.row_axis] = std::min(rows_, height() - first);
       if (!(rows_ == height() && buffer_.size() != 0)) {
         SHERD_TRY(buffer_.resize(row_bytes_ * box.shape[plane_.row_axis]));
-        SHERD_TRY(array_.read(box, AnyView::dense(buffer_.data(), array_.dtype(), box.shape)));
+        const auto plane = AnyView::dense(buffer_.data(), array_.dtype(), box.shape);
+        SHERD_TRY(in_store(array_.read(box, plane), array_.store()->url()));
       }
       SHERD_TRY(visit(buffer_.span()));
     }

@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import random
+import threading
 
 import numpy
 import pytest
@@ -102,6 +104,28 @@ def test_a_selection_is_written_from_each_format(sherd, volume, tmp_path, text, 
     numpy.testing.assert_array_equal(loaded(sherd.ok("read", "v").stdout), want)
 
 
+@pytest.mark.parametrize("form", ["npy", "raw", "json"])
+def test_a_named_pipe_is_a_source_as_a_file_is(sherd, tmp_path, form):
+    values = numpy.arange(24, dtype="int16").reshape(4, 6)
+    sherd.ok("create", "a", "--shape", "4,6", "--dtype", "int16", "--chunks", "2,3")
+    os.mkfifo(tmp_path / "pipe")
+    content = {"npy": saved(values), "raw": values.tobytes(), "json": json.dumps(values.tolist()).encode()}[form]
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[content])
+    writer.start()
+    sherd.ok("write", "a", "-i", "pipe", "--format", form)
+    writer.join()
+    assert sherd.ok("read", "a", "--format", "raw").stdout == values.tobytes()
+
+
+@pytest.mark.parametrize("source", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+def test_the_devices_that_stand_for_standard_input_are_sources(sherd, source):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("write", "a", "-i", source, input=b"abcd")
+    assert sherd.ok("read", "a", "--format", "raw").stdout == b"abcd"
+    ran = sherd("write", "a", "-i", source, input=b"abc")
+    assert ran.code == 4 and source in ran.stderr
+
+
 def test_bytes_of_the_other_order_are_turned(sherd):
     sherd.ok("create", "a", "--shape", "3", "--dtype", "int32")
     sherd.ok("write", "a", "-i", "-", input=saved(numpy.array([1, -2, 3], dtype=">i4")))
@@ -177,6 +201,27 @@ def test_write_needs_one_source(sherd, volume):
     assert sherd("write", "v").code == 2
     assert sherd("write", "v", "-i", "-", "--value", "1").code == 2
     assert sherd("write", "v", "-i", "nothing.npy").code == 3
+
+
+def test_chunks_of_fill_values_are_stored_where_that_is_asked_for(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2")
+    sherd.ok("write", "a", "--value", "0")
+    assert not (tmp_path / "a/c").exists()
+    sherd.ok("write", "a", "--value", "0", "--write-empty-chunks", "--no-durable")
+    assert len(list((tmp_path / "a/c").iterdir())) == 2
+
+
+def test_a_shard_keeps_as_many_dead_bytes_as_the_writer_allows(sherd, tmp_path):
+    def size_after(*options):
+        sherd.ok("create", "a", "--shape", "8192", "--dtype", "uint8", "--chunks", "1024", "--shards", "8192", "--codec",
+                 "bytes", "--overwrite")
+        sherd.ok("write", "a", "--value", "1")
+        sherd.ok("write", "a", "--value", "2", "--select", ":1024")
+        sherd.ok("write", "a", "--value", "3", "--select", ":1024", *options)
+        return (tmp_path / "a/c/0").stat().st_size
+
+    assert size_after("--max-unused", "0") == 8192 + 8 * 16 + 4
+    assert size_after("--max-unused", "50%") == size_after() > 8192 + 1024
 
 
 def test_the_order_of_chunks_in_a_shard_is_chosen_by_the_writer(sherd, tmp_path):

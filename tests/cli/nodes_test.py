@@ -50,6 +50,38 @@ def test_info_for_people_speaks_of_sizes_counts_and_codecs(sherd):
     assert parts["stored"] == ["0 objects, 0 B"]
 
 
+def test_chunks_may_have_lengths_of_their_own(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "10,5", "--dtype", "uint8", "--chunks", "[3,3,4],[5]")
+    grid = json.loads((tmp_path / "a/zarr.json").read_text())["chunk_grid"]
+    assert grid == {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[3, 3, 4], [5]]}}
+    sherd.ok("write", "a", "--value", "7")
+    assert sorted(path.name for path in (tmp_path / "a/c").iterdir()) == ["0", "1", "2"]
+    assert sherd.ok("info", "a", "--json").json["chunks"] == [[3, 3, 4], [5]]
+    assert sherd.ok("info", "a", "--json").json["shards"] is None
+    (row,) = [line for line in sherd.ok("info", "a").text.splitlines() if line.startswith("chunks")]
+    assert row.split() == ["chunks", "[3×2,", "4],", "[5]", "3", "chunks"]
+    assert "rectilinear" in sherd.ok("ls", "-l", "a").text
+
+
+def test_shards_may_have_lengths_of_their_own(sherd):
+    sherd.ok("create", "a", "--shape", "100,6", "--dtype", "uint8", "--chunks", "10,3", "--shards", "[[10,2],80],6")
+    sherd.ok("write", "a", "--value", "7")
+    info = sherd.ok("info", "a", "--json").json
+    assert info["chunks"] == [10, 3] and info["shards"] == [[10, 10, 80], [6]]
+    assert info["stored"]["objects"] == 3
+    assert "[10×2, 80], [6]" in sherd.ok("info", "a").text
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--chunks", "[3,3],[5]"], "less than the array's 10"), (["--chunks", "[10]"], "1 entries"),
+    (["--chunks", "[3,3,"], "--chunks"), (["--chunks", "[5,5],[5]", "--shards", "10,5"], "--chunks"),
+    (["--shards", "[5,5],[5]"], "need --chunks"), (["--chunks", "3,5", "--shards", "[5,5],[5]"], "does not divide")])
+def test_lengths_that_make_no_grid_are_usage_errors(sherd, tmp_path, arguments, text):
+    ran = sherd("create", "a", "--shape", "10,5", "--dtype", "uint8", *arguments)
+    assert ran.code == 2 and text in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_info_tells_how_much_smaller_what_is_stored_is(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "1000", "--dtype", "uint8", "--codec", "bytes")
     sherd.ok("write", "a", "--value", "1")
@@ -153,6 +185,65 @@ def test_one_array_that_cannot_be_read_does_not_hide_the_tree(sherd, study, tmp_
     assert ran.code == 5
     assert "└── names  (3,) string" in ran.text
     assert "left  ! " in ran.text and "rot13" in ran.text
+
+
+def test_broken_members_are_shown_among_the_others_and_are_the_commands_error(sherd, study, tmp_path):
+    broken = tmp_path / "study/images/broken"
+    broken.mkdir()
+    (broken / "zarr.json").write_text('{"zarr_format": 3}')
+    tree = sherd("tree", "study")
+    assert tree.code == 4 and "broken  ! 'images/broken/zarr.json' node_type: must be" in tree.text
+    assert "left  (8, 8) uint8" in tree.text and "names  (3,) string" in tree.text
+    (branch,) = [each for each in sherd("tree", "study/images", "--json").json["children"] if each["name"] == "broken"]
+    assert branch["node_type"] == "unknown" and branch["error"]["code"] == "corrupt"
+    ls = sherd("ls", "study/images", "--json")
+    assert ls.code == 4 and {"name": "broken", "node_type": "unknown"} in ls.json and len(ls.json) > 1
+    assert "unknown" in sherd("ls", "-l", "study/images").text
+    info = sherd("info", "study")
+    assert info.code == 4 and "stored" in info.text, "what can be counted is"
+    for ran in tree, sherd("ls", "study/images"), info:
+        assert "broken/zarr.json' node_type" in ran.stderr and str(tmp_path) in ran.stderr, "the store is named, too"
+
+
+def test_a_node_is_made_in_the_hierarchy_around_it(sherd, tmp_path):
+    sherd.ok("create", "a.zarr/g/h/x", "--shape", "4", "--dtype", "int8")
+    assert sherd.ok("tree", "a.zarr").text.split() == ["a.zarr", "└──", "g", "└──", "h", "└──", "x", "(4,)", "int8"]
+    sherd.ok("create", "plain", "--group")
+    sherd.ok("create", "plain/k/l", "--group")
+    assert sherd.ok("ls", "plain").text == "k\n"
+    sherd.ok("create", "alone/y", "--shape", "4", "--dtype", "int8")
+    assert not (tmp_path / "alone/zarr.json").exists(), "a directory that is no node is not made one"
+
+
+@pytest.mark.parametrize("name", ["plain/__x", "plain/g/__x", "new.zarr/__x", "plain/..."])
+@pytest.mark.parametrize("what", [["--group"], ["--shape", "4", "--dtype", "int8"]])
+def test_reserved_names_are_refused(sherd, tmp_path, name, what):
+    sherd.ok("create", "plain", "--group")
+    ran = sherd("create", name, *what)
+    assert ran.code == 2 and "cannot be the name of a node" in ran.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["plain", "zarr.json"]
+
+
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a?b#c", "100%", "é日🗿", "a&b='c'", "C:"])
+def test_the_url_that_info_gives_opens_the_node_again(sherd, name):
+    sherd.ok("create", f"s.zarr/{name}", "--shape", "4", "--dtype", "int8", "--attributes", '{"it": "is"}')
+    info = sherd.ok("info", f"s.zarr/{name}", "--json").json
+    assert sherd.ok("info", info["url"], "--json").json == info
+
+
+@pytest.mark.parametrize("command", ["info", "tree", "ls", "read", "check"])
+def test_errors_about_a_root_say_of_which_store(sherd, tmp_path, command):
+    (tmp_path / "some where").mkdir()
+    (tmp_path / "some where/zarr.json").write_text('{"zarr_format": 3, "node_type": "array"}')
+    ran = sherd(command, "some where")
+    if command == "check":
+        assert ran.code == 1
+    else:
+        assert ran.code == 4
+        assert ran.stderr.startswith("sherd: 'zarr.json' shape: missing")
+        assert ran.stderr.endswith(f" (in file://{tmp_path}/some%20where)\n")
+    ran = sherd(command, "nowhere", "--json")
+    assert ran.error["code"] == "not_found" and f"file://{tmp_path}/nowhere" in ran.error["message"]
 
 
 def test_ls_gives_one_name_a_line(sherd, study):

@@ -19,13 +19,19 @@ def source(sherd):
     ([], [4, 4], [8, 8]), (["--shards", "16,16"], [4, 4], [16, 16]), (["--shards", "none"], [4, 4], None),
     (["--chunks", "5,6", "--shards", "10,12"], [5, 6], [10, 12]),
     (["--codec", "gzip:9", "--index-location", "start", "--chunk-order", "c"], [4, 4], [8, 8]),
-    (["--chunks", "7,7", "--shards", "none", "--memory", "1MiB", "--threads", "1"], [7, 7], None),
+    (["--chunks", "7,7", "--shards", "none", "--memory", "8MiB", "--threads", "1"], [7, 7], None),
 ])
 def test_a_copy_has_other_chunks_and_the_same_elements(sherd, source, options, chunks, shards):
     sherd.ok("copy", source, "b", *options)
     info = sherd.ok("info", "b", "--json").json
     assert (info["chunks"], info["shards"], info["dimension_names"]) == (chunks, shards, ["y", "x"])
     assert sherd.ok("read", "b", "--format", "raw").stdout == VALUES.tobytes()
+
+
+def test_a_copy_with_less_memory_than_it_takes_is_refused(sherd, source):
+    ran = sherd("copy", source, "b", "--memory", "1KiB")
+    assert ran.code == 2 and "8 MiB at the least" in ran.stderr
+    sherd.ok("copy", source, "b", "--memory", "8MiB")
 
 
 def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):

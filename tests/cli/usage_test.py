@@ -45,8 +45,7 @@ def test_a_mistyped_subcommand_is_answered_with_the_nearest(sherd):
 @pytest.mark.parametrize("arguments", [
     ["info"], ["info", "a", "b"], ["info", "--bogus", "a"], ["--bogus", "info", "a"],
     ["info", "--threads", "many", "a"], ["info", "--threads", "1000000000", "a"], ["info", "--limit", "nothing=1", "a"],
-    ["info", "--progress", "sometimes", "a"], ["completion", "tcsh"], ["append", "a"], ["check", "--repair", "a"],
-    ["copy", "a", "b", "--pyramid", "mean"], ["info", "--store-format", "zarr9", "a"],
+    ["info", "--progress", "sometimes", "a"], ["completion", "tcsh"], ["info", "--store-format", "zarr9", "a"],
     ["info", "--limit", "chunk_bytes", "a"],
 ])
 def test_a_wrong_line_is_a_usage_error_and_says_so_in_one_line(sherd, arguments):
@@ -63,6 +62,61 @@ def test_a_usage_error_is_json_too_where_json_is_asked_for(sherd):
 
 def test_options_for_everything_stand_before_or_after_the_subcommand(sherd):
     assert sherd("--json", "info", "none.zarr").error == sherd("info", "--json", "none.zarr").error
+
+
+WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy b", "copy a b"]
+
+
+@pytest.mark.parametrize("line, name", [
+    *[(f"{writer} {option}", option.split(" ")[0]) for writer in WRITERS
+      for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
+    ("append a --axis 0", "'append'"), ("compact a", "'compact'"), ("kv get a 1", "'kv'"), ("kv --help", "'kv'"),
+    ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken"),
+    ("copy a b --to neuroglancer", "--to"), ("copy a b --pyramid mean:3", "--pyramid"),
+    ("copy a b --ignore-zero", "--ignore-zero"), ("copy a b --encoding jpeg", "--encoding"),
+    ("copy a b --sharding auto", "--sharding"), ("copy a b --axes x,y,z,c", "--axes")])
+def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path, line, name):
+    ran = sherd(*line.split())
+    assert ran.code == 5
+    assert ran.stderr.startswith(f"sherd: {name}") and ran.stderr.endswith(" is not supported by this version\n")
+    assert sherd("--json", *line.split()).error["code"] == "unsupported"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_nothing_that_is_refused(sherd):
+    for command in COMMANDS:
+        help_text = sherd.ok(command, "--help").text
+        for option in ["--update", "--slack", "--layout", "arrival", "--repair", "--pyramid"]:
+            assert option not in help_text
+    for command in ["append", "compact", "kv"]:
+        assert f"\n  {command} " not in sherd.ok("--help").text
+
+
+@pytest.mark.parametrize("command", ["create", "write", "import", "copy"])
+def test_every_command_that_writes_takes_the_settings_of_writing(sherd, command):
+    help_text = sherd.ok(command, "--help").text
+    for option in ["--chunk-order", "--max-unused", "--write-empty-chunks", "--no-durable", "--threads"]:
+        assert option in help_text
+
+
+@pytest.mark.parametrize("share", ["2", "-1", "50 %", "half", ""])
+def test_a_share_is_a_number_from_0_to_1(sherd, share):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "int8", "--max-unused", "30%")
+    ran = sherd("write", "a", "--value", "1", f"--max-unused={share}")
+    assert ran.code == 2 and "--max-unused" in ran.stderr
+
+
+@pytest.mark.parametrize("codec", ["cast_value", "scale_offset:2", "reshape", "zfp", "n5_default", "conditional"])
+def test_codecs_of_other_versions_are_refused_by_name(sherd, codec):
+    ran = sherd("create", "a", "--shape", "4", "--dtype", "int8", "--codec", codec)
+    assert ran.code == 5
+    assert f"the codec '{codec.split(':')[0]}' is not supported by this version" in ran.stderr
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint2", "float8_e4m3", "float4_e2m1fn", "complex_float16"])
+def test_types_of_other_versions_are_refused_by_name(sherd, dtype):
+    ran = sherd("create", "a", "--shape", "4", "--dtype", dtype)
+    assert ran.code == 5 and f"data type '{dtype}' is not supported by this version" in ran.stderr
 
 
 def test_exit_codes_tell_the_kind_of_failure(sherd, tmp_path):
