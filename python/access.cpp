@@ -19,7 +19,7 @@ Shape engine_shape(const Index& index) {
 void read_view(const BoundArray& self, const Index& index, AnyView view) {
   if (index.selection.is_points() && index.shape.size() != 1)
     view = AnyView::dense(view.data, view.dtype, engine_shape(index));
-  call([&] { return self.array.read(index.selection, view); });
+  call(*self.array.store(), [&] { return self.array.read(index.selection, view); });
 }
 
 nb::object new_objects(const Shape& shape, Order order) {
@@ -32,7 +32,7 @@ nb::object read_objects(const BoundArray& self, const Index& index) {
   std::vector<VarBytes> elements(byte_count(index.shape, dtype) / sizeof(VarBytes));
   VarBytesArena arena;
   const auto view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, engine_shape(index), order);
-  call([&] { return self.array.read(index.selection, view, &arena); });
+  call(*self.array.store(), [&] { return self.array.read(index.selection, view, &arena); });
   if (index.scalar) return object_from(elements[0], dtype);
   nb::object result = new_objects(index.shape, order);
   objects_from(elements, dtype, reinterpret_cast<PyObject**>(view_of(result, dtype).data));
@@ -154,13 +154,15 @@ void write(const BoundArray& self, const Index& index, nb::handle value) {
       flattened ? broadcast(as_array(value, self.numpy_dtype()), index.shape).attr("reshape")(-1) : nb::borrow(value);
   const Shape shape = engine_shape(index);
   with_view(self, flat, &shape,
-            [&](const AnyView& view) { call([&] { return self.array.write(index.selection, constant(view)); }); });
+            [&](const AnyView& view) {
+              call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });
+            });
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {
   with_view(self, data, nullptr, [&](const AnyView& view) {
     Array array = self.array;
-    call([&] { return array.append(constant(view), axis); });
+    call(*array.store(), [&] { return array.append(constant(view), axis); });
   });
   return self.array.shape();
 }

@@ -34,8 +34,31 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
 
-nb::object optional_tuple(const std::optional<Shape>& shape) {
-  return shape ? nb::object(to_tuple(*shape)) : nb::none();
+/// The lengths of the stored objects of a rectilinear grid, a tuple a dimension.
+nb::tuple edges(const Array& array) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+  nb::list axes;
+  for (std::size_t d = 0; d < array.ndim(); ++d) {
+    nb::list lengths;
+    for (const auto& [length, count] : array.edges(d)) {
+      if (count > kMost)
+        throw Exception(unsupported("there are too many chunks to list; metadata[\"chunk_grid\"] has them as runs"));
+      lengths.extend(nb::make_tuple(length) * nb::int_(count));
+    }
+    axes.append(nb::tuple(lengths));
+  }
+  return nb::tuple(axes);
+}
+
+nb::tuple chunks(const BoundArray& self) {
+  const Shape& shape = self.array.chunks();
+  return shape.size() == self.array.ndim() ? to_tuple(shape) : edges(self.array);
+}
+
+nb::object shards(const BoundArray& self) {
+  const auto shape = self.array.shards();
+  if (!shape) return nb::none();
+  return shape->size() == self.array.ndim() ? to_tuple(*shape) : edges(self.array);
 }
 
 nb::object dimension_names(const BoundArray& self) {
@@ -80,8 +103,11 @@ std::size_t normal_axis(const BoundArray& self, std::int64_t axis) {
 std::string print(const BoundArray& self) {
   const Array& array = self.array;
   const auto shards = array.shards();
+  const auto lengths = [&](const Shape& shape) {
+    return shape.size() == array.ndim() ? to_string(shape) : std::string("rectilinear");
+  };
   return "<sherd.Array " + array.url() + " " + array.dtype().name() + " " + to_string(array.shape()) + ", chunks " +
-         to_string(array.chunks()) + (shards ? ", shards " + to_string(*shards) : "") +
+         lengths(array.chunks()) + (shards ? ", shards " + lengths(*shards) : "") +
          (array.read_only() ? ", read-only>" : ">");
 }
 
@@ -108,13 +134,17 @@ void bind_facts(nb::class_<BoundArray>& type) {
           },
           "The number of elements.", nb::sig("def size(self) -> int"))
       .def_prop_ro(
-          "chunks", [](const BoundArray& self) { return to_tuple(self.array.chunks()); },
-          "The shape of the (inner) chunk; () also where a rectilinear grid has no single one.",
-          nb::sig("def chunks(self) -> tuple[int, ...]"))
+          "chunks", chunks,
+          "The shape of the (inner) chunk, an int a dimension. Where a rectilinear grid gives chunks lengths of their "
+          "own,\n"
+          "a tuple of them for each dimension, as dask has it: ((3, 3, 4), (5,)); they add up to the shape. "
+          "create_array\n"
+          "takes either.",
+          nb::sig("def chunks(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro(
-          "shards", [](const BoundArray& self) { return optional_tuple(self.array.shards()); },
-          "The shape of the stored object, or None where the array is not sharded.",
-          nb::sig("def shards(self) -> tuple[int, ...] | None"))
+          "shards", shards,
+          "The shape of the stored object, as `chunks` tells it; None where the array is not sharded.",
+          nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
       .def_prop_ro("codecs", codecs, "The codecs as in the metadata document: a list of dicts.",
                    nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(
@@ -143,7 +173,7 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "The name of the storage format, such as \"zarr3\".")
       .def_prop_ro(
           "nchunks_initialized",
-          [](const BoundArray& self) { return call([&] { return self.array.nchunks_initialized(); }); },
+          [](const BoundArray& self) { return call(*self.array.store(), [&] { return self.array.nchunks_initialized(); }); },
           "How many (inner) chunks are stored. Lists what exists and reads shard indices.")
       .def_prop_ro(
           "info", [](nb::handle self) { return nb::module_::import_("sherd._info").attr("info")(self); },
@@ -192,7 +222,7 @@ void bind_changes(nb::class_<BoundArray>& type) {
           "resize",
           [](BoundArray& self, nb::handle shape) {
             const Shape lengths = shape_from(shape, "shape");
-            call([&] { return self.array.resize(lengths); });
+            call(*self.array.store(), [&] { return self.array.resize(lengths); });
           },
           nb::arg("shape"), nb::sig("def resize(self, shape: int | typing.Sequence[int]) -> None"),
           "Changes the shape. What is cut off is erased: growing again shows the fill value.")
@@ -208,12 +238,12 @@ void bind_changes(nb::class_<BoundArray>& type) {
       .def("_set_attributes",
            [](BoundArray& self, nb::handle attributes) {
              const Json json = json_from(attributes);
-             call([&] { return self.array.set_attributes(json); });
+             call(*self.array.store(), [&] { return self.array.set_attributes(json); });
            })
       .def("_update_attributes",
            [](BoundArray& self, nb::handle changes) {
              const Json json = json_from(changes);
-             call([&] { return self.array.update_attributes(json); });
+             call(*self.array.store(), [&] { return self.array.update_attributes(json); });
            })
       .def_prop_ro(
           "attrs", [](nb::handle self) { return nb::module_::import_("sherd._attributes").attr("Attributes")(self); },

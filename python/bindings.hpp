@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "base/url.hpp"
 #include "sherd/result.hpp"
+#include "sherd/store.hpp"
 
 namespace sherd::python {
 
@@ -36,6 +38,12 @@ auto call(F&& run) {
   }();
   throw_pending();
   return std::move(result).value();
+}
+
+/// The same for a call on a node of this store, which the error names.
+template <class F>
+auto call(const Store& store, F&& run) {
+  return call([&] { return in_store(run(), store.url()); });
 }
 
 /// str(value) and repr(value), for messages.

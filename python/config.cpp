@@ -1,6 +1,7 @@
 // Knows the settings by their Python names, and what values each takes: one table, a row a setting.
 #include "python/config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -68,6 +69,13 @@ constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
 
+// Settings of later versions.
+constexpr std::array<std::string_view, 3> kLaterSettings{"update", "slack", "layout"};
+
+Exception for_later(const std::string& what) {
+  return Exception(unsupported(what + " is not supported by this version"));
+}
+
 template <auto member, const auto& names>
 nb::object get_name(const Config& config) {
   return nb::str(names[static_cast<std::size_t>(config.*member)]);
@@ -83,6 +91,12 @@ void set_name(Config& config, nb::handle value) {
     known += (i == 0 ? "\"" : "or \"") + std::string(names[i]) + (i + 1 < names.size() ? "\" " : "\"");
   }
   throw wrong_value(value, known);
+}
+
+void set_chunk_order(Config& config, nb::handle value) {
+  if (PyUnicode_Check(value.ptr()) && PyUnicode_CompareWithASCIIString(value.ptr(), "arrival") == 0)
+    throw for_later("\"arrival\"");
+  set_name<&Config::chunk_order, kChunkOrders>(config, value);
 }
 
 void set_share(Config& config, nb::handle value) {
@@ -128,7 +142,7 @@ constexpr Setting kSettings[] = {
     {"order", "typing.Literal['C', 'F']", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>,
      "The memory order of returned arrays: \"C\" or \"F\"."},
     {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>,
-     set_name<&Config::chunk_order, kChunkOrders>,
+     set_chunk_order,
      "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
@@ -144,6 +158,8 @@ const Setting* find_setting(std::string_view name) {
 
 void change(Config& config, const std::string& name, nb::handle value) {
   const Setting* setting = find_setting(name);
+  if (std::find(kLaterSettings.begin(), kLaterSettings.end(), name) != kLaterSettings.end())
+    throw Exception(Error(for_later("the setting '" + name + "'").error()).in_member("config"));
   if (setting == nullptr) {
     std::string known;
     for (const Setting& each : kSettings) known += (known.empty() ? "" : ", ") + std::string(each.name);

@@ -79,7 +79,7 @@ DType from_numpy(nb::handle dtype) {
       if (name == "bfloat16") return DType::bfloat16;
       if (!dtype.attr("names").is_none()) return struct_from(dtype);
       if (name.starts_with("void") && size != 0) return DType::raw(size * 8).value();
-      break;
+      return DType::parse(name).value();  // one of ml_dtypes; those that are not supported are so by name
     case 'O':
       throw Exception(
           invalid_argument("dtype object does not say what the elements are: give \"string\" or \"bytes\""));

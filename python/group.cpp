@@ -9,14 +9,16 @@ namespace {
 Node open_node(nb::handle store, const std::string& path, bool writable, const std::string& format,
                nb::handle settings) {
   OpenOptions options{.path = path, .writable = writable, .format = format, .config = config_from(settings)};
-  std::shared_ptr<Store> opened = store_from(store, options.config);
-  return call([&] { return open(std::move(opened), options); });
+  const std::shared_ptr<Store> opened = store_from(store, options.config);
+  return call(*opened, [&] { return open(opened, options); });
 }
 
 nb::list members(const Group& self) {
   nb::list list;
-  for (const auto& [name, type] : call([&] { return self.members(); }))
-    list.append(nb::make_tuple(nb::str(name.data(), name.size()), type == NodeType::array ? "array" : "group"));
+  for (const auto& [name, type] : call(*self.store(), [&] { return self.members(); }))
+    list.append(nb::make_tuple(nb::str(name.data(), name.size()), type == NodeType::array   ? "array"
+                                                                   : type == NodeType::group ? "group"
+                                                                                             : "unknown"));
   return list;
 }
 
@@ -33,34 +35,39 @@ void bind_group_class(nb::module_& module) {
       .def("_set_attributes",
            [](Group& self, nb::handle attributes) {
              const Json json = json_from(attributes);
-             call([&] { return self.set_attributes(json); });
+             call(*self.store(), [&] { return self.set_attributes(json); });
            })
       .def("_update_attributes",
            [](Group& self, nb::handle changes) {
              const Json json = json_from(changes);
-             call([&] { return self.update_attributes(json); });
+             call(*self.store(), [&] { return self.update_attributes(json); });
            })
       .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))
       .def("open",
-           [](const Group& self, const std::string& path) { return node_to(call([&] { return self.open(path); })); })
+           [](const Group& self, const std::string& path) {
+             return node_to(call(*self.store(), [&] { return self.open(path); }));
+           })
       .def("contains",
-           [](const Group& self, const std::string& path) { return call([&] { return self.contains(path); }); })
-      .def("erase", [](Group& self, const std::string& path) { call([&] { return self.erase(path); }); })
+           [](const Group& self, const std::string& path) {
+             return call(*self.store(), [&] { return self.contains(path); });
+           })
+      .def("erase",
+           [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
       .def(
           "create_group",
           [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {
             const Json json = json_from(attributes);
-            return call([&] { return self.create_group(path, json, overwrite); });
+            return call(*self.store(), [&] { return self.create_group(path, json, overwrite); });
           },
           nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"))
       .def(
           "create_array",
           [](Group& self, const std::string& path, const nb::dict& options) {
             const CreateOptions wanted = create_options(options, self.config());
-            return BoundArray(call([&] { return self.create_array(path, wanted); }));
+            return BoundArray(call(*self.store(), [&] { return self.create_array(path, wanted); }));
           },
           nb::sig("def create_array(self, path: str, options: dict[str, typing.Any]) -> Array"))
-      .def("consolidate", [](Group& self) { call([&] { return self.consolidate(); }); })
+      .def("consolidate", [](Group& self) { call(*self.store(), [&] { return self.consolidate(); }); })
       .def(
           "__reduce__", [](const Group& self) { return reduce(self); },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
@@ -87,8 +94,12 @@ void bind_group(nb::module_& module) {
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, nb::handle settings) {
         const Config config = config_from(settings);
         const Json json = json_from(attributes);
-        std::shared_ptr<Store> opened = store_from(store, config);
-        return call([&] { return create_group(std::move(opened), path, json, overwrite, config); });
+        const std::shared_ptr<Store> opened = store_from(store, config);
+        const bool by_url = path.empty() && !is_store(store);
+        return call(*opened, [&] {
+          return by_url ? create_group(opened->url(), json, overwrite, config)
+                        : create_group(opened, path, json, overwrite, config);
+        });
       },
       nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("config").none(),
       "Makes a group.");
@@ -96,8 +107,11 @@ void bind_group(nb::module_& module) {
       "create_array",
       [](nb::handle store, const std::string& path, const nb::dict& options) {
         const CreateOptions wanted = create_options(options, config_from(nb::none()));
-        std::shared_ptr<Store> opened = store_from(store, wanted.config);
-        return BoundArray(call([&] { return create_array(std::move(opened), path, wanted); }));
+        const std::shared_ptr<Store> opened = store_from(store, wanted.config);
+        const bool by_url = path.empty() && !is_store(store);
+        return BoundArray(call(*opened, [&] {
+          return by_url ? create_array(opened->url(), wanted) : create_array(opened, path, wanted);
+        }));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("options"),
       nb::sig("def create_array(store: object, path: str, options: dict[str, typing.Any]) -> Array"),

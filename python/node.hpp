@@ -14,6 +14,8 @@ namespace sherd::python {
 [[nodiscard]] std::string url_from(nb::handle value);
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
+/// Whether that is a Store, whose root begins a hierarchy; what a path or URL names may lie in one.
+[[nodiscard]] bool is_store(nb::handle value);
 /// CreateOptions from the dict that sherd._options makes.
 [[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
 [[nodiscard]] nb::object node_to(Node node);

@@ -11,18 +11,18 @@ struct BoundStore {
 struct BoundMemoryStore : BoundStore {};
 
 nb::object get(const BoundStore& self, const std::string& key) {
-  const auto value = call([&] { return self.store->get(key); });
+  const auto value = call(*self.store, [&] { return self.store->get(key); });
   return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::none();
 }
 
 void set(const BoundStore& self, const std::string& key, const nb::bytes& value) {
   const std::string_view text(value.c_str(), value.size());
-  call([&] { return self.store->set(key, text); });
+  call(*self.store, [&] { return self.store->set(key, text); });
 }
 
 nb::list keys(const BoundStore& self, const std::string& prefix) {
   std::vector<std::string> found;
-  call([&] {
+  call(*self.store, [&] {
     return self.store->list(prefix, [&](const std::string& key, std::uint64_t) {
       found.push_back(key);
       return true;
@@ -49,8 +49,10 @@ std::string url_from(nb::handle value) {
   return {PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};
 }
 
+bool is_store(nb::handle value) { return nb::isinstance<BoundStore>(value); }
+
 std::shared_ptr<Store> store_from(nb::handle value, const Config& config) {
-  if (nb::isinstance<BoundStore>(value)) return nb::cast<const BoundStore&>(value).store;
+  if (is_store(value)) return nb::cast<const BoundStore&>(value).store;
   const std::string url = url_from(value);
   return call([&] { return open_store(url, config); });
 }
@@ -69,7 +71,9 @@ void bind_store(nb::module_& module) {
       .def("set", set, nb::arg("key"), nb::arg("value"), "Replaces the whole object, all at once.")
       .def(
           "erase",
-          [](const BoundStore& self, const std::string& key) { return call([&] { return self.store->erase(key); }); },
+          [](const BoundStore& self, const std::string& key) {
+            return call(*self.store, [&] { return self.store->erase(key); });
+          },
           nb::arg("key"), "Erases an object; whether there was one.")
       .def("keys", keys, nb::arg("prefix") = "", nb::sig("def keys(self, prefix: str = '') -> list[str]"),
            "The keys of all objects below a prefix, which ends in '/' or is empty.")

@@ -32,7 +32,7 @@ nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& gi
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
-  return report_to(call([&] { return sherd::copy(from, to, options); }));
+  return report_to(call([&] { return in_store(sherd::copy(from, to, options), from + " or " + to); }));
 }
 
 }  // namespace

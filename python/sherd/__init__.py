@@ -8,8 +8,20 @@
 """
 
 from ._attributes import Attributes
-from ._errors import Conflict, Corrupt, Error, InvalidArgument, Io, NotFound, OutOfMemory, Unavailable, Unsupported
+from ._errors import (
+    BrokenMemberWarning,
+    Conflict,
+    Corrupt,
+    Error,
+    InvalidArgument,
+    Io,
+    NotFound,
+    OutOfMemory,
+    Unavailable,
+    Unsupported,
+)
 from ._group import Group
+from ._limits import limits_from_environment as _limits_from_environment
 from ._nodes import consolidate_metadata, create_array, create_group, open, open_array, open_group
 from ._record import record
 from ._sherd import Array, Config, MemoryStore, Store, config
@@ -19,6 +31,7 @@ from ._tools import check, copy
 __all__ = [
     "Array",
     "Attributes",
+    "BrokenMemberWarning",
     "Config",
     "Conflict",
     "Corrupt",
@@ -45,6 +58,17 @@ __all__ = [
     "record",
 ]
 
+_LATER = ("compact", "draft2022", "neuroglancer", "repair")
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        raise AttributeError(f"sherd.{name} is not supported by this version")
+    raise AttributeError(f"module 'sherd' has no attribute {name!r}")
+
+
 for _public in (Array, Config, MemoryStore, Store):
     _public.__module__ = "sherd"
 del _public
+
+config.limits = _limits_from_environment(config.limits)

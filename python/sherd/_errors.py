@@ -78,6 +78,10 @@ class OutOfMemory(Unavailable, MemoryError):
     """Memory ran out."""
 
 
+class BrokenMemberWarning(UserWarning):
+    """A member of a group cannot be opened and is left out."""
+
+
 CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported, NotFound, Conflict, Io, Unavailable)}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from . import _sherd
 from ._attributes import Attributes
 from ._create import make_array
-from ._errors import NotFound
+from ._errors import BrokenMemberWarning, Corrupt, Error, Io, NotFound, Unsupported
 
 
 def wrap(node: Any) -> _sherd.Array | Group:
@@ -57,26 +58,43 @@ class Group:
         return self._handle.metadata
 
     def keys(self) -> list[str]:
-        """The names of the direct members, sorted."""
+        """The names of the direct members, sorted; of broken ones, too."""
         return [name for name, _ in self._handle.members()]
 
+    def _each_member(self) -> Iterator[tuple[str, str, Any]]:
+        """Name, kind and node of each member; the Error in place of the node of one that cannot be opened."""
+        for name, kind in self._handle.members():
+            try:
+                yield name, kind, wrap(self._handle.open(name))
+            except (Corrupt, Unsupported, Io, NotFound) as error:
+                yield name, kind, error
+
     def _open_members(self, kind: str | None) -> list[tuple[str, Any]]:
-        return [(name, self[name]) for name, found in self._handle.members() if kind in (None, found)]
+        opened = []
+        for name, found, node in self._each_member():
+            if kind not in (None, found) and found != "unknown":
+                continue
+            if isinstance(node, Error):
+                warnings.warn(f"member {name!r} is left out: {node}", BrokenMemberWarning, stacklevel=3)
+            else:
+                opened.append((name, node))
+        return opened
 
     def arrays(self) -> list[tuple[str, _sherd.Array]]:
-        """Names and handles of the arrays directly below, sorted by name."""
+        """Names and handles of the arrays directly below, sorted by name; see members()."""
         return self._open_members("array")
 
     def groups(self) -> list[tuple[str, Group]]:
-        """Names and handles of the groups directly below, sorted by name."""
+        """Names and handles of the groups directly below, sorted by name; see members()."""
         return self._open_members("group")
 
     def members(self) -> list[tuple[str, _sherd.Array | Group]]:
-        """Names and handles of all direct members, sorted by name."""
+        """Names and handles of all direct members, sorted by name. One that cannot be opened is left out with a
+        BrokenMemberWarning; group[name] raises what is wrong with it."""
         return self._open_members(None)
 
     def tree(self) -> Tree:
-        """All that stands below, as text: print(group.tree())."""
+        """All that stands below, as text: print(group.tree()). What cannot be opened is shown with its error."""
         return Tree(self)
 
     def __getitem__(self, path: str) -> _sherd.Array | Group:
@@ -124,11 +142,13 @@ class Tree:
         self._lines = [name, *self._below(group, "")]
 
     def _below(self, group: Group, indent: str) -> Iterator[str]:
-        members = group.members()
-        for i, (name, node) in enumerate(members):
+        members = list(group._each_member())
+        for i, (name, _, node) in enumerate(members):
             last = i + 1 == len(members)
             branch, deeper = ("└── ", "    ") if last else ("├── ", "│   ")
-            if isinstance(node, Group):
+            if isinstance(node, Error):
+                yield f"{indent}{branch}{name} ! {node}"
+            elif isinstance(node, Group):
                 yield indent + branch + name
                 yield from self._below(node, indent + deeper)
             else:

@@ -134,8 +134,10 @@ def create_array(
 
     name: the path below the store's root; None: the root itself.
     dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.
-    chunks: the (inner) chunk, an int a dimension; "auto": by size; a dict: the chunk grid as in metadata.
-    shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object.
+    chunks: the (inner) chunk, an int a dimension; "auto": by size; a dict: the chunk grid as in metadata. Where chunks
+    have lengths of their own (a rectilinear grid), a list of them for a dimension: chunks=[[3, 3, 4], [5]].
+    shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object. Lists of lengths
+    as for chunks, which then are given, too.
     filters, serializer, compressors: codecs, each a string such as "zstd:3", a JSON object, or an object with
     to_dict(). "auto": none; little-endian bytes, vlen-utf8 or vlen-bytes; zstd. None: none.
     codecs: the whole chain as a list of JSON objects; goes without the three above and without shards.

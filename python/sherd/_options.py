@@ -106,15 +106,33 @@ def object_dtype(data: np.ndarray[Any, Any]) -> str:
     raise InvalidArgument('data of objects needs dtype="string" or dtype="bytes"', member="dtype")
 
 
+def has_edges(lengths: Any) -> bool:
+    """Whether lengths are given for each chunk along some dimension: ((3, 3, 4), 5)."""
+    return isinstance(lengths, (list, tuple)) and any(isinstance(each, (list, tuple, np.ndarray)) for each in lengths)
+
+
+def rectilinear(axes: Any) -> dict[str, Any]:
+    """The chunk grid, as metadata has it, of one list of lengths a dimension; an int is one length for all of it."""
+    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": list(axes)}}
+
+
 def layout(chunks: Any, shards: Any) -> dict[str, Any]:
     """Chunks and shards. A dict is the chunk grid as metadata has it."""
     found: dict[str, Any] = {}
     if isinstance(chunks, Mapping):
         found["chunk_grid"] = dict(chunks)
+    elif has_edges(chunks):
+        if shards is not None:
+            raise InvalidArgument("inner chunks have one shape; give the lengths to shards, or leave shards out", member="chunks")
+        found["chunk_grid"] = rectilinear(chunks)
     elif not is_auto(chunks) and chunks is not None:
         found["chunks"] = chunks
     if is_auto(shards):
         found["auto_shards"] = True
+    elif has_edges(shards):
+        if "chunks" not in found:
+            raise InvalidArgument("shards of different lengths need chunks", member="shards")
+        found["chunk_grid"] = rectilinear(shards)
     elif shards is not None:
         found["shards"] = shards
     return found

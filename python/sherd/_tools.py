@@ -40,6 +40,8 @@ def copy(
     options was cut off.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
+    if "chunk_grid" in options:
+        raise InvalidArgument("copy makes chunks and shards of one shape", member="chunks")
     if codecs is not None:
         options["codecs"] = _options.codec_list(codecs)
     if index_location is not None:

@@ -1,5 +1,11 @@
 """The package as a user meets it: arrays, groups, attributes, stores, settings."""
 
+import json
+import os
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 import sherd
@@ -143,6 +149,46 @@ def test_groups_hold_arrays_and_groups(tmp_path):
             del root[path]
 
 
+def test_a_broken_member_hides_no_other_and_is_warned_of(tmp_path):
+    root = sherd.create_group(tmp_path)
+    root.create_array("a", shape=(1,), dtype="u1")
+    root.create_group("g")
+    damaged = root.create_array("new", shape=(1,), dtype="u1").metadata | {"codecs": [{"name": "zfp"}]}
+    (tmp_path / "new/zarr.json").write_text(json.dumps(damaged))
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn/zarr.json").write_text("{")
+    assert list(root) == root.keys() == ["a", "g", "new", "torn"] and len(root) == 4
+    for members, names, broken in [(root.members, ["a", "g"], "new torn"), (root.arrays, ["a"], "new torn"), (root.groups, ["g"], "torn")]:
+        with pytest.warns(sherd.BrokenMemberWarning) as warned:
+            assert [name for name, _ in members()] == names
+        assert [str(each.message).split("'")[1] for each in warned] == broken.split()
+        assert all(each.filename == __file__ for each in warned)
+    lines = str(root.tree()).splitlines()
+    assert lines[:3] == ["/", "├── a (1,) uint8", "├── g"]
+    assert lines[3].startswith("├── new ! 'new/zarr.json' codecs[0].name: the codec 'zfp'") and lines[4].startswith("└── torn ! 'torn/zarr.json'")
+    with pytest.raises(sherd.Corrupt):
+        root["torn"]
+    with pytest.raises(sherd.Unsupported):
+        root["new"]
+    with pytest.raises(sherd.Corrupt):
+        sherd.consolidate_metadata(tmp_path)
+    del root["torn"], root["new"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(root.members()) == 2
+
+
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a?b#c", "100%", "é日🗿", "a:b", "\\"])
+def test_the_url_of_a_node_opens_it_again(tmp_path, name):
+    store = sherd.Store(tmp_path / f"s {name}")
+    array = sherd.create_array(store, name=f"g/{name}", data=np.arange(3))
+    again = sherd.open(array.url)
+    assert again.url == array.url and np.array_equal(again[...], array[...])
+    group = sherd.open(store, path="g")
+    assert sherd.open(group.url).keys() == [name]
+    assert sherd.check(array)["ok"] and sherd.copy(group, tmp_path / "copy")["arrays"] == 1
+
+
 def test_consolidated_metadata_saves_requests(tmp_path):
     root = sherd.create_group(tmp_path)
     for name in "abc":
@@ -221,6 +267,37 @@ def test_settings_are_checked(tmp_path):
     with pytest.raises(AttributeError):
         sherd.config.thread = 1
     assert "threads = 0" in repr(sherd.config)
+
+
+@pytest.mark.parametrize("setting", [{"update": "append"}, {"slack": 0.1}, {"layout": "hdf5"}, {"chunk_order": "arrival"}])
+def test_settings_of_later_versions_are_refused_by_name(tmp_path, setting):
+    (name,) = setting
+    with pytest.raises(sherd.Unsupported, match="not supported by this version") as error:
+        sherd.create_group(tmp_path / "g", config=setting)
+    assert name in str(error.value)
+    with pytest.raises(sherd.Unsupported):
+        sherd.config.set(**setting)
+    assert not (tmp_path / "g").exists()
+
+
+@pytest.mark.parametrize("name", ["compact", "repair", "neuroglancer", "draft2022"])
+def test_names_of_later_versions_say_so(name):
+    with pytest.raises(AttributeError, match="not supported by this version"):
+        getattr(sherd, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        sherd.nonsense
+
+
+@pytest.mark.parametrize(("text", "limit"), [("4096", 4096), ("3MiB", 3 << 20), ("1.5 KiB", 1536), ("2G", 2 << 30), ("1kB", 1000)])
+def test_the_environment_raises_limits_as_it_does_for_the_command(text, limit):
+    program = "import sherd; print(sherd.config.limits['metadata_bytes'], sherd.config.limits['dimensions'])"
+    ran = subprocess.run([sys.executable, "-c", program], env=os.environ | {"SHERD_LIMIT_METADATA_BYTES": text}, capture_output=True, text=True)
+    assert ran.stdout.split() == [str(limit), "32"], ran.stderr
+
+
+def test_a_limit_in_the_environment_that_is_no_size_is_told():
+    ran = subprocess.run([sys.executable, "-c", "import sherd"], env=os.environ | {"SHERD_LIMIT_INDEX_BYTES": "much"}, capture_output=True, text=True)
+    assert ran.returncode == 1 and "SHERD_LIMIT_INDEX_BYTES: 'much' is no size" in ran.stderr
 
 
 def test_a_limit_is_named_by_its_error(tmp_path):

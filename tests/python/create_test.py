@@ -89,6 +89,81 @@ def test_a_chunk_grid_may_be_given_as_in_metadata():
     assert array.nchunks_initialized == 2
 
 
+def test_chunks_may_have_lengths_of_their_own():
+    data = np.arange(50).reshape(10, 5)
+    for chunks in ([[3, 3, 4], [5]], ((3, 3, 4), 5), [np.array([3, 3, 4]), [5]], [[[3, 2], 4], [5]]):
+        array = make(shape=(10, 5), dtype="int64", chunks=chunks)
+        assert array.chunks == ((3, 3, 4), (5,)) and array.shards is None
+        array[...] = data
+        assert np.array_equal(array[2:8], data[2:8]) and array.nchunks_initialized == 3
+        assert "rectilinear" in repr(array) and array.info["chunks"] == array.chunks
+        again = make(shape=array.shape, dtype=array.dtype, chunks=array.chunks)
+        assert again.chunks == array.chunks
+
+
+def test_lengths_of_chunks_add_up_to_the_shape():
+    array = make(shape=(10, 5), chunks=[[3, 3, 9, 7], 2])
+    assert array.chunks == ((3, 3, 4), (2, 2, 1))
+    array.resize((4, 0))
+    assert array.chunks == ((3, 1), ())
+
+
+def test_shards_may_have_lengths_of_their_own():
+    data = np.arange(60).reshape(10, 6)
+    array = make(shape=(10, 6), dtype="int64", chunks=(2, 3), shards=[[2, 4, 4], [6]])
+    assert array.chunks == (2, 3) and array.shards == ((2, 4, 4), (6,))
+    array[...] = data
+    assert np.array_equal(array[...], data) and array.nchunks_initialized == 10
+    assert make(shape=array.shape, chunks=array.chunks, shards=array.shards).shards == array.shards
+
+
+def test_lengths_that_make_no_grid_are_refused(tmp_path):
+    for options, member in [
+        ({"chunks": [[4, 4], [8]], "shards": (8, 8)}, "chunks"),
+        ({"chunks": [[4, 3], [8]]}, "chunk_grid.configuration.chunk_shapes[0]"),
+        ({"chunks": [[4, 4]]}, "chunk_grid.configuration.chunk_shapes"),
+        ({"chunks": [[4, 0, 4], [8]]}, "chunk_grid.configuration.chunk_shapes[0][1]"),
+        ({"shards": [[4, 4], [8]]}, "shards"),
+    ]:
+        with pytest.raises(sherd.InvalidArgument) as error:
+            sherd.create_array(tmp_path / "a", shape=(8, 8), dtype="u1", **options)
+        assert error.value.member == member
+    with pytest.raises(sherd.InvalidArgument, match="does not divide"):
+        make(chunks=(3, 8), shards=[[4, 4], [8]])
+    assert not (tmp_path / "a").exists()
+    with pytest.raises(sherd.InvalidArgument, match="one shape"):
+        sherd.copy(tmp_path / "a", tmp_path / "b", chunks=[[4, 4], [8]])
+
+
+def test_a_grid_of_more_chunks_than_can_be_listed_says_so():
+    array = make(shape=(1 << 40,), chunks=[[[1, 1 << 40]]])
+    with pytest.raises(sherd.Unsupported, match="chunk_grid"):
+        array.chunks
+    assert "rectilinear" in repr(array)
+
+
+@pytest.mark.parametrize("codec", ["cast_value", "scale_offset", "reshape", "zfp", "n5_default", "conditional"])
+def test_codecs_that_later_versions_may_have_are_refused_by_name(codec):
+    for given in (codec, {"name": codec}, Codec(name=codec)):
+        for options in ({"filters": [given]}, {"compressors": given}, {"codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, given]}):
+            with pytest.raises(sherd.Unsupported, match=f"the codec '{codec}' is not supported by this version"):
+                make(dtype="float32", **options)
+
+
+def test_a_path_inside_a_hierarchy_joins_it(tmp_path):
+    sherd.create_array(tmp_path / "a.zarr/g/x", shape=(4,), dtype="u1")
+    sherd.create_group(tmp_path / "a.zarr/h/i")
+    root = sherd.open(tmp_path / "a.zarr")
+    assert root.keys() == ["g", "h"] and root["h"].keys() == ["i"] and root["g/x"].shape == (4,)
+    for make_node in (sherd.create_group, lambda path: sherd.create_array(path, shape=(4,), dtype="u1")):
+        with pytest.raises(sherd.InvalidArgument, match="reserved"):
+            make_node(tmp_path / "a.zarr/__x")
+        with pytest.raises(sherd.Conflict):
+            make_node(tmp_path / "a.zarr/g/x/inside")
+    sherd.create_group(sherd.Store(tmp_path / "a.zarr/own/root"))
+    assert "own" not in sherd.open(tmp_path / "a.zarr"), "a Store is a hierarchy of its own"
+
+
 def test_data_gives_shape_and_dtype():
     data = np.arange(12, dtype=">i4").reshape(3, 4)
     array = sherd.create_array(sherd.MemoryStore(), data=data)

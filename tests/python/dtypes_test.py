@@ -74,6 +74,14 @@ def test_what_there_is_no_type_for_is_refused(dtype, error):
         sherd.create_array(sherd.MemoryStore(), shape=(1,), dtype=dtype)
 
 
+@pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2", "float8_e4m3", "float8_e5m2", "float8_e4m3fnuz", "float6_e2m3fn", "float4_e2m1fn"])
+def test_types_of_few_bits_are_refused_by_name(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (name, {"name": name}, getattr(ml_dtypes, name), np.dtype(getattr(ml_dtypes, name))):
+        with pytest.raises(sherd.Unsupported, match=f"data type '{name}' is not supported by this version"):
+            sherd.create_array(sherd.MemoryStore(), shape=(1,), dtype=dtype)
+
+
 @pytest.mark.parametrize("shards", [None, (4, 4)])
 def test_strings_and_bytes_are_objects(shards):
     rng = np.random.default_rng(1)

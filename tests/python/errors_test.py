@@ -50,6 +50,27 @@ def test_a_damaged_chunk_is_named_by_key_and_slot(tmp_path):
     assert "c/1" in str(error.value)
 
 
+def test_an_error_says_which_store_it_comes_from(tmp_path):
+    damaged_array(tmp_path / "a b")
+    array = sherd.open(tmp_path / "a b", mode="r+")
+    group = sherd.create_group(tmp_path / "g")
+    (tmp_path / "g/x").mkdir()
+    (tmp_path / "g/x/zarr.json").write_text("{")
+    (tmp_path / "zarr.json").write_text("{")
+    for call, key, store in [
+        (lambda: array[...], "c/1", "a%20b"),
+        (lambda: array.oindex[[30, 35]], "c/1", "a%20b"),
+        (lambda: array.__setitem__(31, 1), "c/1", "a%20b"),
+        (lambda: group["x"], "x/zarr.json", "g"),
+        (lambda: sherd.open(tmp_path / "g/x"), "zarr.json", "g/x"),
+        (lambda: sherd.open(tmp_path / "g", path="x"), "x/zarr.json", "g"),
+    ]:
+        with pytest.raises(sherd.Corrupt) as error:
+            call()
+        assert error.value.key == key
+        assert str(error.value).startswith(f"'{key}'") and str(error.value).endswith(f" (in file://{tmp_path}/{store})")
+
+
 def test_a_wrong_document_names_its_member(tmp_path):
     sherd.create_array(tmp_path, shape=(4,), dtype="u1")
     document = json.loads((tmp_path / "zarr.json").read_text())

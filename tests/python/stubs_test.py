@@ -45,7 +45,7 @@ def test_the_stub_names_what_the_module_has():
 
 def test_the_stub_knows_the_types_that_matter():
     text = (PACKAGE / "_sherd.pyi").read_text()
-    for line in ("def shape(self) -> tuple[int, ...]", "def shards(self) -> tuple[int, ...] | None", "def oindex(self) -> OrthogonalIndexer"):
+    for line in ("def shape(self) -> tuple[int, ...]", "def shards(self) -> tuple[Any, ...] | None", "def oindex(self) -> OrthogonalIndexer"):
         assert line in text
     assert (PACKAGE / "py.typed").exists()
 
