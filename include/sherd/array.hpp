@@ -65,6 +65,10 @@ class SHERD_API VarBytesArena {
   std::unique_ptr<State> state_;
 };
 
+/// A handle of an array; copies are the same handle. Thread-safe.
+/// A child of fork() may go on with it where no other thread was inside a call on it or on its store at that moment: the
+/// child has none of those threads, and what they held stays held. Otherwise it opens the array anew, with a store of
+/// its own; the thread pool is a new one either way.
 class SHERD_API Array {
  public:
   /// An internal representation; see src/array.

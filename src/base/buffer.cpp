@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -46,6 +47,41 @@ std::byte* map_huge(std::size_t size) noexcept {
   *header = {mapping, whole};
   return reinterpret_cast<std::byte*>(aligned);
 }
+
+// Few large blocks are kept too, so that a run of them is not faulted in again each time; but by all threads together
+// no more than this, however many they are.
+constexpr std::size_t kLargeKeptBytes = std::size_t{12} << 20;
+constexpr std::size_t kLargestKeptBytes = std::size_t{8} << 20;
+
+// This thread's part of them; what it still has when it ends is freed then.
+struct LargeKept {
+  std::size_t bytes = 0;
+  ~LargeKept() { total().fetch_sub(bytes, std::memory_order_relaxed); }
+
+  bool add(std::size_t more) noexcept {
+    if (more > kLargestKeptBytes) return false;
+    if (total().fetch_add(more, std::memory_order_relaxed) + more > kLargeKeptBytes) {
+      total().fetch_sub(more, std::memory_order_relaxed);
+      return false;
+    }
+    bytes += more;
+    return true;
+  }
+  void remove(std::size_t less) noexcept {
+    total().fetch_sub(less, std::memory_order_relaxed);
+    bytes -= less;
+  }
+  static LargeKept& mine() noexcept {
+    thread_local LargeKept kept;
+    return kept;
+  }
+
+ private:
+  static std::atomic<std::size_t>& total() noexcept {
+    static std::atomic<std::size_t> bytes{0};
+    return bytes;
+  }
+};
 
 }  // namespace
 
@@ -114,13 +150,19 @@ Scratch::Scratch() {
   auto& free = stock();
   if (free.count == 0) return;
   buffer_ = std::move(free.buffers[--free.count]);
-  free.bytes -= buffer_.capacity();
+  if (buffer_.capacity() > kKeptBytes / 2) LargeKept::mine().remove(buffer_.capacity());
+  else free.bytes -= buffer_.capacity();
 }
 
 Scratch::~Scratch() {
   auto& free = stock();
-  if (free.count == kKeptBuffers || buffer_.capacity() > kKeptBytes - free.bytes) return;
-  free.bytes += buffer_.capacity();
+  if (free.count == kKeptBuffers) return;
+  if (buffer_.capacity() > kKeptBytes / 2) {
+    if (!LargeKept::mine().add(buffer_.capacity())) return;
+  } else {
+    if (buffer_.capacity() > kKeptBytes - free.bytes) return;
+    free.bytes += buffer_.capacity();
+  }
   free.buffers[free.count++] = std::move(buffer_);
 }
 

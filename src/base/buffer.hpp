@@ -61,7 +61,7 @@ class Scratch {
 
  private:
   static constexpr std::size_t kKeptBuffers = 6;
-  static constexpr std::size_t kKeptBytes = std::size_t{4} << 20;  ///< of all that a thread keeps; the rest is freed
+  static constexpr std::size_t kKeptBytes = std::size_t{4} << 20;  ///< of a thread's buffers up to half as large; of larger ones, few a process
   struct Stock {
     std::array<Buffer, kKeptBuffers> buffers;
     std::size_t count = 0;
