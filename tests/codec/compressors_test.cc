@@ -217,16 +217,16 @@ TEST(Zstd, WindowsThatNoLevelWritesAreUnsupported) {
 }
 
 TEST(Zstd, BlocksThatAreCutOffReservedOrCompressedToNothingAreCorruptHoweverTheyAreDecoded) {
-  const auto codec = make_bytes_codec(zstd_codec).value();
+  const auto codec = try_bytes_codec(zstd_codec).value();
   const std::string good = std::string(kOpenFrame) + "090000aa";
   EXPECT_EQ(decoded(*codec, from_hex(good), 1).value(), from_hex("aa"));
   EXPECT_EQ(decoded_in_blocks(*codec, from_hex(good), 64, 1).value(), from_hex("aa"));
   for (const std::string_view blocks : {"", "0900", "090000", "080000aa", "070000", "0b00", "020000", "050000"}) {
-    const ByteVector packed = from_hex(std::string(kOpenFrame) + std::string(blocks));
+    const Bytes packed = from_hex(std::string(kOpenFrame) + std::string(blocks));
     EXPECT_EQ(code_of(decoded(*codec, packed, 10)), ErrorCode::corrupt) << blocks;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, packed, 64, 10)), ErrorCode::corrupt) << blocks;
   }
-  const ByteVector no_checksum = from_hex("28b52ffd0438" "010000" "99e9d8");  // one byte of it is missing
+  const Bytes no_checksum = from_hex("28b52ffd0438" "010000" "99e9d8");  // one byte of it is missing
   EXPECT_EQ(code_of(decoded(*codec, no_checksum, 10)), ErrorCode::corrupt);
   EXPECT_EQ(code_of(decoded_in_blocks(*codec, no_checksum, 64, 10)), ErrorCode::corrupt);
 }
