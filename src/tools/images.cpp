@@ -295,6 +295,10 @@ Result<Planes> as_planes(const FileArray& array) {
   return planes;
 }
 
+bool is_numbered(const std::string& path) {
+  return parse_numbered(std::filesystem::path(path).filename().string()).has_value();
+}
+
 Result<std::unique_ptr<FileWriter>> create_images(const std::string& destination, const FileArray& array,
                                                   WriteMode mode, CreateImage create, std::string_view suffix) {
   SHERD_TRY(planes, as_planes(array).in_key(destination));

@@ -177,6 +177,8 @@ Result<void> TiffWriter::finish() {
 }
 
 Result<std::unique_ptr<FileWriter>> create_tiff(const std::string& path, const FileArray& array, WriteMode mode) {
+  if (is_numbered(path))
+    return invalid_argument("a TIFF file holds all planes as its pages; give one name, without a number").in_key(path);
   SHERD_TRY(planes, as_planes(array).in_key(path));
   const ImageInfo& image = planes.image;
   constexpr std::uint64_t kMost = 0xffffffff;

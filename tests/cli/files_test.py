@@ -53,6 +53,16 @@ def test_images_become_planes_and_planes_images(sherd, tmp_path):
     numpy.testing.assert_array_equal(numpy.asarray(Image.open(tmp_path / "out/z_03.png")), VOLUME[3])
 
 
+def test_a_tiff_file_is_one_whatever_the_number_of_planes(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "3,4,5", "--dtype", "uint8")
+    ran = sherd("export", "a", "plane_%02d.tif")
+    assert ran.code == 2 and "as its pages" in ran.stderr
+    sherd.ok("export", "a", "planes.tif")
+    assert [path.name for path in tmp_path.glob("*.tif")] == ["planes.tif"]
+    sherd.ok("import", "planes.tif", "b")
+    assert sherd.ok("info", "b", "--json").json["shape"] == [3, 4, 5]
+
+
 def test_an_import_that_fails_leaves_no_array(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     (tmp_path / "v.npy").write_bytes((tmp_path / "v.npy").read_bytes()[:-1])
