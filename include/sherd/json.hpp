@@ -42,19 +42,21 @@ class SHERD_API Json {
   static Json number(std::string text);
 
   /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
-  /// a depth beyond `max_depth` (at most 4096) is `unsupported`.
-  static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128);
+  /// a depth beyond `max_depth` (at most 4096) and more values than `max_values` are `unsupported`. Values are counted
+  /// before any is made, and each container takes no more room than its values.
+  static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
+                            std::uint64_t max_values = std::uint64_t{4} << 20);
   /// The text; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one line
   /// only when indent is 0).
   [[nodiscard]] std::string dump(int indent = 0) const;
 
-  [[nodiscard]] Type type() const noexcept { return type_; }
-  [[nodiscard]] bool is_null() const noexcept { return type_ == Type::null; }
-  [[nodiscard]] bool is_bool() const noexcept { return type_ == Type::boolean; }
-  [[nodiscard]] bool is_number() const noexcept { return type_ == Type::number; }
-  [[nodiscard]] bool is_string() const noexcept { return type_ == Type::string; }
-  [[nodiscard]] bool is_array() const noexcept { return type_ == Type::array; }
-  [[nodiscard]] bool is_object() const noexcept { return type_ == Type::object; }
+  [[nodiscard]] Type type() const noexcept { return static_cast<Type>(value_.index()); }
+  [[nodiscard]] bool is_null() const noexcept { return type() == Type::null; }
+  [[nodiscard]] bool is_bool() const noexcept { return type() == Type::boolean; }
+  [[nodiscard]] bool is_number() const noexcept { return type() == Type::number; }
+  [[nodiscard]] bool is_string() const noexcept { return type() == Type::string; }
+  [[nodiscard]] bool is_array() const noexcept { return type() == Type::array; }
+  [[nodiscard]] bool is_object() const noexcept { return type() == Type::object; }
 
   [[nodiscard]] std::optional<bool> as_bool() const noexcept;
   /// Only texts without fraction and exponent that fit.
@@ -86,10 +88,12 @@ class SHERD_API Json {
 
  private:
   class Parser;
-  Json(Type type, std::string text) : type_(type), value_(std::move(text)) {}
+  struct Number {
+    std::string text;
+  };
+  explicit Json(Number value) : value_(std::move(value)) {}
 
-  Type type_ = Type::null;
-  std::variant<bool, std::string, Array, Object> value_;
+  std::variant<std::monostate, bool, Number, std::string, Array, Object> value_;  ///< in the order of Type
 };
 
 }  // namespace sherd

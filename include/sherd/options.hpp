@@ -21,6 +21,7 @@ class Recorder;
 struct Limits {
   std::uint64_t shard_nesting = 16;
   std::uint64_t json_depth = 128;
+  std::uint64_t json_values = std::uint64_t{4} << 20;  ///< of a document; each takes some 40 bytes of memory
   std::uint64_t metadata_bytes = std::uint64_t{64} << 20;
   std::uint64_t index_bytes = std::uint64_t{256} << 20;
   std::uint64_t chunk_bytes = std::uint64_t{2} << 30;  ///< decoded

@@ -43,7 +43,7 @@ class Format {
   [[nodiscard]] virtual Result<NodeType> type(const Json& document) const = 0;
   /// As open(), from a parsed document (of consolidated metadata, or one about to be written). What is wrong with it
   /// is invalid_argument; where the document was stored, open() and stored_error() make that `corrupt`.
-  [[nodiscard]] virtual Result<NodeDocument> lower(const Json& document, const Limits& limits) const = 0;
+  [[nodiscard]] virtual Result<NodeDocument> lower(Json document, const Limits& limits) const = 0;
 
   /// The canonical document of a new array or group.
   [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;

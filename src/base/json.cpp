@@ -98,22 +98,22 @@ bool same_members(const Json::Object& a, const Json::Object& b) {
 
 }  // namespace
 
-Json::Json(bool value) : type_(Type::boolean), value_(value) {}
-Json::Json(int value) : Json(Type::number, number_text(value)) {}
-Json::Json(std::int64_t value) : Json(Type::number, number_text(value)) {}
-Json::Json(std::uint64_t value) : Json(Type::number, number_text(value)) {}
+Json::Json(bool value) : value_(value) {}
+Json::Json(int value) : Json(Number{number_text(value)}) {}
+Json::Json(std::int64_t value) : Json(Number{number_text(value)}) {}
+Json::Json(std::uint64_t value) : Json(Number{number_text(value)}) {}
 Json::Json(double value) {
-  if (std::isfinite(value)) *this = Json(Type::number, double_text(value));
+  if (std::isfinite(value)) *this = Json(Number{double_text(value)});
 }
-Json::Json(std::string value) : Json(Type::string, std::move(value)) {}
-Json::Json(std::string_view value) : Json(Type::string, std::string(value)) {}
-Json::Json(const char* value) : Json(Type::string, std::string(value)) {}
-Json::Json(Array value) : type_(Type::array), value_(std::move(value)) {}
-Json::Json(Object value) : type_(Type::object), value_(std::move(value)) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(std::string_view value) : Json(std::string(value)) {}
+Json::Json(const char* value) : Json(std::string(value)) {}
+Json::Json(Array value) : value_(std::move(value)) {}
+Json::Json(Object value) : value_(std::move(value)) {}
 
 Json Json::numbers(const std::vector<std::uint64_t>& values) { return Array(values.begin(), values.end()); }
 
-Json Json::number(std::string text) { return is_json_number(text) ? Json(Type::number, std::move(text)) : Json(); }
+Json Json::number(std::string text) { return is_json_number(text) ? Json(Number{std::move(text)}) : Json(); }
 
 std::optional<bool> Json::as_bool() const noexcept {
   if (!is_bool()) return std::nullopt;
@@ -143,6 +143,7 @@ std::optional<double> Json::as_double() const noexcept {
 
 const std::string& Json::text() const noexcept {
   static const std::string none;
+  if (const auto* number = std::get_if<Number>(&value_)) return number->text;
   const auto* text = std::get_if<std::string>(&value_);
   return text ? *text : none;
 }
@@ -194,9 +195,9 @@ void Json::push_back(Json value) {
 }
 
 bool operator==(const Json& a, const Json& b) noexcept {
-  if (a.type_ != b.type_) return false;
-  if (a.type_ == Json::Type::object) return same_members(a.members(), b.members());
-  return a.value_.index() == b.value_.index() && a.as_bool() == b.as_bool() && a.text() == b.text() &&
+  if (a.type() != b.type()) return false;
+  if (a.is_object()) return same_members(a.members(), b.members());
+  return a.as_bool() == b.as_bool() && a.text() == b.text() &&
          a.elements() == b.elements();
 }
 

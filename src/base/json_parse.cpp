@@ -1,9 +1,14 @@
-// From text to Json: strict RFC 8259, in one pass and without recursion.
-// as UTF-8 while they are scanned, eight bytes at a time where nothing needs a second look. Line and column are
+// From text to Json: strict RFC 8259, without recursion. The values are counted first, so that a document of too many
+// is refused before it takes memory, and every container is made once, of the right size. Strings are checked to be
+// valid UTF-8 while they are scanned, eight bytes at a time where nothing needs a second look. Line and column are
+// counted only when there is an error to tell.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "sherd/json.hpp"
 
@@ -16,7 +21,8 @@ constexpr std::size_t kFewMembers = 16;       // below, comparing all pairs of k
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// character or a byte above 127.
+// How many bytes of a string can be taken as they are: up to a quote, a backslash, a control character or a byte
+// above 127.
 std::size_t plain_run(const char* at, const char* end) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
   const char* const begin = at;
@@ -40,7 +46,8 @@ std::size_t plain_run(const char* at, const char* end) {
   return static_cast<std::size_t>(at - begin);
 }
 
-// surrogate or beyond U+10FFFF (Unicode, table 3-7).
+// The length of the UTF-8 sequence at `at` of more than one byte, or 0 where it is cut off, too long, a surrogate or
+// beyond U+10FFFF (Unicode, table 3-7).
 std::size_t sequence_length(const char* at, const char* end) {
   const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
   const unsigned char first = byte(0);
@@ -73,6 +80,7 @@ void append_utf8(std::uint32_t code, std::string& to) {
   }
 }
 
+// A key that stands twice, or nullptr. Of many members the hashes are sorted and the keys of equal ones, so there is
 // no worst case that a document could aim at.
 const std::string* duplicate_key(std::span<const Json::Member> members) {
   if (members.size() <= kFewMembers) {
@@ -81,7 +89,7 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
         if (members[i].first == members[j].first) return &members[i].first;
     return nullptr;
   }
-  constexpr std::uint64_t kIndex = 0xFFFFFFFF;  // 2^32 members need 20 GiB of text; parse() refuses such texts
+  constexpr std::uint64_t kIndex = 0xFFFFFFFF;  // parse() refuses texts of so many bytes
   std::vector<std::uint64_t> order(members.size());
   for (std::size_t i = 0; i < members.size(); ++i)
     order[i] = (std::hash<std::string_view>()(members[i].first) & ~kIndex) | i;
@@ -98,12 +106,48 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
   return nullptr;
 }
 
+/// How many values each container has, in the order of the opening brackets.
+using Counts = std::vector<std::uint32_t>;
+
+// Looks for nothing but commas, quotes and brackets, so it is right for JSON and of no meaning for anything else, of which
+// the parser makes an error. Nullopt where there are more than `max_values`; whatever the text is, there are no more.
+std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
+  Counts counts;
+  std::vector<std::size_t> open;
+  std::uint64_t values = 1;
+  bool first = false;  // the next value is its container's first
+  const auto count = [&] {
+    ++counts[open.back()];
+    return ++values <= max_values;
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':') continue;
+    const bool closes = c == ']' || c == '}';
+    if (first && !closes && !count()) return std::nullopt;
+    first = false;
+    if (closes && !open.empty()) open.pop_back();
+    if (c == ',' && !open.empty() && !count()) return std::nullopt;
+    if (c == '[' || c == '{') {
+      if (open.size() >= max_depth) return counts;  // the parser goes no deeper either
+      open.push_back(counts.size());
+      counts.push_back(0);
+      first = true;
+    }
+    if (c != '"') continue;
+    for (++at; at < text.size() && text[at] != '"'; ++at)
+      if (text[at] == '\\') ++at;
+  }
+  return counts;
+}
+
 }  // namespace
 
 class Json::Parser {
  public:
-  Parser(std::string_view text, std::uint64_t max_depth)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), max_depth_(std::min(max_depth, kDeepest)) {}
+  Parser(std::string_view text, std::uint64_t max_depth, Counts counts)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), max_depth_(std::min(max_depth, kDeepest)),
+        counts_(std::move(counts)) {}
 
   Result<Json> run() {
     if (std::string_view(begin_, end_).starts_with("\xEF\xBB\xBF"))
@@ -119,9 +163,10 @@ class Json::Parser {
 
  private:
   struct Frame {
-    const char* open;        // the bracket
-    std::size_t first;       // of the container's values on the stack
+    const char* open;  // the bracket
     bool is_object;
+    Array elements;
+    Object members;
   };
 
   // Begins or completes the value at at_; leaves at_ after it, or before the first value of a container.
@@ -135,7 +180,7 @@ class Json::Parser {
         if (c == '{' && !parse_key()) return false;
         continue;
       }
-      if (c == '"') return parse_string() && add(Json(Type::string, std::move(string_)));
+      if (c == '"') return parse_string() && add(Json(take_string()));
       if (c == '-' || is_digit(c)) return parse_number();
       return parse_word();
     }
@@ -164,36 +209,31 @@ class Json::Parser {
       error_ = unsupported(error_->message());
       return false;
     }
-    frames_.push_back({at_++, is_object ? members_.size() : elements_.size(), is_object});
+    // Without a count the text is no JSON, and an error is not far.
+    const std::size_t count = containers_ < counts_.size() ? counts_[containers_] : 0;
+    ++containers_;
+    Frame& frame = frames_.emplace_back(Frame{at_++, is_object, {}, {}});
+    if (is_object) frame.members.reserve(count);
+    else frame.elements.reserve(count);
     return true;
   }
 
   bool close() {
     ++at_;
-    const Frame frame = frames_.back();
+    Frame frame = std::move(frames_.back());
     frames_.pop_back();
-    if (!frame.is_object) return add(Json(taken(elements_, frame.first)));
-    if (const std::string* key = duplicate_key(std::span(members_).subspan(frame.first))) {
+    if (!frame.is_object) return add(Json(std::move(frame.elements)));
+    if (const std::string* key = duplicate_key(frame.members)) {
       at_ = frame.open;
       return fail("the key " + Json(*key).dump() + " stands twice in the object that begins here");
     }
-    return add(Json(taken(members_, frame.first)));
-  }
-
-  // What lies on the stack from `first` on. The last container takes the stack itself: no second copy of a big one.
-  template <class Values>
-  Values taken(Values& stack, std::size_t first) {
-    if (first == 0 && frames_.empty()) return std::exchange(stack, {});
-    const auto from = stack.begin() + static_cast<std::ptrdiff_t>(first);
-    Values values(std::make_move_iterator(from), std::make_move_iterator(stack.end()));
-    stack.erase(from, stack.end());
-    return values;
+    return add(Json(std::move(frame.members)));
   }
 
   bool add(Json&& value) {
     if (frames_.empty()) root_ = std::move(value);
-    else if (frames_.back().is_object) members_.back().second = std::move(value);
-    else elements_.push_back(std::move(value));
+    else if (frames_.back().is_object) frames_.back().members.back().second = std::move(value);
+    else frames_.back().elements.push_back(std::move(value));
     return true;
   }
 
@@ -204,7 +244,7 @@ class Json::Parser {
     if (peek() != ':') return unexpected("':' after the key");
     ++at_;
     skip_space();
-    members_.emplace_back(std::move(string_), Json());
+    frames_.back().members.emplace_back(take_string(), Json());
     return true;
   }
 
@@ -234,6 +274,12 @@ class Json::Parser {
         at_ += length;
       }
     }
+  }
+
+  // A short string is copied, for the room that it grew in is larger than it; a long one would exist twice.
+  std::string take_string() {
+    constexpr std::size_t kShort = 4096;
+    return string_.size() <= kShort ? string_ : std::exchange(string_, {});
   }
 
   bool parse_escape() {
@@ -297,7 +343,7 @@ class Json::Parser {
       if (peek() == '+' || peek() == '-') ++at_;
       if (!skip_digits()) return unexpected("a digit in the exponent");
     }
-    return add(Json(Type::number, std::string(first, at_)));
+    return add(Json(Number{std::string(first, at_)}));
   }
 
   bool skip_digits() {
@@ -345,17 +391,20 @@ class Json::Parser {
   const char* at_;
   const char* end_;
   std::uint64_t max_depth_;
+  Counts counts_;
+  std::size_t containers_ = 0;
   std::vector<Frame> frames_;
-  std::vector<Json> elements_;
-  std::vector<Member> members_;
   std::string string_;
   Json root_;
   std::optional<Error> error_;
 };
 
-Result<Json> Json::parse(std::string_view text, std::uint64_t max_depth) {
-  if (text.size() >> 34) return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
-  return Parser(text, max_depth).run();
+Result<Json> Json::parse(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
+  if (text.size() >> 32) return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
+  auto counts = count_values(text, max_depth, max_values);
+  if (!counts)
+    return unsupported("the JSON document has more values than the limit json_values = " + std::to_string(max_values));
+  return Parser(text, max_depth, *std::move(counts)).run();
 }
 
 }  // namespace sherd

@@ -60,7 +60,7 @@ Result<std::optional<NodeType>> stored_type(Store& store, const std::string& key
   const auto read = [&]() -> Result<std::optional<NodeType>> {
     SHERD_TRY(stored, read_text(store, key, limits));
     if (!stored) return std::optional<NodeType>();
-    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth));
+    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth, limits.json_values));
     SHERD_TRY(type, node_type(json));
     return std::optional(type);
   };
@@ -88,7 +88,7 @@ class Zarr3 final : public Format {
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override { return node_type(document); }
-  [[nodiscard]] Result<NodeDocument> lower(const Json& document, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return zarr3::print_array(spec); }
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
@@ -112,14 +112,14 @@ Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string&
   const std::string key = document_key(path);
   SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
   if (!stored) return std::optional<NodeDocument>();
-  SHERD_TRY(json, Json::parse(stored->text, limits.json_depth).in_key(key));
-  auto node = lower(json, limits);
+  SHERD_TRY(json, Json::parse(stored->text, limits.json_depth, limits.json_values).in_key(key));
+  auto node = lower(std::move(json), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
   node->generation = std::move(stored->generation);
   return std::optional(*std::move(node));
 }
 
-Result<NodeDocument> Zarr3::lower(const Json& document, const Limits& limits) const {
+Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
   NodeDocument node;
   SHERD_TRY(kind, node_type(document));
   node.type = kind;
@@ -131,7 +131,7 @@ Result<NodeDocument> Zarr3::lower(const Json& document, const Limits& limits) co
   }
   SHERD_TRY(attributes, zarr3::parse_attributes(document));
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
-  node.document = document;
+  node.document = std::move(document);
   return node;
 }
 

@@ -108,8 +108,6 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   }
   if (const Json* transformers = document.find("storage_transformers"))
     SHERD_TRY(refuse_transformers(*transformers).in_member("storage_transformers"));
-  SHERD_TRY(attributes, parse_attributes(document));
-  spec.attributes = std::move(attributes);
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace sherd {
@@ -104,6 +105,30 @@ TEST(JsonParse, FindsOneDuplicateAmongManyKeys) {
     EXPECT_EQ(distinct->members()[7].first, "k7");
     EXPECT_EQ(code_of(text + "\"\\u006b3\":0}"), ErrorCode::corrupt) << count;
   }
+}
+
+TEST(JsonParse, BoundsTheNumberOfValuesBeforeItMakesAny) {
+  for (const char* text : {"[1,2,3]", R"({"a":1,"b":[2]})", "[[[0]]]", R"(["[,", "\",", {}])", " [ [ ] , { } , 1 ] "}) {
+    EXPECT_TRUE(Json::parse(text, 128, 4)) << text;
+    const auto json = Json::parse(text, 128, 3);
+    ASSERT_FALSE(json) << text;
+    EXPECT_EQ(json.error().code(), ErrorCode::unsupported);
+    EXPECT_NE(json.error().text().find("json_values = 3"), std::string::npos) << json.error().text();
+  }
+  EXPECT_TRUE(Json::parse("1", 128, 1));
+  EXPECT_TRUE(Json::parse("[]", 128, 1));
+}
+
+TEST(JsonParse, MakesEveryContainerOfTheSizeThatItNeeds) {
+  const Json json = Json::parse(R"([[1,2,3],[],[[]],{"a":[1,"x,y]",{}],"b":{}},[ [ 0 ] ,0,0,0,0]])").value();
+  const std::function<void(const Json&)> check = [&](const Json& value) {
+    EXPECT_EQ(value.elements().capacity(), value.elements().size()) << value.dump();
+    EXPECT_EQ(value.members().capacity(), value.members().size()) << value.dump();
+    for (const Json& element : value.elements()) check(element);
+    for (const auto& member : value.members()) check(member.second);
+  };
+  check(json);
+  EXPECT_LE(sizeof(Json), 40U);
 }
 
 TEST(JsonParse, BoundsTheDepthWithoutRecursion) {

@@ -273,6 +273,9 @@ TEST(Zarr3Documents, LimitsAreNamedInTheError) {
   small.limits.metadata_bytes = 100;
   expect_limit(std::string(good_array), small, "metadata_bytes");
   expect_limit(std::string(1000000, '['), {}, "json_depth");
+  small = {};
+  small.limits.json_values = 20;
+  expect_limit(std::string(good_array), small, "json_values = 20");
   const Shape many(100000, 1);
   Json document = parsed(good_array);
   document.set("shape", Json::numbers(many));
