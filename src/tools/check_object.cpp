@@ -173,14 +173,14 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
   const ChunkLayout& leaf = inner ? *spot.layout.shard->inner : spot.layout;
   const Shape& shape = inner ? spot.layout.shard->inner_shape : spot.shape;
   const auto expected = leaf.chain.encoded_size(leaf.chain.stored_shape(shape));
-  const std::uint64_t limit = config_.limits.chunk_bytes + config_.limits.index_bytes;
   const auto wrong_size = [&](const Found& each) {
-    if (expected ? each.extent.length == *expected : each.extent.length <= limit) return false;
-    const std::string holds = "holds " + std::to_string(each.extent.length) + " bytes, ";
+    const std::uint64_t length = each.extent.length;
+    const auto possible = leaf.check_encoded_size(shape, length);
+    if (expected ? length == *expected : possible.has_value()) return false;
     FaultPlace at = inner ? FaultPlace{each.slot, each.extent.offset, spot.inside()} : spot.at();
     if (!spot.in_object) at.offset.reset();
-    to.error("chunk_size", at, holds + (expected ? "a chunk takes " + std::to_string(*expected)
-                                                 : "more than the limit chunk_bytes, and is not decoded"));
+    to.error("chunk_size", at, expected ? "holds " + std::to_string(length) + " bytes, a chunk takes " + std::to_string(*expected)
+                                        : possible.error().message());
     return true;
   };
   std::erase_if(found, wrong_size);

@@ -221,14 +221,12 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
 
 // The encoded bytes of some slots, with one batch of reads an object.
 Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFinder& finder) {
-  const std::uint64_t limit = encoding_.limits.chunk_bytes + encoding_.limits.index_bytes;
+  const ShardLayout& shard = *to_.layout.shard;  // its chunks are encoded as the source's
   EncodedBatch batch;
   std::uint64_t bytes = 0;
   std::vector<std::size_t> objects;
   for (const Slot& slot : slots) {
-    if (slot.extent.length > limit)
-      return std::move(unsupported("a chunk of " + std::to_string(slot.extent.length) + " bytes exceeds the limit chunk_bytes"))
-          .in_key(finder.objects()[slot.object].key);
+    SHERD_TRY(shard.inner->check_encoded_size(shard.inner_shape, slot.extent.length).in_key(finder.objects()[slot.object].key));
     batch.chunks.push_back({slot.slot, slot.extent.length, true});
     bytes += slot.extent.length;
     objects.push_back(slot.object);

@@ -163,6 +163,17 @@ TEST(Check, AChunkBeyondTheShapeIsAChunkOutside) {
   EXPECT_EQ(fault.severity, Fault::Severity::warning);
 }
 
+TEST(Check, AChunkThatNoEncodingMakesSoLargeIsChunkSize) {
+  auto store = store_with({.shape = {8, 8}, .dtype = DType::uint16, .chunks = {4, 4}, .codecs = std::vector<Json>{"zstd:1"}});
+  save(*store, "c/0/1", std::string(1 << 20, 'x'));
+  for (const bool data : {false, true}) {
+    const Fault fault = only(check(store, {.data = data}).value());
+    EXPECT_EQ(fault.code, "chunk_size");
+    EXPECT_EQ(fault.key, "c/0/1");
+    EXPECT_THAT(fault.message, ::testing::HasSubstr("no encoding of a chunk"));
+  }
+}
+
 /// A group "g" with the arrays "a" and "b", consolidated in it and at the root.
 std::shared_ptr<Store> consolidated_store() {
   auto store = store_with(sharded(), "g/a");

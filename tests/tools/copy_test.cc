@@ -271,6 +271,17 @@ TEST(Copy, ConsolidatedMetadataSayWhatWasCopiedWhateverTheSourcesSaid) {
   EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
 }
 
+TEST(Copy, AChunkThatNoEncodingMakesSoLargeIsNotMovedIntoAShard) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}, .codecs = std::vector<Json>{"zstd:1"}});
+  source->set("c/1/1", std::string(1 << 20, 'x')).value();
+  const auto copied = copy(source, memory_store(), {.shards = Shape{12, 8}});
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(copied.error().key(), "c/1/1");
+  EXPECT_THAT(copied.error().message(), ::testing::HasSubstr("no encoding of a chunk"));
+}
+
 TEST(Copy, WhatStandsAtTheDestinationIsConflictUnlessOverwritten) {
   auto source = memory_store();
   auto destination = memory_store();
