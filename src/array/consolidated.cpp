@@ -102,8 +102,7 @@ Result<void> edit_lists(const NodePlace& place, const ListEdit& edit) {
       SHERD_TRY(edit(*list, path));
       return *list == old ? now.document : group.format->with_consolidated(now.document, *std::move(list));
     });
-    if (!edited && edited.error().code() != ErrorCode::not_found)
-      return std::move(edited).error().in("consolidated metadata could not be renewed; the change itself is stored");
+    if (!edited && edited.error().code() != ErrorCode::not_found) return std::move(edited).error();
   }
   return {};
 }
@@ -128,7 +127,7 @@ std::vector<std::string> ancestors(const std::string& path) {
 
 Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::string>& below) {
   const NodePlace place = from_outermost(node);
-  return edit_lists(place, [&](Consolidated& list, const std::string& group) -> Result<void> {
+  auto renewed = edit_lists(place, [&](Consolidated& list, const std::string& group) -> Result<void> {
     std::vector<std::string> way = ancestors(place.path);
     way.push_back(place.path);
     for (const std::string& path : way) {
@@ -139,6 +138,8 @@ Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::st
     for (const std::string& path : below) SHERD_TRY(take_over(list, group, at_path(place, join_path(place.path, path))));
     return {};
   });
+  if (renewed) return {};
+  return std::move(renewed).error().in("the change is stored, but consolidated metadata could not be renewed");
 }
 
 Result<void> unlist(const NodePlace& node) {
