@@ -15,7 +15,7 @@ namespace {
 /// A block of the engine's memory that Python owns.
 class Memory {
  public:
-  explicit Memory(std::size_t size) : data_(allocate_bytes(size)), size_(size) {
+  explicit Memory(std::size_t size) : data_(allocate_result(size)), size_(size) {
     if (data_ == nullptr)
       throw Exception(unavailable("out of memory for a result of " + std::to_string(size) + " bytes"));
   }

@@ -62,7 +62,7 @@ struct Progress {
 /// thread and 12 MiB a process for small and kept scratch, and the tables and windows that a codec keeps a thread (zstd:
 /// up to 32 MiB).
 struct Config {
-  unsigned threads = 0;                                     ///< 0: all cores
+  unsigned threads = 0;                                     ///< 0: one for each core that the process may use
   std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes; see above
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;

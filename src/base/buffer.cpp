@@ -86,9 +86,13 @@ struct LargeKept {
 }  // namespace
 
 std::byte* allocate_bytes(std::size_t size) noexcept {
+  if (size >= kMappedBytes && size < 2 * kHugePageBytes) return map_small(size);
+  return allocate_result(size);
+}
+
+std::byte* allocate_result(std::size_t size) noexcept {
   if (size > (std::size_t{1} << 62)) return nullptr;
   if (size >= 2 * kHugePageBytes) return map_huge(size);
-  if (size >= kMappedBytes) return map_small(size);
   const std::size_t whole = (sizeof(Header) + size + kAlignment - 1) & ~(kAlignment - 1);
   void* block = std::aligned_alloc(kAlignment, whole);
   if (block == nullptr) return nullptr;

@@ -4,6 +4,7 @@
 #include "base/pool.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -183,8 +184,14 @@ void run(Loop& loop, const Config& config) {
 
 }  // namespace
 
+// Asked once: the C library opens a file for the answer each time.
 unsigned thread_count(unsigned wanted) noexcept {
-  return wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
+  static const unsigned cores = [] {
+    cpu_set_t mine;
+    if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
+    return std::max(1U, std::thread::hardware_concurrency());
+  }();
+  return wanted != 0 ? wanted : cores;
 }
 
 Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body) {

@@ -15,7 +15,7 @@
 
 namespace sherd {
 
-/// The threads that a call with this setting uses (0: all cores).
+/// The threads that a call with this setting uses (0: one for each core that this process may use).
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
 
 /// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop also no more than that has, and gives the error of the lowest index that
