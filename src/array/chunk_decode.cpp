@@ -3,6 +3,7 @@
 // this thread's scratch.
 #include <algorithm>
 
+#include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -12,25 +13,10 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed where they can be
-constexpr std::uint64_t kStreamBlock = std::uint64_t{256} << 10;
 constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // what each thread may use without asking
 
 bool is_affine(const Region& part) {
   return !part.points && std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
-}
-
-// A box of the chunk that is contiguous, at most kStreamBlock, and of which a whole number makes the chunk.
-Shape stream_block(const Shape& shape, std::uint64_t element_size) {
-  Shape block(shape.size(), 1);
-  std::uint64_t bytes = element_size;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    const std::uint64_t most = std::max<std::uint64_t>(1, kStreamBlock / bytes);
-    block[d] = std::min(shape[d], most);
-    while (shape[d] % block[d] != 0) --block[d];
-    if (block[d] < shape[d]) break;
-    bytes *= shape[d];
-  }
-  return block;
 }
 
 }  // namespace
@@ -179,35 +165,19 @@ Result<bool> ChunkReader::stream_leaf(std::span<const std::byte> encoded, const 
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  const Shape block = stream_block(stored.shape, element);
-  const std::uint64_t block_bytes = *element_count(block) * element;
-  if (block_bytes < kStreamBlock / 16) return false;  // awkward lengths: one whole decode is cheaper
-  Shape grid(block.size());
-  for (std::size_t d = 0; d < grid.size(); ++d) grid[d] = stored.shape[d] / block[d];
-  const Cells cells(stored.part, regular_axes(block));
-  constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
-  std::vector<std::uint64_t> cell_of_block(*element_count(grid), kUntouched);
-  std::uint64_t last = 0;
-  Shape cell;
-  Region part;
-  for (std::uint64_t i = 0; i < cells.size(); ++i) {
-    cells.get(i, cell, part);
-    const std::uint64_t number = ravel(cell, grid);
-    cell_of_block[number] = i;
-    last = std::max(last, number);
-  }
+  const auto blocks = Blocks::cut(stored.shape, stored.part, element);
+  if (!blocks) return false;  // one whole decode is cheaper
   // Behind the last block that is wanted, decoding goes on only where it verifies a checksum.
   const bool ends_early = layout.chain.decodes_prefixes();
   Scratch scratch;
-  SHERD_TRY(scratch->resize(block_bytes));
+  SHERD_TRY(scratch->resize(blocks->bytes()));
+  Region part;
   return layout.chain.decode_blocks(stored.shape, encoded, scratch->span(),
                                     [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-                                      const std::uint64_t number = offset / block_bytes;
-                                      const std::uint64_t i = cell_of_block[number];
-                                      if (i == kUntouched) return true;
-                                      cells.get(i, cell, part);
+                                      const std::uint64_t number = offset / blocks->bytes();
+                                      if (!blocks->get(number, part)) return true;
                                       copy_out(element, bytes.data(), strides, part, stored.target);
-                                      return !ends_early || number < last;
+                                      return !ends_early || number < blocks->last();
                                     });
 }
 

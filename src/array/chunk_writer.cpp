@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/endian.hpp"
 #include "base/try.hpp"
 #include "store/span.hpp"
 
@@ -100,6 +101,37 @@ Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
   if (!config_.write_empty_chunks && all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data())) return false;
   SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
+  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+Result<bool> ChunkWriter::to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const {
+  const ChunkLayout& layout = stored.layout;
+  const std::size_t element = layout.dtype.size();
+  const std::size_t word = layout.chain.raw_word_size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const auto gather = [&](std::uint64_t number, Buffer& block) -> Result<void> {
+    SHERD_TRY(block.resize(blocks.bytes()));
+    Region part;
+    const bool touched = blocks.get(number, part);
+    if (!touched || !part.covers(blocks.shape()))
+      fill_dense(element, layout.fill.bytes().data(), blocks.bytes() / element, block.data());
+    if (touched) copy_in(element, block.data(), strides, part, stored.from);
+    return {};
+  };
+  bool empty = !config_.write_empty_chunks;
+  Scratch first;
+  for (std::uint64_t i = 0; empty && i < blocks.count(); ++i) {
+    SHERD_TRY(gather(i, *first));
+    empty = all_equal(layout.dtype, first->data(), blocks.bytes() / element, layout.fill.bytes().data());
+  }
+  if (empty) return false;
+  SHERD_TRY(parallel_for(blocks.count(), config_, [&](std::size_t i) -> Result<void> {
+    Scratch block;
+    SHERD_TRY(gather(i, *block));
+    if (word > 1) swap_words(block->span(), word);
+    return to.write(i * blocks.bytes(), block->span());
+  }));
   if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
 #include "shard/writer.hpp"
 
@@ -40,6 +41,9 @@ class ChunkWriter {
   /// The chunk's encoded bytes after the write; `old` is its present version where the piece does not cover it.
   /// False: all is fill value, so that nothing is to be stored.
   Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+
+  /// Writes a chunk that is stored as it is (no codec but bytes), piece in stored order and covered, block by block.
+  Result<bool> to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const;
 
   /// Writes a shard (not an opaque one), piece in stored order; `old` may be null. False as above.
   Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;

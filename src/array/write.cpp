@@ -77,6 +77,14 @@ class RegionWriter {
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
       return present ? object->commit() : erase(at.key);
     }
+    if (!piece.layout.shard && piece.layout.chain.raw_word_size() != 0) {
+      const WritePiece stored = stored_piece(piece);
+      if (const auto blocks = Blocks::cut(stored.shape, stored.part, state_.dtype.size())) {
+        SHERD_TRY(object, store.write(at.key, blocks->count() * blocks->bytes()));
+        SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
+        return present ? object->commit() : erase(at.key);
+      }
+    }
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false));
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));

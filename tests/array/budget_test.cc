@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr unsigned kThreads = 8;
-// Threads, their codecs' tables, what malloc has not given back; what threads keep of scratch, of which most here is too large for that.
-constexpr std::uint64_t kOverhead = 16 * kMiB;
+// What Config says is not in the budget: scratch of each thread and of the process.
+constexpr std::uint64_t kOverhead = (6 * kThreads + 12) * kMiB;
 constexpr Shape::value_type kRows = 8192, kColumns = 8192;  // 128 MiB of uint16
 
 std::uint64_t status_bytes(const std::string& field) {
@@ -125,6 +125,14 @@ using Codecs = std::vector<Json>;
 
 TEST_F(MemoryBudget, BoundsChunksThatAreDecodedWhole) {
   expect_within(64 * kMiB, {.chunks = {1024, 4096}, .codecs = Codecs{"blosc:lz4:1"}}, half_noise(kRows * kColumns));
+}
+
+TEST_F(MemoryBudget, IsHardlyTouchedByChunksWithoutACompressor) {
+  CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {1024, 4096}, .codecs = Codecs{}};
+  options.config = with_budget(64 * kMiB);
+  create_array(folder_ / "a", options).value();
+  const auto values = half_noise(kRows * kColumns);
+  EXPECT_LE(writing(folder_ / "a", options.config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, 8U);
 }
 
 TEST_F(MemoryBudget, BoundsChunksThatAreStreamed) {

@@ -232,7 +232,7 @@ TEST(ConsolidatedMetadata, ThatCannotBeRenewedAreAnErrorButTheEditStands) {
   store->commits_left = 1;
   const auto edited = array.resize({8});
   ASSERT_FALSE(edited);
-  EXPECT_THAT(edited.error().message(), HasSubstr("the change itself is stored"));
+  EXPECT_THAT(edited.error().message(), HasSubstr("the change is stored, but consolidated metadata could not be renewed"));
   EXPECT_EQ(edited.error().key(), "zarr.json");
   EXPECT_EQ(array.shape(), Shape{8});
   EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{8});
