@@ -23,6 +23,7 @@ def on_terminal(sherd, *arguments, until=None, env=None):
     """What a terminal shows of the command; Ctrl-C once `until` was seen."""
     pid, terminal = pty.fork()
     if pid == 0:
+        heed_interrupts()
         os.chdir(sherd.folder)
         os.execve(sherd.binary, ["sherd", *arguments], sherd.environment | {"TERM": "xterm"} | (env or {}))
     shown, deadline = b"", time.monotonic() + 60
@@ -43,8 +44,25 @@ def on_terminal(sherd, *arguments, until=None, env=None):
     return code, shown.decode()
 
 
-def start(sherd, *arguments, **options):
-    return subprocess.Popen([sherd.binary, *arguments], cwd=sherd.folder, stderr=subprocess.PIPE, **options)
+def heed_interrupts():
+    """For a child, even where whoever started the tests ignores them, as shells do for what runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture
+def start(sherd):
+    """Starts the command; what still runs at the test's end is killed."""
+    running = []
+
+    def begin(*arguments, **options):
+        running.append(subprocess.Popen([sherd.binary, *arguments], cwd=sherd.folder, stderr=subprocess.PIPE,
+                                        preexec_fn=heed_interrupts, **options))
+        return running[-1]
+
+    yield begin
+    for process in running:
+        process.kill()
+        process.wait()
 
 
 def test_a_small_read_on_a_terminal_is_json_and_a_large_one_is_asked_about(sherd, huge):
@@ -70,10 +88,10 @@ def test_progress_shows_bytes_rate_and_time_left_and_ctrl_c_takes_all_of_it_away
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path):
+def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path, start):
     for quieting in ["--quiet", "--progress=never"]:
         before = sorted(tmp_path.iterdir())
-        process = start(sherd, "read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
+        process = start("read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
         while sorted(tmp_path.iterdir()) == before and process.poll() is None:
             time.sleep(0.01)
         time.sleep(0.5)  # the file is begun: by now there would be progress
@@ -82,8 +100,8 @@ def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path):
         assert process.stderr.read() == b"sherd: interrupted\n"
 
 
-def test_progress_without_a_terminal_is_lines_where_it_is_asked_for(sherd, huge):
-    process = start(sherd, "read", huge, "-o", "out.npy", "--progress=always", stdout=subprocess.DEVNULL)
+def test_progress_without_a_terminal_is_lines_where_it_is_asked_for(sherd, huge, start):
+    process = start("read", huge, "-o", "out.npy", "--progress=always", stdout=subprocess.DEVNULL)
     line = process.stderr.readline().decode()
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
@@ -91,17 +109,17 @@ def test_progress_without_a_terminal_is_lines_where_it_is_asked_for(sherd, huge)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_read_ends_at_once(sherd, huge, number):
-    process = start(sherd, "read", huge, stdout=subprocess.PIPE)
+def test_an_interrupted_read_ends_at_once(sherd, huge, number, start):
+    process = start("read", huge, stdout=subprocess.PIPE)
     process.stdout.read(1)
     process.send_signal(number)  # standard output is full by now: nobody reads it
     assert process.wait(60) == 128 + number
 
 
-def test_an_interrupted_import_leaves_no_array(sherd, tmp_path):
+def test_an_interrupted_import_leaves_no_array(sherd, tmp_path, start):
     with open(tmp_path / "zeros.bin", "wb") as file:
         file.truncate(2**37)
-    process = start(sherd, "import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8",
+    process = start("import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8",
                     "--progress=always", "--json")
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
@@ -112,8 +130,8 @@ def test_an_interrupted_import_leaves_no_array(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["--format", "raw"], ["--format", "npy"], ["--json"]])
-def test_a_reader_that_goes_ends_a_read_quietly_and_early(sherd, huge, arguments):
-    process = start(sherd, "read", huge, "--stats", *arguments, stdout=subprocess.PIPE)
+def test_a_reader_that_goes_ends_a_read_quietly_and_early(sherd, huge, arguments, start):
+    process = start("read", huge, "--stats", *arguments, stdout=subprocess.PIPE)
     process.stdout.read(100)
     process.stdout.close()
     stats = json.loads(process.stderr.read())  # and nothing else
@@ -121,12 +139,12 @@ def test_a_reader_that_goes_ends_a_read_quietly_and_early(sherd, huge, arguments
     assert stats["peak_rss"] < 128 * 2**20
 
 
-def test_a_closed_pipe_is_quiet_for_reports_too(sherd):
+def test_a_closed_pipe_is_quiet_for_reports_too(sherd, start):
     sherd.ok("create", "g", "--group")
     reading, writing = os.pipe()
     os.close(reading)
     for arguments in [["tree", "g"], ["info", "g"], ["--help"], ["completion", "bash"]]:
-        process = start(sherd, *arguments, stdout=writing)
+        process = start(*arguments, stdout=writing)
         assert (process.wait(60), process.stderr.read()) == (0, b"")
     os.close(writing)
 
