@@ -80,11 +80,9 @@ thread_local bool is_worker = false;
 class Pool {
  public:
   static Pool& get() {
-    static std::once_flag registered;
-    std::call_once(registered, [] {
-      ::pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); }, [] { renew(); });
-    });
-    return instance();
+    static const int registered =
+        ::pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); }, [] { renew(); });
+    return (void)registered, instance();
   }
 
   void enter(Loop& loop, unsigned helpers) {
@@ -173,6 +171,12 @@ bool interrupted(const Config& config) {
   return config.interrupted();
 }
 
+unsigned count_cores() noexcept {
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
 void run(Loop& loop, const Config& config) {
   while (loop.step())
     if (!is_worker)
@@ -186,11 +190,7 @@ void run(Loop& loop, const Config& config) {
 
 // Asked once: the C library opens a file for the answer each time.
 unsigned thread_count(unsigned wanted) noexcept {
-  static const unsigned cores = [] {
-    cpu_set_t mine;
-    if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
-    return std::max(1U, std::thread::hardware_concurrency());
-  }();
+  static const unsigned cores = count_cores();
   return wanted != 0 ? wanted : cores;
 }
 
@@ -213,6 +213,14 @@ Result<void> parallel_for(std::size_t count, const Config& config, const std::fu
   current_team = outer;
   return finish(loop);
 }
+
+namespace {
+
+// Done when the program is loaded: a process that forked while another thread was making these for the first time would
+// wait for that thread forever.
+[[maybe_unused]] const bool made = (Pool::get(), thread_count(0) != 0);
+
+}  // namespace
 
 Budget::Share& Budget::Share::operator=(Share&& other) noexcept {
   if (this != &other) {
