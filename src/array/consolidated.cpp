@@ -22,10 +22,6 @@ constexpr const char* member_name = "consolidated_metadata";
 /// Changes the list of the group at this path.
 using ListEdit = std::function<Result<void>(Consolidated&, const std::string& group)>;
 
-bool is_below(std::string_view path, std::string_view group) {
-  return path.size() > group.size() && path.starts_with(group) && path[group.size()] == '/';
-}
-
 /// What is wrong with stored bytes, rather than with the store.
 bool is_stored_fault(const Error& error) {
   return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported;
@@ -34,7 +30,7 @@ bool is_stored_fault(const Error& error) {
 bool before(const Consolidated::value_type& entry, const std::string& path) { return entry.first < path; }
 
 void remove_below(Consolidated& list, const std::string& path) {
-  std::erase_if(list, [&](const auto& entry) { return is_below(entry.first, path); });
+  std::erase_if(list, [&](const auto& entry) { return path_from(path, entry.first).has_value(); });
 }
 
 void remove(Consolidated& list, const std::string& path) {
@@ -50,7 +46,7 @@ void put(Consolidated& list, const std::string& path, Json document) {
 
 /// Makes the entry of `path` (from the store's root) what its document says; whether a group stands there.
 Result<bool> take_over(Consolidated& list, const std::string& group, const NodePlace& node) {
-  const std::string within = node.path.substr(group.empty() ? 0 : group.size() + 1);
+  const std::string within(*path_from(group, node.path));
   auto present = node.format->open(*node.store, node.path, node.config.limits);
   if (!present && is_stored_fault(present.error())) return false;  // no worse than it was, and a fault of its own
   if (!present) return std::move(present).error();
@@ -145,7 +141,7 @@ Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::st
 Result<void> unlist(const NodePlace& node) {
   const NodePlace place = from_outermost(node);
   return edit_lists(place, [&](Consolidated& list, const std::string& group) -> Result<void> {
-    remove(list, place.path.substr(group.empty() ? 0 : group.size() + 1));
+    remove(list, std::string(*path_from(group, place.path)));
     return {};
   });
 }

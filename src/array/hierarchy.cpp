@@ -114,6 +114,13 @@ std::string join_path(const std::string& path, std::string_view name) {
   return path + "/" + std::string(name);
 }
 
+std::optional<std::string_view> path_from(std::string_view group, std::string_view path) noexcept {
+  if (path.size() <= group.size() || !path.starts_with(group)) return std::nullopt;
+  if (group.empty()) return path;
+  if (path[group.size()] != '/') return std::nullopt;
+  return path.substr(group.size() + 1);
+}
+
 NodePlace at_path(const NodePlace& place, std::string path) {
   NodePlace other = place;
   other.path = std::move(path);

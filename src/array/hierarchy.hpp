@@ -15,6 +15,8 @@ namespace sherd {
 [[nodiscard]] Result<std::string> normal_path(std::string_view path);
 /// The path of `name` below `path`; either may be empty.
 [[nodiscard]] std::string join_path(const std::string& path, std::string_view name);
+/// The path from a group to what lies below it; nullopt where `path` does not.
+[[nodiscard]] std::optional<std::string_view> path_from(std::string_view group, std::string_view path) noexcept;
 
 /// Another place in the same store.
 [[nodiscard]] NodePlace at_path(const NodePlace& place, std::string path);

@@ -121,8 +121,11 @@ class TreeCopy {
       const auto told = format_.consolidated(group.document.document);
       if (!told) continue;
       Consolidated documents;
-      for (std::size_t j = i + 1; j < nodes_.size() && is_inside(nodes_[j].path, group.path); ++j)
-        documents.emplace_back(nodes_[j].path.substr(group.path.empty() ? 0 : group.path.size() + 1), nodes_[j].document.document);
+      for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
+        const auto path = path_from(group.path, nodes_[j].path);
+        if (!path) break;
+        documents.emplace_back(*path, nodes_[j].document.document);
+      }
       std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       const auto same = [](const auto& a, const auto& b) { return a.first == b.first && same_node(a.second, b.second); };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
@@ -131,10 +134,6 @@ class TreeCopy {
       group.text.clear();
     }
     return {};
-  }
-
-  [[nodiscard]] static bool is_inside(const std::string& path, const std::string& group) {
-    return group.empty() || (path.starts_with(group) && path.size() > group.size() && path[group.size()] == '/');
   }
 
   // What this copy is: the source, all documents that it will write, and what else decides about its bytes.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -13,15 +12,10 @@
 #include <vector>
 
 #include "sherd/sherd.hpp"
+#include "tests/memory.hpp"
 #include "tests/store/temp_dir.hpp"
 
-// Sanitizers and debug builds keep memory of their own.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHERD_SANITIZED
-#endif
-#endif
-#if defined(NDEBUG) && !defined(SHERD_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if SHERD_MEASURES_MEMORY
 
 namespace sherd {
 namespace {
@@ -31,13 +25,6 @@ constexpr unsigned kThreads = 8;
 // What Config says is not in the budget: scratch of each thread and of the process.
 constexpr std::uint64_t kOverhead = (6 * kThreads + 12) * kMiB;
 constexpr Shape::value_type kRows = 8192, kColumns = 8192;  // 128 MiB of uint16
-
-std::uint64_t status_bytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(field + ":")) return std::stoull(line.substr(field.size() + 1)) << 10;
-  return 0;
-}
 
 // Half noise: encoded, an element takes about one byte.
 std::vector<std::uint16_t> half_noise(std::size_t count) {
@@ -65,9 +52,9 @@ class MemoryBudget : public ::testing::Test {
       std::uint64_t grown = ~std::uint64_t{0};
       try {
         const auto act = prepare();
-        const std::uint64_t before = status_bytes("VmRSS");
+        const std::uint64_t before = memory_field("VmRSS");
         act();
-        grown = status_bytes("VmHWM") - before;
+        grown = memory_field("VmHWM") - before;
       } catch (const std::exception& thrown) {
         std::cerr << thrown.what() << '\n';
       }

@@ -8,9 +8,9 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
 #include "base/checksum.hpp"
+#include "tests/memory.hpp"
 
 namespace sherd::hostile {
 namespace {
@@ -20,18 +20,6 @@ namespace fs = std::filesystem;
 constexpr unsigned kWatchdogSeconds = 60;
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 constexpr std::size_t kIndexBytes = 4 * 16 + 4;
-
-// Sanitizers and debug builds keep memory of their own.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHERD_SANITIZED
-#endif
-#endif
-#if defined(NDEBUG) && !defined(SHERD_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr bool kMeasured = true;
-#else
-constexpr bool kMeasured = false;
-#endif
 
 std::vector<std::string> state_of(const fs::path& top, const std::function<bool(const fs::path&)>& passed_over) {
   std::vector<std::string> lines;
@@ -52,19 +40,11 @@ std::vector<std::string> state_of(const fs::path& top, const std::function<bool(
   return lines;
 }
 
-// A field of /proc/self/status in bytes.
-std::uint64_t memory_field(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name + ":")) return std::stoull(line.substr(name.size() + 1)) * 1024;
-  return 0;
-}
-
 std::string in_child(std::uint64_t megabytes, const std::function<std::string()>& body) {
   const std::uint64_t before = memory_field("VmRSS");
   std::string failure = body();
   const std::uint64_t peak = memory_field("VmHWM");
-  if (!kMeasured || peak <= before + (megabytes + 64) * kMegabyte) return failure;
+  if (!SHERD_MEASURES_MEMORY || peak <= before + (megabytes + 64) * kMegabyte) return failure;
   return failure + "memory grew by " + std::to_string((peak - before) / kMegabyte) + " MiB; ";
 }
 

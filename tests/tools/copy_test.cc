@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <random>
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
+#include "tests/memory.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/failing_store.hpp"
 
@@ -399,14 +399,7 @@ TEST(Copy, ProgressEndsAtTheTotalAndInterruptionLeavesSomethingToResume) {
   EXPECT_EQ(tree_of(*destination), tree_of(*source));
 }
 
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-std::uint64_t status_kib(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(field + ":")) return std::stoull(line.substr(field.size() + 1));
-  return 0;
-}
-
+#if SHERD_MEASURES_MEMORY
 TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
   const TempDir folder;
   const Shape shape{512, 512, 256};  // 128 MiB
@@ -424,10 +417,10 @@ TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
     CopyOptions options{.chunks = Shape{32, 64, 64}, .shards = shape};
     options.config.memory_budget = std::uint64_t{16} << 20;
     options.config.threads = 2;
-    const std::uint64_t before = status_kib("VmRSS");
+    const std::uint64_t before = memory_field("VmRSS");
     const auto report = sherd::copy(folder / "a", folder / "b", options);  // not std::copy
     if (!report || report->chunks_encoded != 512) ::_exit(255);
-    ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (status_kib("VmHWM") - before) >> 10)));
+    ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (memory_field("VmHWM") - before) >> 20)));
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
