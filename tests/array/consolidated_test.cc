@@ -8,6 +8,7 @@
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
+#include "tests/array/nodes_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/failing_store.hpp"
 
@@ -20,18 +21,9 @@ using testing::IsEmpty;
 using testing::Pair;
 using tools_testing::FailingStore;
 
-Json parsed(std::string_view text) { return Json::parse(text).value(); }
-CreateOptions bytes_array(bool overwrite = false) {
-  return {.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = overwrite};
-}
-Group writable(const std::shared_ptr<Store>& store, const std::string& path = "") {
-  return open_group(store, {.path = path, .writable = true}).value();
-}
 Array writable_array(const std::shared_ptr<Store>& store, const std::string& path) {
   return open_array(store, {.path = path, .writable = true}).value();
 }
-std::string text_at(Store& store, const std::string& key) { return store.get(key).value().value_or("(nothing)"); }
-ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 /// The paths that the group's consolidated metadata name.
 std::vector<std::string> listed(Store& store, const std::string& key = "zarr.json") {

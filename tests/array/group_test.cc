@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "sherd/sherd.hpp"
+#include "tests/array/nodes_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -15,15 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-Json parsed(std::string_view text) { return Json::parse(text).value(); }
-CreateOptions bytes_array(bool overwrite = false) {
-  return {.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = overwrite};
-}
-Group writable(const std::shared_ptr<Store>& store, const std::string& path = "") {
-  return open_group(store, {.path = path, .writable = true}).value();
-}
-std::string text_at(Store& store, const std::string& key) { return store.get(key).value().value_or("(nothing)"); }
-ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 class EveryStore : public testing::TestWithParam<bool> {
   TempDir directory_;

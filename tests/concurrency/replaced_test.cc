@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/forwarding_store.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -45,29 +46,17 @@ class InterruptedSource final : public ByteSource {
 };
 
 /// A file store whose reads are interrupted.
-class InterruptedStore final : public Store {
+class InterruptedStore final : public ForwardingStore {
  public:
-  explicit InterruptedStore(const std::string& directory) : store_(file_store(directory).value()) {}
+  explicit InterruptedStore(const std::string& directory) : ForwardingStore(file_store(directory).value()) {}
 
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     auto source = store_->open(key);
     if (!source || *source == nullptr || key.ends_with("zarr.json")) return source;
     return std::shared_ptr<ByteSource>(std::make_shared<InterruptedSource>(std::move(*source), interruption));
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
-    return store_->write(key, size);
-  }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
-  Result<bool> erase(const std::string& key) override { return store_->erase(key); }
-  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
-  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
 
   Interruption interruption;
-
- private:
-  std::shared_ptr<Store> store_;
 };
 
 enum class How : std::uint8_t { sherd, rename, in_place, erased };

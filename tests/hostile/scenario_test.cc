@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/hostile/hostile.hpp"
+#include "tests/store/forwarding_store.hpp"
 
 namespace sherd::hostile {
 namespace {
@@ -16,34 +17,26 @@ using Elements = std::vector<std::uint16_t>;
 
 /// A store whose objects are read in ranges, with something happening before each read. Where `pins` is not set, an
 /// object that has been replaced since it was opened can no longer be read, as on a server that compares tags.
-class WatchedStore final : public Store {
+class WatchedStore final : public ForwardingStore {
  public:
-  WatchedStore(std::shared_ptr<Store> inner, bool pins) : inner_(std::move(inner)), pins_(pins) {}
+  WatchedStore(std::shared_ptr<Store> inner, bool pins) : ForwardingStore(std::move(inner)), pins_(pins) {}
   /// Runs before the read with this number, counted from now on.
   void at_read(std::uint64_t number, std::function<void()> happens) {
     happens_ = std::move(happens);
     left_ = number + 1;
   }
 
-  [[nodiscard]] const std::string& url() const noexcept override { return inner_->url(); }
   /// One read for each chunk.
   [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = inner_->traits();
+    StoreTraits traits = store_->traits();
     traits.max_run_bytes = 1;
     return traits;
   }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    auto source = inner_->open(key);
+    auto source = store_->open(key);
     if (!source || *source == nullptr) return source;
     return std::make_shared<Source>(*this, *std::move(source));
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
-    return inner_->write(key, size);
-  }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return inner_->lock(key); }
-  Result<bool> erase(const std::string& key) override { return inner_->erase(key); }
-  Result<void> erase_prefix(const std::string& prefix) override { return inner_->erase_prefix(prefix); }
-  Result<Listing> list_dir(const std::string& prefix) override { return inner_->list_dir(prefix); }
 
  private:
   class Source final : public ByteSource {
@@ -54,7 +47,7 @@ class WatchedStore final : public Store {
     Result<Generation> generation() override { return inner_->generation(); }
     Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
       if (store_.left_ != 0 && --store_.left_ == 0) store_.happens_();
-      if (!store_.pins_ && store_.inner_->open(name()).value()->generation().value() != generation().value())
+      if (!store_.pins_ && store_.store_->open(name()).value()->generation().value() != generation().value())
         return conflict("the object has been replaced");
       return inner_->read(ranges, done);
     }
@@ -64,7 +57,6 @@ class WatchedStore final : public Store {
     std::shared_ptr<ByteSource> inner_;
   };
 
-  std::shared_ptr<Store> inner_;
   bool pins_;
   std::function<void()> happens_;
   std::atomic<std::uint64_t> left_{0};

@@ -7,20 +7,18 @@
 #include <string>
 #include <utility>
 
-#include "sherd/store.hpp"
+#include "tests/store/forwarding_store.hpp"
 
 namespace sherd::tools_testing {
 
-class FailingStore final : public Store {
+class FailingStore final : public ForwardingStore {
  public:
-  explicit FailingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+  using ForwardingStore::ForwardingStore;
 
   std::atomic<int> commits_left{1 << 30};  ///< then every commit is an error
   std::string unreadable;                  ///< the key whose reads are errors
   std::string unwritable;                  ///< the key whose commits are errors
 
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     auto source = store_->open(key);
     if (source && *source && key == unreadable) return std::make_shared<Source>(*std::move(source));
@@ -31,10 +29,6 @@ class FailingStore final : public Store {
     if (!writer) return writer;
     return std::make_unique<Writer>(*std::move(writer), *this, key);
   }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
-  Result<bool> erase(const std::string& key) override { return store_->erase(key); }
-  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
-  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
 
  private:
   class Source final : public ByteSource {
@@ -68,8 +62,6 @@ class FailingStore final : public Store {
     FailingStore& store_;
     std::string key_;
   };
-
-  std::shared_ptr<Store> store_;
 };
 
 }  // namespace sherd::tools_testing

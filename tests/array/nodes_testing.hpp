@@ -1,0 +1,22 @@
+// Small nodes in a store, and what stands there.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sherd/sherd.hpp"
+
+namespace sherd {
+
+inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
+inline CreateOptions bytes_array(bool overwrite = false) {
+  return {.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = overwrite};
+}
+inline Group writable(const std::shared_ptr<Store>& store, const std::string& path = "") {
+  return open_group(store, {.path = path, .writable = true}).value();
+}
+inline std::string text_at(Store& store, const std::string& key) { return store.get(key).value().value_or("(nothing)"); }
+ErrorCode code_of(const auto& result) { return result.error().code(); }
+
+}  // namespace sherd

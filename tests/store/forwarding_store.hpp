@@ -1,0 +1,31 @@
+// A store that passes everything on to another: what a test's store changes of it, it overrides.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+class ForwardingStore : public Store {
+ public:
+  explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+
+  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
+  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    return store_->write(key, size);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
+  Result<bool> erase(const std::string& key) override { return store_->erase(key); }
+  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
+  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
+
+ protected:
+  const std::shared_ptr<Store> store_;
+};
+
+}  // namespace sherd
