@@ -66,10 +66,12 @@ Run add_copy(Arguments& arguments) {
   arguments.argument("SRC", copy->source, "An array or a group");
   arguments.argument("DST", copy->destination, "Where the copy goes");
   copy->chunking.add_to(arguments);
-  arguments.text("--memory", "SIZE", copy->memory, "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
+  arguments.text("--memory", "SIZE", copy->memory,
+                 "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
   arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
   arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
-  arguments.later({"--to VALUE", "--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
+  arguments.later(
+      {"--to VALUE", "--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
   arguments.examples(
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},

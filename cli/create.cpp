@@ -16,7 +16,8 @@ struct Create {
 
   [[nodiscard]] Result<Node> make(const CreateOptions& options) const {
     if (group) {
-      SHERD_TRY(made, at(url, create_group(url, options.attributes.value_or(Json()), options.overwrite, options.config)));
+      SHERD_TRY(made,
+                at(url, create_group(url, options.attributes.value_or(Json()), options.overwrite, options.config)));
       return Node(std::move(made));
     }
     SHERD_TRY(made, at(url, create_array(url, options)));

@@ -105,8 +105,10 @@ Json edges_json(const Array& array) {
     for (const auto& [length, count] : runs) cells += count;
     Json::Array lengths;
     for (const auto& [length, count] : runs) {
-      if (cells > kMost) lengths.push_back(Json::numbers({length, count}));
-      else lengths.insert(lengths.end(), count, Json(length));
+      if (cells > kMost)
+        lengths.push_back(Json::numbers({length, count}));
+      else
+        lengths.insert(lengths.end(), count, Json(length));
     }
     axes.emplace_back(std::move(lengths));
   }
@@ -124,9 +126,9 @@ void array_rows(const Array& array, Rows& rows) {
   }
   rows.push_back({"dtype", dtype_text(dtype)});
   if (const auto shards = array.shards())
-    rows.push_back(shards->size() == shape.size()
-                       ? std::vector{std::string("shards"), to_string(*shards), grid_text(shape, *shards, dtype, "shard")}
-                       : edges_row(array, "shard"));
+    rows.push_back(shards->size() == shape.size() ? std::vector{std::string("shards"), to_string(*shards),
+                                                                grid_text(shape, *shards, dtype, "shard")}
+                                                  : edges_row(array, "shard"));
   const Shape& chunks = array.chunks();
   rows.push_back(chunks.size() == shape.size()
                      ? std::vector{std::string("chunks"), to_string(chunks), grid_text(shape, chunks, dtype, "chunk")}
@@ -176,7 +178,7 @@ Json describe(const Node& node) {
                       {"shape", Json::numbers(array.shape())},
                       {"dtype", print_dtype(array.dtype())},
                       {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : edges_json(array)},
-                      {"shards", !shards                           ? Json()
+                      {"shards", !shards                          ? Json()
                                  : shards->size() == array.ndim() ? Json::numbers(*shards)
                                                                   : edges_json(array)},
                       {"codecs", member(array.metadata(), "codecs")},

@@ -26,10 +26,10 @@ bool has_edges(const std::optional<std::string>& text) { return text && text->fi
 
 Result<Json> parse_grid(const std::string& text) {
   auto axes = Json::parse("[" + text + "]");
-  if (!axes) return invalid_argument("'" + text + "' are no lengths; write a list for each dimension, as in [3,3,4],[5]");
-  return Json(Json::Object{
-      {"name", "rectilinear"},
-      {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
+  if (!axes)
+    return invalid_argument("'" + text + "' are no lengths; write a list for each dimension, as in [3,3,4],[5]");
+  return Json(Json::Object{{"name", "rectilinear"},
+                           {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
 }
 
 Result<void> apply_chunks(const std::string& chunks, const std::optional<std::string>& shards, CreateOptions& create) {

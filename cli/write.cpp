@@ -1,5 +1,5 @@
-// sherd write: elements from an .npy file, raw bytes or JSON, from a file, a pipe or standard input, into a selection of
-// an array. npy and raw pass through in slabs.
+// sherd write: elements from an .npy file, raw bytes or JSON, from a file, a pipe or standard input, into a selection
+// of an array. npy and raw pass through in slabs.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 20;
 constexpr std::string_view kStandardInput = "standard input";
 
-/// Standard input, a named pipe or the like as a file that can be read front to back only. The first bytes can be looked
-/// at beforehand.
+/// Standard input, a named pipe or the like as a file that can be read front to back only. The first bytes can be
+/// looked at beforehand.
 class InputPipe final : public FileBytes {
  public:
   static std::unique_ptr<InputPipe> standard_input(const Config& config) {

@@ -153,10 +153,9 @@ void write(const BoundArray& self, const Index& index, nb::handle value) {
   const nb::object flat =
       flattened ? broadcast(as_array(value, self.numpy_dtype()), index.shape).attr("reshape")(-1) : nb::borrow(value);
   const Shape shape = engine_shape(index);
-  with_view(self, flat, &shape,
-            [&](const AnyView& view) {
-              call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });
-            });
+  with_view(self, flat, &shape, [&](const AnyView& view) {
+    call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });
+  });
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {

@@ -141,10 +141,9 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "create_array\n"
           "takes either.",
           nb::sig("def chunks(self) -> tuple[typing.Any, ...]"))
-      .def_prop_ro(
-          "shards", shards,
-          "The shape of the stored object, as `chunks` tells it; None where the array is not sharded.",
-          nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
+      .def_prop_ro("shards", shards,
+                   "The shape of the stored object, as `chunks` tells it; None where the array is not sharded.",
+                   nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
       .def_prop_ro("codecs", codecs, "The codecs as in the metadata document: a list of dicts.",
                    nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(
@@ -173,7 +172,9 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "The name of the storage format, such as \"zarr3\".")
       .def_prop_ro(
           "nchunks_initialized",
-          [](const BoundArray& self) { return call(*self.array.store(), [&] { return self.array.nchunks_initialized(); }); },
+          [](const BoundArray& self) {
+            return call(*self.array.store(), [&] { return self.array.nchunks_initialized(); });
+          },
           "How many (inner) chunks are stored. Lists what exists and reads shard indices.")
       .def_prop_ro(
           "info", [](nb::handle self) { return nb::module_::import_("sherd._info").attr("info")(self); },

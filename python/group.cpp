@@ -17,8 +17,8 @@ nb::list members(const Group& self) {
   nb::list list;
   for (const auto& [name, type] : call(*self.store(), [&] { return self.members(); }))
     list.append(nb::make_tuple(nb::str(name.data(), name.size()), type == NodeType::array   ? "array"
-                                                                   : type == NodeType::group ? "group"
-                                                                                             : "unknown"));
+                                                                  : type == NodeType::group ? "group"
+                                                                                            : "unknown"));
   return list;
 }
 
@@ -47,12 +47,9 @@ void bind_group_class(nb::module_& module) {
            [](const Group& self, const std::string& path) {
              return node_to(call(*self.store(), [&] { return self.open(path); }));
            })
-      .def("contains",
-           [](const Group& self, const std::string& path) {
-             return call(*self.store(), [&] { return self.contains(path); });
-           })
-      .def("erase",
-           [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
+      .def("contains", [](const Group& self,
+                          const std::string& path) { return call(*self.store(), [&] { return self.contains(path); }); })
+      .def("erase", [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
       .def(
           "create_group",
           [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {

@@ -19,7 +19,8 @@ Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path
   if (writable && store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   SHERD_TRY(normal, normal_path(path));
   if (config.recorder) store = recorded_store(std::move(store), config.recorder);
-  return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .writable = writable, .config = config};
+  return NodePlace{
+      .store = std::move(store), .path = std::move(normal), .tables = tables(), .writable = writable, .config = config};
 }
 
 Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const Config& config) {

@@ -1,5 +1,5 @@
-// The public ways into what is done with whole trees: copy, check and import. A URL names a store whose root is the node; the
-// format is the first of the table that knows something there, readable or not.
+// The public ways into what is done with whole trees: copy, check and import. A URL names a store whose root is the
+// node; the format is the first of the table that knows something there, readable or not.
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"

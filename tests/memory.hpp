@@ -1,4 +1,5 @@
-// How much memory this process has, and whether that says anything: sanitizers and debug builds keep memory of their own.
+// How much memory this process has, and whether that says anything: sanitizers and debug builds keep memory of their
+// own.
 #pragma once
 
 #include <cstdint>

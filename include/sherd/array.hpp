@@ -29,9 +29,9 @@ enum class IndexLocation : std::uint8_t { start, end };
 struct CreateOptions {
   Shape shape = {};
   DType dtype = {};
-  Shape chunks = {};                       ///< the inner chunk; empty: chosen by size (docs/chunking.md)
-  Shape shards = {};                  ///< the stored object; empty: none
-  bool auto_shards = false;           ///< choose `shards` by size
+  Shape chunks = {};         ///< the inner chunk; empty: chosen by size (docs/chunking.md)
+  Shape shards = {};         ///< the stored object; empty: none
+  bool auto_shards = false;  ///< choose `shards` by size
   /// The codecs of the (inner) chunks: strings such as "zstd:3" or JSON objects {"name", "configuration"}.
   /// Absent: little-endian bytes and zstd level 3 (vlen-utf8 or vlen-bytes for variable-length types).
   /// Where no array->bytes codec is given, the default one is put in its place.
@@ -39,14 +39,14 @@ struct CreateOptions {
   /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
   std::optional<Json> raw_codecs = {};
   IndexLocation index_location = IndexLocation::end;
-  std::optional<std::vector<Json>> index_codecs = {};   ///< absent: little-endian bytes and crc32c
-  std::optional<Json> fill_value = {};                  ///< as in metadata; absent: zero, false, "" …
+  std::optional<std::vector<Json>> index_codecs = {};  ///< absent: little-endian bytes and crc32c
+  std::optional<Json> fill_value = {};                 ///< as in metadata; absent: zero, false, "" …
   /// Of the stored objects, as in metadata; excludes shards. With `chunks` these objects are shards of such chunks.
   std::optional<Json> chunk_grid = {};
-  std::optional<Json> chunk_key_encoding = {};          ///< absent: {"name": "default"}
+  std::optional<Json> chunk_key_encoding = {};  ///< absent: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
-  std::optional<Json> attributes = {};                  ///< an object
-  bool overwrite = false;                          ///< replace what stands there; otherwise `conflict`
+  std::optional<Json> attributes = {};  ///< an object
+  bool overwrite = false;               ///< replace what stands there; otherwise `conflict`
   Config config = {};
 };
 
@@ -66,9 +66,9 @@ class SHERD_API VarBytesArena {
 };
 
 /// A handle of an array; copies are the same handle. Thread-safe.
-/// A child of fork() may go on with it where no other thread was inside a call on it or on its store at that moment: the
-/// child has none of those threads, and what they held stays held. Otherwise it opens the array anew, with a store of
-/// its own; the thread pool is a new one either way.
+/// A child of fork() may go on with it where no other thread was inside a call on it or on its store at that moment:
+/// the child has none of those threads, and what they held stays held. Otherwise it opens the array anew, with a store
+/// of its own; the thread pool is a new one either way.
 class SHERD_API Array {
  public:
   /// An internal representation; see src/array.
@@ -80,10 +80,11 @@ class SHERD_API Array {
   [[nodiscard]] std::size_t ndim() const noexcept;
   /// The (inner) chunk shape; empty where a rectilinear grid has no single one.
   [[nodiscard]] const Shape& chunks() const noexcept;
-  /// The stored object's shape, empty where a rectilinear grid has no single one; nullopt where the array is not sharded.
+  /// The stored object's shape, empty where a rectilinear grid has no single one; nullopt where the array is not
+  /// sharded.
   [[nodiscard]] std::optional<Shape> shards() const;
-  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is cut off where the array
-  /// ends, so that they add up to its length.
+  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is cut off where the
+  /// array ends, so that they add up to its length.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> edges(std::size_t axis) const;
   /// Of an element, size() bytes (for variable-length types a VarBytes that lives as long as the handle).
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
@@ -94,7 +95,7 @@ class SHERD_API Array {
   /// The path inside the store, without leading and trailing `/`; empty for the root.
   [[nodiscard]] const std::string& path() const noexcept;
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept;
-  [[nodiscard]] std::string url() const;          ///< store and path, for messages
+  [[nodiscard]] std::string url() const;                   ///< store and path, for messages
   [[nodiscard]] std::string_view format() const noexcept;  ///< "zarr3"
   [[nodiscard]] bool read_only() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
@@ -112,7 +113,9 @@ class SHERD_API Array {
     return read(selection, *view);
   }
   template <class T>
-  Result<void> read(const Selection& selection, const StridedView<T>& into) const { return read(selection, into.untyped()); }
+  Result<void> read(const Selection& selection, const StridedView<T>& into) const {
+    return read(selection, into.untyped());
+  }
 
   /// Writes the selected elements. A chunk that is wholly covered is never read; of a shard whose in-bounds inner
   /// chunks are all covered nothing is read. Concurrent writers of one object, also in other processes, lose nothing

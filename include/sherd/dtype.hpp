@@ -29,8 +29,21 @@ struct DTypeField;
 class SHERD_API DType {
  public:
   enum class Kind : std::uint8_t {
-    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    float16, bfloat16, float32, float64, complex64, complex128,
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    complex64,
+    complex128,
     raw,          ///< r<bits>: opaque bytes of a fixed count
     string,       ///< variable-length UTF-8; VarBytes in memory
     bytes,        ///< variable-length bytes; VarBytes in memory
@@ -121,17 +134,24 @@ inline constexpr bool always_false = false;
 template <class T>
 DType DType::of() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, bool>) return bool_;
+  if constexpr (std::is_same_v<U, bool>)
+    return bool_;
   else if constexpr (std::is_integral_v<U> && std::is_signed_v<U>)
     return sizeof(U) == 1 ? int8 : sizeof(U) == 2 ? int16 : sizeof(U) == 4 ? int32 : int64;
   else if constexpr (std::is_integral_v<U>)
     return sizeof(U) == 1 ? uint8 : sizeof(U) == 2 ? uint16 : sizeof(U) == 4 ? uint32 : uint64;
-  else if constexpr (std::is_same_v<U, float>) return float32;
-  else if constexpr (std::is_same_v<U, double>) return float64;
-  else if constexpr (std::is_same_v<U, std::complex<float>>) return complex64;
-  else if constexpr (std::is_same_v<U, std::complex<double>>) return complex128;
-  else if constexpr (std::is_same_v<U, VarBytes>) return string;
-  else static_assert(detail::always_false<T>, "no Sherd element type for this C++ type; use AnyView");
+  else if constexpr (std::is_same_v<U, float>)
+    return float32;
+  else if constexpr (std::is_same_v<U, double>)
+    return float64;
+  else if constexpr (std::is_same_v<U, std::complex<float>>)
+    return complex64;
+  else if constexpr (std::is_same_v<U, std::complex<double>>)
+    return complex128;
+  else if constexpr (std::is_same_v<U, VarBytes>)
+    return string;
+  else
+    static_assert(detail::always_false<T>, "no Sherd element type for this C++ type; use AnyView");
 }
 
 }  // namespace sherd

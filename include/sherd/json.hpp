@@ -24,18 +24,18 @@ class SHERD_API Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;  ///< in the order of the text
 
-  Json() = default;  ///< null
-  Json(std::nullptr_t) {}                    // NOLINT(google-explicit-constructor)
-  Json(bool value);                          // NOLINT(google-explicit-constructor)
-  Json(int value);                           // NOLINT(google-explicit-constructor)
-  Json(std::int64_t value);                  // NOLINT(google-explicit-constructor)
-  Json(std::uint64_t value);                 // NOLINT(google-explicit-constructor)
-  Json(double value);                        ///< shortest text that reads back; null where not finite  NOLINT
-  Json(std::string value);                   // NOLINT(google-explicit-constructor)
-  Json(std::string_view value);              // NOLINT(google-explicit-constructor)
-  Json(const char* value);                   // NOLINT(google-explicit-constructor)
-  Json(Array value);                         // NOLINT(google-explicit-constructor)
-  Json(Object value);                        // NOLINT(google-explicit-constructor)
+  Json() = default;              ///< null
+  Json(std::nullptr_t) {}        // NOLINT(google-explicit-constructor)
+  Json(bool value);              // NOLINT(google-explicit-constructor)
+  Json(int value);               // NOLINT(google-explicit-constructor)
+  Json(std::int64_t value);      // NOLINT(google-explicit-constructor)
+  Json(std::uint64_t value);     // NOLINT(google-explicit-constructor)
+  Json(double value);            ///< shortest text that reads back; null where not finite  NOLINT
+  Json(std::string value);       // NOLINT(google-explicit-constructor)
+  Json(std::string_view value);  // NOLINT(google-explicit-constructor)
+  Json(const char* value);       // NOLINT(google-explicit-constructor)
+  Json(Array value);             // NOLINT(google-explicit-constructor)
+  Json(Object value);            // NOLINT(google-explicit-constructor)
   /// An array of numbers, from a Shape.
   static Json numbers(const std::vector<std::uint64_t>& values);
   /// A number given by its text, which must be a JSON number (otherwise null).

@@ -50,35 +50,36 @@ struct Progress {
 
 /// Run-time settings of a handle.
 ///
-/// memory_budget bounds what one call holds at one time of elements and their encodings, beside the caller's own memory:
+/// memory_budget bounds what one call holds at one time of elements and their encodings, beside the caller's own
+/// memory:
 /// - read: half of it bytes as they are stored, half what decoding needs. Chunks decoded straight into the result need
 ///   nothing, and large ones of zstd, gzip and zlib are decoded in blocks.
 /// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits for its place
 ///   in a shard. Shards that cannot be written in parts, for codecs around them, take several times their size.
 /// What cannot be divided is done even where it is larger, alone: a chunk with its encoding; a shard of which the
 /// codecs around it, or cache = shard, ask to be read whole.
-/// Not in it: what is kept between calls (cache_bytes); indices (16 bytes an inner chunk) and plans (a few hundred bytes
-/// for each inner chunk that is touched) of the shards under way; text that is written, and text in a result; 6 MiB a
-/// thread and 12 MiB a process for small and kept scratch, and the tables and windows that a codec keeps a thread (zstd:
-/// up to 32 MiB).
+/// Not in it: what is kept between calls (cache_bytes); indices (16 bytes an inner chunk) and plans (a few hundred
+/// bytes for each inner chunk that is touched) of the shards under way; text that is written, and text in a result; 6
+/// MiB a thread and 12 MiB a process for small and kept scratch, and the tables and windows that a codec keeps a thread
+/// (zstd: up to 32 MiB).
 struct Config {
-  unsigned threads = 0;                                     ///< 0: one for each core that the process may use
-  std::uint64_t memory_budget = std::uint64_t{256} << 20;   ///< bytes; see above
+  unsigned threads = 0;                                    ///< 0: one for each core that the process may use
+  std::uint64_t memory_budget = std::uint64_t{256} << 20;  ///< bytes; see above
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
-  std::optional<std::uint64_t> coalesce_gap = {};                ///< the store's own where absent
-  std::optional<std::uint64_t> tail_read_bytes = {};             ///< likewise
-  bool write_empty_chunks = false;                          ///< store chunks that equal the fill value
-  bool durable = true;                                      ///< fsync files and directories
-  bool missing_is_error = false;                            ///< a missing chunk is not_found, not fill
+  std::optional<std::uint64_t> coalesce_gap = {};     ///< the store's own where absent
+  std::optional<std::uint64_t> tail_read_bytes = {};  ///< likewise
+  bool write_empty_chunks = false;                    ///< store chunks that equal the fill value
+  bool durable = true;                                ///< fsync files and directories
+  bool missing_is_error = false;                      ///< a missing chunk is not_found, not fill
   bool follow_symlinks = true;
-  Order order = Order::c;                                   ///< of arrays that Sherd allocates (Python)
+  Order order = Order::c;  ///< of arrays that Sherd allocates (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
-  double max_unused = 0.5;                                  ///< share of dead bytes that makes an update rewrite a shard densely
+  double max_unused = 0.5;  ///< share of dead bytes that makes an update rewrite a shard densely
   Limits limits = {};
-  std::function<bool()> interrupted = {};                        ///< polled on the calling thread; true ends the call with `unavailable`
-  std::function<void(const Progress&)> progress = {};            ///< called on the calling thread
-  std::shared_ptr<Recorder> recorder = {};                       ///< counts requests and chunks; may be null
+  std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`
+  std::function<void(const Progress&)> progress = {};  ///< called on the calling thread
+  std::shared_ptr<Recorder> recorder = {};             ///< counts requests and chunks; may be null
 };
 
 }  // namespace sherd

@@ -97,7 +97,9 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result() requires std::is_void_v<T> = default;
+  Result()
+    requires std::is_void_v<T>
+  = default;
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   template <class U = Stored>
     requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&

@@ -83,11 +83,11 @@ class SHERD_API StoreLock {
 
 /// What requests cost, so that a plan can choose between few large and many small ones.
 struct StoreTraits {
-  std::uint64_t coalesce_gap = 0;       ///< two reads closer than this are one
-  std::uint64_t tail_read_bytes = 0;    ///< objects no larger are read whole at the first request
+  std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are one
+  std::uint64_t tail_read_bytes = 0;                      ///< objects no larger are read whole at the first request
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
-  unsigned parallel_requests = 1;       ///< how many requests one thread's worth of work should keep under way
-  bool locks = false;                   ///< lock() excludes other writers, also of other processes
+  unsigned parallel_requests = 1;  ///< how many requests one thread's worth of work should keep under way
+  bool locks = false;              ///< lock() excludes other writers, also of other processes
 };
 
 /// What list_dir gives: names without the prefix.
@@ -131,7 +131,8 @@ class SHERD_API Store {
   /// Replaces the whole object.
   Result<void> set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition = {});
   Result<void> set(const std::string& key, std::string_view text, const Condition& condition = {});
-  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted; ends early where it returns false.
+  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted; ends early where it returns
+  /// false.
   Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
 };
 

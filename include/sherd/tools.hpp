@@ -17,24 +17,25 @@ namespace sherd {
 /// the arrays of their rank.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
-  std::optional<Shape> shards = {};     ///< empty: unsharded
+  std::optional<Shape> shards = {};  ///< empty: unsharded
   bool auto_shards = false;
   std::optional<std::vector<Json>> codecs = {};
   std::optional<IndexLocation> index_location = {};
-  bool resume = false;               ///< go on where an earlier copy with the same options was cut off
+  bool resume = false;  ///< go on where an earlier copy with the same options was cut off
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
-  Config config = {};                ///< memory_budget bounds the whole copy
+  Config config = {};                                   ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
-  std::uint64_t shards = 0, shards_skipped = 0;   ///< stored objects: written, and found there already
+  std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and found there already
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
 /// parallel, resumable: a finished target object is never written twice (docs/copy.md).
 /// An existing destination is `conflict` unless overwritten or resumed.
-SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options = {});
+SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination,
+                                  const CopyOptions& options = {});
 /// The same between stores, at options.source_path and options.destination_path.
 SHERD_API Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
                                   const CopyOptions& options = {});
@@ -42,15 +43,15 @@ SHERD_API Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr
 /// One thing that is wrong with a store.
 struct Fault {
   enum class Severity : std::uint8_t { warning, error } severity = Severity::error;
-  std::string code;                       ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode" (docs/check.md)
+  std::string code;  ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode" (docs/check.md)
   std::string key;
-  std::optional<std::uint64_t> slot;      ///< of the innermost shard, which the message names where shards are nested
-  std::optional<std::uint64_t> offset;    ///< byte offset inside the object
+  std::optional<std::uint64_t> slot;    ///< of the innermost shard, which the message names where shards are nested
+  std::optional<std::uint64_t> offset;  ///< byte offset inside the object
   std::string message;
 };
 struct CheckOptions {
   std::string path = {};
-  bool data = false;                      ///< also decode every chunk
+  bool data = false;  ///< also decode every chunk
   Config config = {};
 };
 struct CheckReport {
@@ -69,32 +70,34 @@ SHERD_API Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOpt
 /// How a file becomes an array. Formats: nifti, npy, raw, png, pgm, tiff.
 /// Images may be a directory or a pattern of files (`slice_*.png`, `slice_%04d.png`) of one size, in natural order.
 struct ImportOptions {
-  std::string from = {};                  ///< empty: by suffix
-  Shape shape = {};                       ///< raw only
-  std::optional<DType> dtype = {};        ///< raw only
-  bool big_endian = false;                ///< raw only
-  bool apply_scale = false;               ///< NIfTI: multiply by scl_slope and add scl_inter, as float
-  CreateOptions create = {};              ///< shape and dtype are taken from the source
+  std::string from = {};            ///< empty: by suffix
+  Shape shape = {};                 ///< raw only
+  std::optional<DType> dtype = {};  ///< raw only
+  bool big_endian = false;          ///< raw only
+  bool apply_scale = false;         ///< NIfTI: multiply by scl_slope and add scl_inter, as float
+  CreateOptions create = {};        ///< shape and dtype are taken from the source
 };
 /// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. Where something fails no
 /// array stays behind. Spatial facts become attributes (docs/files.md); create.attributes are added to them and win.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
 
 struct ExportOptions {
-  std::string to = {};                    ///< empty: by suffix
+  std::string to = {};  ///< empty: by suffix
   bool overwrite = true;
 };
 /// Writes an array as a file, or as a directory of images, one a plane. A file appears whole or not at all. Uses the
 /// array's config: memory_budget, durable, progress, interrupted.
-SHERD_API Result<void> export_file(const Array& array, const std::string& destination, const ExportOptions& options = {});
+SHERD_API Result<void> export_file(const Array& array, const std::string& destination,
+                                   const ExportOptions& options = {});
 
 /// What stands before the elements of an .npy file in C order and the machine's byte order.
 SHERD_API Result<std::string> npy_header(const DType& dtype, const Shape& shape);
 
-/// A PNG of one plane of an array: 8-bit gray, or as it is where the last dimension is called "c" and holds 3 or 4 uint8.
+/// A PNG of one plane of an array: 8-bit gray, or as it is where the last dimension is called "c" and holds 3 or 4
+/// uint8.
 struct PictureOptions {
-  std::size_t axis = 0;                   ///< the axis across which the plane is cut (rank 3 and more)
-  std::uint64_t index = 0;                ///< where on that axis; further axes but the last two are cut at 0
+  std::size_t axis = 0;     ///< the axis across which the plane is cut (rank 3 and more)
+  std::uint64_t index = 0;  ///< where on that axis; further axes but the last two are cut at 0
   /// Black and white; absent: the least and greatest finite value of the plane, for bool false and true.
   std::optional<std::pair<double, double>> range = {};
 };

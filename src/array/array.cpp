@@ -56,8 +56,10 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
       confirmed_shape_(document_.array->shape) {
   const Shape stored = first_cell_shape(grid);
   const bool regular = all_regular(grid);
-  if (layout.shard) chunks = layout.leaf_shape(stored);
-  else if (regular) chunks = stored;
+  if (layout.shard)
+    chunks = layout.leaf_shape(stored);
+  else if (regular)
+    chunks = stored;
   if (layout.shard) shards = regular ? stored : Shape();
 }
 
@@ -121,7 +123,9 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
   SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value, place.config.limits)
                         .in_member("codecs")
                         .in_key(place.format->document_key(place.path)));
-  SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(place.format->document_key(place.path)));
+  SHERD_TRY(check_edges(spec, layout, place.config.limits)
+                .in_member("chunk_grid")
+                .in_key(place.format->document_key(place.path)));
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
   return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
 }
@@ -169,7 +173,9 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Array::edges(std::size_t ax
   return state_->grid.axes()[axis].runs(shape()[axis]);
 }
 std::span<const std::byte> Array::fill_value() const noexcept { return state_->layout.fill.bytes(); }
-std::vector<std::optional<std::string>> Array::dimension_names() const { return state_->document().array->dimension_names; }
+std::vector<std::optional<std::string>> Array::dimension_names() const {
+  return state_->document().array->dimension_names;
+}
 Json Array::attributes() const { return state_->document().attributes; }
 Json Array::metadata() const { return state_->document().document; }
 const std::string& Array::path() const noexcept { return state_->place.path; }
@@ -192,7 +198,8 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   SHERD_TRY(selection.check(array_shape));
   SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
   SHERD_TRY(state.check_elements(into.dtype));
-  if (state.dtype.is_variable() && arena == nullptr) return invalid_argument("variable-length elements need a VarBytesArena");
+  if (state.dtype.is_variable() && arena == nullptr)
+    return invalid_argument("variable-length elements need a VarBytesArena");
   const SelectedRegion selected(selection);
   const Cells cells(selected.region(), state.grid.axes());
   const ReadTarget target{into.data, std::move(strides)};
@@ -224,16 +231,16 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {
   if (value.size() != dtype().size())
-    return invalid_argument("the value has " + std::to_string(value.size()) + " bytes, an element " + std::to_string(dtype().size()));
+    return invalid_argument("the value has " + std::to_string(value.size()) + " bytes, an element " +
+                            std::to_string(dtype().size()));
   Shape shape = selection.shape();
   std::vector<std::int64_t> still(shape.size(), 0);
   return write(selection, ConstAnyView{value.data(), dtype(), std::move(shape), std::move(still)});
 }
 
 Result<void> Array::set_attributes(const Json& attributes) {
-  return state_->edit([&](const NodeDocument& present) {
-    return state_->place.format->with_attributes(present.document, attributes);
-  });
+  return state_->edit(
+      [&](const NodeDocument& present) { return state_->place.format->with_attributes(present.document, attributes); });
 }
 
 Result<void> Array::update_attributes(const Json& changes) {

@@ -16,7 +16,8 @@ constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks
 constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // what each thread may use without asking
 
 bool is_affine(const Region& part) {
-  return !part.points && std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
+  return !part.points &&
+         std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
 }
 
 }  // namespace
@@ -57,8 +58,10 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
       const std::uint64_t slot = ravel(cell, grid);
       SHERD_TRY(extent, index.extent(slot));
       if (!extent && config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
-      if (!extent) fill(inner);
-      else SHERD_TRY(from_memory(shard.subspan(extent->offset, extent->length), inner).in_slot(slot));
+      if (!extent)
+        fill(inner);
+      else
+        SHERD_TRY(from_memory(shard.subspan(extent->offset, extent->length), inner).in_slot(slot));
     }
     return {};
   });
@@ -68,7 +71,8 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
   const ChunkLayout& layout = piece.layout;
   const Piece stored = stored_piece(piece);
   // The shard; on either side of array codecs all its elements; what its chunks are decoded with, by all threads.
-  const std::uint64_t copies = (layout.chain.has_bytes_codecs() ? 1U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U) + 1U;
+  const std::uint64_t copies =
+      (layout.chain.has_bytes_codecs() ? 1U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U) + 1U;
   const auto share = take(copies * chunk_bytes(layout, stored.shape));
   Buffer shard;  // not scratch: it may be as large as a shard
   std::span<const std::byte> bytes = encoded;
@@ -88,7 +92,8 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
   Buffer elements;
   SHERD_TRY(elements.resize(chunk_bytes(layout, stored.shape)));
   SHERD_TRY(layout.chain.decode_arrays(stored.shape, inner.span(), elements.span()));
-  copy_out(layout.dtype.size(), elements.data(), chunk_strides(stored.shape, layout.dtype.size()), stored.part, stored.target);
+  copy_out(layout.dtype.size(), elements.data(), chunk_strides(stored.shape, layout.dtype.size()), stored.part,
+           stored.target);
   return {};
 }
 
@@ -143,7 +148,8 @@ Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, c
   return true;
 }
 
-Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const {
+Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped,
+                                        const Piece& stored) const {
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);

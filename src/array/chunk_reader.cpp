@@ -12,8 +12,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;   // stays in a core's own cache
-
+constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;  // stays in a core's own cache
 
 // The largest box of a dense chunk that is contiguous and within kBlockBytes.
 Shape block_shape(const Shape& shape, std::uint64_t element_size) {
@@ -62,7 +61,7 @@ struct ChunkReader::Level {
   Shape shape;                // of the inner chunks
   Cells cells;
   ReadTarget target;
-  bool blocks = false;        // the cells are blocks of one raw chunk of `shape`, and all is in stored order
+  bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
 };
 
 // One chunk, or one block of a raw chunk.
@@ -152,7 +151,8 @@ Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, co
   return run(source, plan);
 }
 
-Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const {
+Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece,
+                                      const Shape& valid) const {
   const ChunkLayout& layout = piece.layout;
   if (layout.opaque_shard()) return true;
   if (!layout.shard && layout.chain.raw_word_size() == 0) return true;
@@ -202,10 +202,12 @@ Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t si
   return from_memory(encoded->span(), piece);
 }
 
-Result<void> ChunkReader::collect(const ShardPlace& shard, const Region& part, const ReadTarget& target, Plan& plan) const {
+Result<void> ChunkReader::collect(const ShardPlace& shard, const Region& part, const ReadTarget& target,
+                                  Plan& plan) const {
   SHERD_TRY(index, read_index(shard, config_.limits, cache_));
   const ChunkLayout& inner = *shard.layout.inner;
-  plan.levels.push_back({inner, shard.layout.inner_shape, Cells(part, regular_axes(shard.layout.inner_shape)), target, false});
+  plan.levels.push_back(
+      {inner, shard.layout.inner_shape, Cells(part, regular_axes(shard.layout.inner_shape)), target, false});
   const Level& level = plan.levels.back();
   Shape cell;
   Region piece;
@@ -237,7 +239,8 @@ Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& p
     const Piece stored = stored_piece(job.piece());
     if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
     SHERD_TRY(check_raw_size(job.extent.length, bytes));
-    const auto [low, high] = byte_range(stored.part, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
+    const auto [low, high] =
+        byte_range(stored.part, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
     job.extent = {job.extent.offset + low, high - low};
     job.skipped = low;
     job.raw = true;
@@ -285,7 +288,8 @@ Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
   });
 }
 
-Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const {
+Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted,
+                                  const Run& run) const {
   const Job& first = plan.jobs[wanted[run.first].tag];
   const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
   const auto share = budget_.stored.take(run.extent.length);
@@ -294,12 +298,14 @@ Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const st
   const RangeRead range{run.extent.offset, buffer->span()};
   SHERD_TRY(source.read({&range, 1}));
   const std::size_t count = run.last - run.first;
-  const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, decoded)));
+  const auto batch =
+      static_cast<std::size_t>(std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, decoded)));
   return parallel_for((count + batch - 1) / batch, config_, [&](std::size_t task) -> Result<void> {
     const std::size_t begin = run.first + task * batch;
     for (std::size_t i = begin; i < std::min(begin + batch, run.last); ++i) {
       const Job& job = plan.jobs[wanted[i].tag];
-      const auto bytes = std::span<const std::byte>(buffer->span()).subspan(job.extent.offset - run.extent.offset, job.extent.length);
+      const auto bytes =
+          std::span<const std::byte>(buffer->span()).subspan(job.extent.offset - run.extent.offset, job.extent.length);
       SHERD_TRY(decode_job(source, job, bytes).in_slot(job.slot));
     }
     return {};
@@ -346,7 +352,8 @@ Result<bool> ChunkReader::from_cache(ByteSource& source, Extent where, const Pie
   return true;
 }
 
-Result<void> ChunkReader::decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes, const Piece& piece) const {
+Result<void> ChunkReader::decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes,
+                                      const Piece& piece) const {
   SHERD_TRY(generation, source.generation());
   const std::uint64_t size = chunk_bytes(piece.layout, piece.shape);
   const auto share = take(size);

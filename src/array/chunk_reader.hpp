@@ -71,10 +71,13 @@ class ChunkReader {
   Result<void> run(ByteSource& source, Plan& plan) const;
   Result<void> run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const;
   Result<void> decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
-  Result<void> decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes, const Piece& piece) const;
+  Result<void> decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes,
+                           const Piece& piece) const;
   Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
   [[nodiscard]] bool keeps(const ChunkLayout& layout, const Shape& shape) const;
-  [[nodiscard]] std::uint64_t most_whole() const noexcept { return config_.limits.chunk_bytes + config_.limits.index_bytes; }
+  [[nodiscard]] std::uint64_t most_whole() const noexcept {
+    return config_.limits.chunk_bytes + config_.limits.index_bytes;
+  }
   [[nodiscard]] std::uint64_t run_bytes() const;
 
   Result<void> shard_in_memory(std::span<const std::byte> shard, const Piece& piece) const;

@@ -36,14 +36,15 @@ struct ChunkWriter::SlotPlan {
 WritePiece stored_piece(const WritePiece& piece) {
   const auto& chain = piece.layout.chain;
   const auto& permutation = chain.permutation();
-  return {piece.layout, chain.stored_shape(piece.shape), chain.stored_shape(piece.valid), piece.part.permuted(permutation),
-          piece.from.permuted(permutation, piece.part.points)};
+  return {piece.layout, chain.stored_shape(piece.shape), chain.stored_shape(piece.valid),
+          piece.part.permuted(permutation), piece.from.permuted(permutation, piece.part.points)};
 }
 
 std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update) {
   const std::uint64_t bytes = chunk_bytes(layout, shape);
   // The elements and their encoding; the encoding of before.
-  if (!layout.shard) return bytes * (update ? 3 : 2) + layout.chain.decoding_bytes(layout.chain.stored_shape(shape), bytes);
+  if (!layout.shard)
+    return bytes * (update ? 3 : 2) + layout.chain.decoding_bytes(layout.chain.stored_shape(shape), bytes);
   // The chunks that are worked on; the shard, which is moved as it grows; its encoding; the same two of before; the
   // elements on either side of array codecs.
   return bytes * (5U + (update ? 2U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U));
@@ -58,7 +59,8 @@ std::uint64_t ChunkWriter::thread_bytes(const ChunkLayout& shard) {
   return std::max(2 * kEncodeBatchBytes, writing_bytes(*inside.inner, inside.inner_shape, true));
 }
 
-Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const {
+Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old,
+                                    Buffer& to) const {
   const WritePiece stored = stored_piece(piece);
   if (!piece.layout.shard) return leaf_to_memory(stored, old, to);
   if (piece.layout.opaque_shard()) return opaque_to_memory(stored, old, to);
@@ -77,7 +79,8 @@ Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::op
     // `old` is in the layout's own encoding, and the reader wants array order: a view with the permuted strides.
     Piece whole = whole_piece(layout, stored.shape, scratch.data());
     const auto& permutation = layout.chain.permutation();
-    Piece natural{layout, Shape(stored.shape.size()), {}, {scratch.data(), std::vector<std::int64_t>(stored.shape.size())}};
+    Piece natural{
+        layout, Shape(stored.shape.size()), {}, {scratch.data(), std::vector<std::int64_t>(stored.shape.size())}};
     natural.part.axes.resize(stored.shape.size());
     for (std::size_t j = 0; j < permutation.size(); ++j) {
       natural.shape[permutation[j]] = stored.shape[j];
@@ -99,7 +102,9 @@ Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional
   VarBytesArena arena;
   SHERD_TRY(data, elements(stored, old, *scratch, arena));
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
-  if (!config_.write_empty_chunks && all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data())) return false;
+  if (!config_.write_empty_chunks &&
+      all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data()))
+    return false;
   SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
   if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -159,7 +164,10 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
   SHERD_TRY(layout.chain.encode_arrays(stored.shape, {data, bytes}, inner));
   SHERD_TRY(inner_type, layout.chain.inner_type(stored.shape));
   Piece whole = whole_piece(layout, inner_type.shape, inner.data());
-  const WritePiece all{layout, inner_type.shape, inner_type.shape, std::move(whole.part),
+  const WritePiece all{layout,
+                       inner_type.shape,
+                       inner_type.shape,
+                       std::move(whole.part),
                        {inner.data(), chunk_strides(inner_type.shape, inner_type.dtype.size())}};
   SHERD_TRY(present, shard_to_memory(all, std::nullopt, shard));
   if (!present) return false;
@@ -197,7 +205,8 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const Shape grid = shard.grid(stored.shape);
   const Cells cells(stored.part, regular_axes(shard.inner_shape));
   const auto slots = plan_slots(stored, cells);
-  const std::uint64_t window = std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
+  const std::uint64_t window =
+      std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
   ShardWriter writer(shard, grid, config_.limits, window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
@@ -225,7 +234,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const 
     // Others wait for this batch: they must hear of it where it fails, by an exception too.
     struct Turn {
       ShardWriter* writer;
-      ~Turn() { if (writer != nullptr) writer->abandon(); }
+      ~Turn() {
+        if (writer != nullptr) writer->abandon();
+      }
     } turn{&writer};
     writer.begin(i);
     SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
@@ -249,7 +260,8 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     if (old != nullptr && !inner.covered()) {
       SHERD_TRY(extent, old->index->extent(slot.slot));
       if (extent) {
-        if (!inner.layout.shard) SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
+        if (!inner.layout.shard)
+          SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
         SHERD_TRY(present->resize(extent->length));
         const RangeRead range{extent->offset, present->span()};
         SHERD_TRY(old->source->read({&range, 1}).in_slot(slot.slot));

@@ -17,8 +17,8 @@ namespace sherd {
 /// What is written of one chunk. Array order of its layout, or stored order where said.
 struct WritePiece {
   const ChunkLayout& layout;
-  Shape shape;        ///< declared
-  Shape valid;        ///< inside the array; what lies beyond is filled
+  Shape shape;  ///< declared
+  Shape valid;  ///< inside the array; what lies beyond is filled
   Region part;
   WriteSource from;
 
@@ -54,10 +54,14 @@ class ChunkWriter {
   std::vector<SlotPlan> plan_slots(const WritePiece& stored, const Cells& cells) const;
   Result<bool> write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
                            ShardWriter& writer) const;
-  Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old) const;
-  Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
-  Result<bool> opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
-  Result<bool> shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+  Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
+                                    const OldShard* old) const;
+  Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                              Buffer& to) const;
+  Result<bool> opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                                Buffer& to) const;
+  Result<bool> shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
+                               Buffer& to) const;
   /// All elements of a chunk after the write, dense in stored order; may be the caller's own memory.
   Result<const std::byte*> elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                     Buffer& scratch, VarBytesArena& arena) const;

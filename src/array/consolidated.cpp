@@ -40,8 +40,10 @@ void remove(Consolidated& list, const std::string& path) {
 
 void put(Consolidated& list, const std::string& path, Json document) {
   const auto at = std::lower_bound(list.begin(), list.end(), path, before);
-  if (at == list.end() || at->first != path) list.emplace(at, path, std::move(document));
-  else if (!same_node(at->second, document)) at->second = std::move(document);
+  if (at == list.end() || at->first != path)
+    list.emplace(at, path, std::move(document));
+  else if (!same_node(at->second, document))
+    at->second = std::move(document);
 }
 
 /// Makes the entry of `path` (from the store's root) what its document says; whether a group stands there.
@@ -117,7 +119,8 @@ std::vector<std::string> ancestors(const std::string& path) {
   std::vector<std::string> paths;
   if (path.empty()) return paths;
   paths.emplace_back();
-  for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) paths.push_back(path.substr(0, end));
+  for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1))
+    paths.push_back(path.substr(0, end));
   return paths;
 }
 
@@ -131,7 +134,8 @@ Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::st
       SHERD_TRY(goes_on, take_over(list, group, at_path(place, path)));
       if (!goes_on) return {};
     }
-    for (const std::string& path : below) SHERD_TRY(take_over(list, group, at_path(place, join_path(place.path, path))));
+    for (const std::string& path : below)
+      SHERD_TRY(take_over(list, group, at_path(place, join_path(place.path, path))));
     return {};
   });
   if (renewed) return {};

@@ -22,10 +22,10 @@ struct Array::State {
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
-  const ChunkLayout& layout;                ///< the same
-  const std::string prefix;                 ///< of chunk keys
-  Shape chunks;                             ///< innermost; empty where they differ
-  std::optional<Shape> shards;              ///< empty where they differ
+  const ChunkLayout& layout;    ///< the same
+  const std::string prefix;     ///< of chunk keys
+  Shape chunks;                 ///< innermost; empty where they differ
+  std::optional<Shape> shards;  ///< empty where they differ
   mutable Cache cache;
 
   [[nodiscard]] const Config& config() const noexcept { return place.config; }
@@ -43,17 +43,17 @@ struct Array::State {
 
  private:
   std::mutex editing_;
-  mutable std::mutex mutex_;                ///< guards what follows
-  NodeDocument document_;                   ///< its shape and attributes may change
-  mutable Generation confirmed_;            ///< of the document that was last seen in the store
+  mutable std::mutex mutex_;      ///< guards what follows
+  NodeDocument document_;         ///< its shape and attributes may change
+  mutable Generation confirmed_;  ///< of the document that was last seen in the store
   mutable Shape confirmed_shape_;
 };
 
 /// One chunk of the grid that a call is about.
 struct CellAccess {
   Shape cell;
-  Shape shape;        ///< declared
-  Shape valid;        ///< inside the array
+  Shape shape;  ///< declared
+  Shape valid;  ///< inside the array
   std::string key;
 };
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
@@ -69,8 +69,9 @@ Result<void> write_region(const Array::State& state, const Region& region, const
 Config writing_config(Config config, const ChunkLayout& layout);
 
 /// Calls `visit` for every stored chunk of the array, listing only what exists.
-Result<void> for_each_stored(const Array::State& state,
-                             const std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>& visit);
+Result<void> for_each_stored(
+    const Array::State& state,
+    const std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>& visit);
 
 /// The call's configuration with progress reported whenever interruption is polled.
 Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);

@@ -56,7 +56,8 @@ Result<void> check_lengths(const Shape& lengths, std::size_t rank, std::string_v
 Result<ChunkShapes> explicit_shards(const CreateOptions& options) {
   SHERD_TRY(check_lengths(options.shards, options.shape.size(), "shards"));
   if (options.chunks.empty()) {
-    const Shape near = auto_chunks(options.shards, options.dtype, chunk_bytes_target(options.shards, options.dtype, true));
+    const Shape near =
+        auto_chunks(options.shards, options.dtype, chunk_bytes_target(options.shards, options.dtype, true));
     return ChunkShapes{options.shards, dividing_chunks(near, options.shards)};
   }
   for (std::size_t i = 0; i < options.shards.size(); ++i) {
@@ -86,7 +87,8 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   const CodecEntry* entry = find_codec(table, name);
   if (entry == nullptr) return no_such_codec(name);
   if (entry->short_form == nullptr)
-    return invalid_argument("'" + std::string(name) + "' has no short form; give it as a JSON object with a configuration");
+    return invalid_argument("'" + std::string(name) +
+                            "' has no short form; give it as a JSON object with a configuration");
   SHERD_TRY(configuration, entry->short_form(colon == text.npos ? "" : text.substr(colon + 1), dtype));
   return CodecSpec{std::string(entry->name), std::move(configuration)};
 }
@@ -124,9 +126,8 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
   });
   if (complete) return {};
   SHERD_TRY(serializer, default_serializer(dtype, table));
-  const auto place = std::find_if_not(specs.begin(), specs.end(), [&](const CodecSpec& spec) {
-    return has_maker(spec, &CodecEntry::array_codec);
-  });
+  const auto place = std::find_if_not(specs.begin(), specs.end(),
+                                      [&](const CodecSpec& spec) { return has_maker(spec, &CodecEntry::array_codec); });
   specs.insert(place, std::move(serializer));
   return {};
 }
@@ -134,7 +135,8 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
 Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inner, std::span<const CodecSpec> chain,
                                  CodecTable table) {
   const std::vector<Json> standard{"bytes", "crc32c"};
-  SHERD_TRY(index, listed_codecs(options.index_codecs.value_or(standard), DType::uint64, table).in_member("index_codecs"));
+  SHERD_TRY(index,
+            listed_codecs(options.index_codecs.value_or(standard), DType::uint64, table).in_member("index_codecs"));
   SHERD_TRY(complete(index, DType::uint64, table));
   Json configuration;
   configuration.set("chunk_shape", Json::numbers(inner));

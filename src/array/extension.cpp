@@ -141,8 +141,8 @@ Error wrong_value(const Json& value, std::string_view expected) {
 Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits& limits) {
   if (!json.is_array()) return wrong_value(json, "a list of integers");
   if (json.size() > limits.dimensions)
-    return unsupported(std::to_string(json.size()) + " dimensions are more than the limit dimensions = " +
-                       std::to_string(limits.dimensions));
+    return unsupported(std::to_string(json.size()) +
+                       " dimensions are more than the limit dimensions = " + std::to_string(limits.dimensions));
   Shape lengths;
   for (std::size_t i = 0; i < json.size(); ++i) {
     SHERD_TRY(length, parse_length(json.elements()[i], least).in_member(at(i)));

@@ -20,9 +20,9 @@ namespace sherd {
 struct NodeDocument {
   NodeType type = NodeType::group;
   Json document;
-  Generation generation;            ///< of the object the document came from
-  std::optional<ArraySpec> array;   ///< set for arrays
-  Json attributes;                  ///< an object, also where the document has none
+  Generation generation;           ///< of the object the document came from
+  std::optional<ArraySpec> array;  ///< set for arrays
+  Json attributes;                 ///< an object, also where the document has none
 };
 
 class Format {
@@ -38,7 +38,8 @@ class Format {
   [[nodiscard]] virtual std::string chunk_prefix(const std::string& path) const = 0;
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
-  virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const = 0;
+  virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
+                                                   const Limits& limits) const = 0;
   /// Whether a document is an array's or a group's, whatever else it holds.
   [[nodiscard]] virtual Result<NodeType> type(const Json& document) const = 0;
   /// As open(), from a parsed document (of consolidated metadata, or one about to be written). What is wrong with it
@@ -62,9 +63,11 @@ class Format {
   /// type of one whose document need not be read then; it may be empty.
   using KnownType = std::function<std::optional<NodeType>(const std::string& name)>;
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
-                                                                        const Limits& limits, const KnownType& known) const = 0;
+                                                                        const Limits& limits,
+                                                                        const KnownType& known) const = 0;
   /// The documents of consolidated metadata (relative path, document), or nullopt where the document has none.
-  [[nodiscard]] virtual std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const = 0;
+  [[nodiscard]] virtual std::optional<std::vector<std::pair<std::string, Json>>> consolidated(
+      const Json& document) const = 0;
   [[nodiscard]] virtual Result<Json> with_consolidated(Json document,
                                                        std::vector<std::pair<std::string, Json>> documents) const = 0;
 };

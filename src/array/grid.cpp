@@ -39,7 +39,9 @@ std::uint64_t AxisGrid::begin(std::uint64_t cell) const noexcept {
   return run.begin + (cell - run.first_cell) * run.length;
 }
 
-std::uint64_t AxisGrid::length(std::uint64_t cell) const noexcept { return regular() ? length_ : run_of_cell(cell).length; }
+std::uint64_t AxisGrid::length(std::uint64_t cell) const noexcept {
+  return regular() ? length_ : run_of_cell(cell).length;
+}
 
 std::uint64_t AxisGrid::count(std::uint64_t extent) const noexcept {
   if (extent == 0) return 0;
@@ -53,8 +55,10 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> AxisGrid::runs(std::uint64_
   for (const Run& run : runs_) {
     if (run.first_cell >= cells) break;
     const std::uint64_t end = std::min(cells, run.first_cell + (run.end - run.begin) / run.length);
-    if (!found.empty() && found.back().first == run.length) found.back().second += end - run.first_cell;
-    else found.emplace_back(run.length, end - run.first_cell);
+    if (!found.empty() && found.back().first == run.length)
+      found.back().second += end - run.first_cell;
+    else
+      found.emplace_back(run.length, end - run.first_cell);
   }
   if (cells == 0 || begin(cells - 1) + length(cells - 1) == extent) return found;
   if (--found.back().second == 0) found.pop_back();
@@ -68,8 +72,10 @@ ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
     return;
   }
   for (const auto& axis : std::get<RectilinearGrid>(spec.grid).axes) {
-    if (axis.regular) axes_.emplace_back(*axis.regular);
-    else axes_.emplace_back(axis.runs);
+    if (axis.regular)
+      axes_.emplace_back(*axis.regular);
+    else
+      axes_.emplace_back(axis.runs);
   }
 }
 

@@ -140,7 +140,8 @@ Result<Node> Group::open(std::string_view path) const {
   auto node = member.format->open(*member.store, member.path, member.config.limits);
   if (!node) return std::move(node).error();
   if (!*node) return not_found("no node stands here").in_key(member.format->document_key(member.path));
-  if (state_->known.by_path == nullptr || (*node)->type == NodeType::array) return make_node(std::move(member), **std::move(node));
+  if (state_->known.by_path == nullptr || (*node)->type == NodeType::array)
+    return make_node(std::move(member), **std::move(node));
   KnownTypes below{state_->known.by_path, state_->known.prefix + state_->within(member) + "/"};
   return Node(Group(std::make_shared<State>(std::move(member), **std::move(node), std::move(below))));
 }

@@ -149,7 +149,10 @@ void Cells::get(std::uint64_t i, Shape& cell, Region& part) const {
     for (std::size_t d = 0; d < rank; ++d) {
       const std::uint64_t* first = coordinates_[d].data() + group_begin_[i];
       cell[d] = point_grid_[d].cell_of(*first);
-      part.axes[d] = {.start = 0, .step = 1, .count = group_begin_[i + 1] - group_begin_[i], .first = 0,
+      part.axes[d] = {.start = 0,
+                      .step = 1,
+                      .count = group_begin_[i + 1] - group_begin_[i],
+                      .first = 0,
                       .coordinates = first,
                       .positions = positions_.data() + group_begin_[i],
                       .shift = point_grid_[d].begin(cell[d])};

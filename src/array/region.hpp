@@ -29,8 +29,12 @@ struct AxisPart {
   }
   [[nodiscard]] std::uint64_t position(std::uint64_t i) const noexcept { return is_list() ? positions[i] : first + i; }
   /// The lowest and highest coordinate of an orthogonal part with count > 0 (lists are sorted).
-  [[nodiscard]] std::uint64_t lowest() const noexcept { return step > 0 || is_list() ? coordinate(0) : coordinate(count - 1); }
-  [[nodiscard]] std::uint64_t highest() const noexcept { return step > 0 || is_list() ? coordinate(count - 1) : coordinate(0); }
+  [[nodiscard]] std::uint64_t lowest() const noexcept {
+    return step > 0 || is_list() ? coordinate(0) : coordinate(count - 1);
+  }
+  [[nodiscard]] std::uint64_t highest() const noexcept {
+    return step > 0 || is_list() ? coordinate(count - 1) : coordinate(0);
+  }
   /// Whether every coordinate of [0, length) is in it.
   [[nodiscard]] bool covers(std::uint64_t length) const noexcept;
 };
@@ -77,9 +81,9 @@ class Cells {
   void divide_points(const Region& region, std::span<const AxisGrid> grid);
 
   std::uint64_t size_ = 0;
-  std::vector<std::vector<Step>> axes_;       // orthogonal
+  std::vector<std::vector<Step>> axes_;  // orthogonal
   bool points_ = false;
-  std::vector<std::uint64_t> group_begin_;    // points: group g is [group_begin_[g], group_begin_[g+1])
+  std::vector<std::uint64_t> group_begin_;               // points: group g is [group_begin_[g], group_begin_[g+1])
   std::vector<std::vector<std::uint64_t>> coordinates_;  // one list a dimension, in group order
   std::vector<std::uint64_t> positions_;
   std::vector<AxisGrid> point_grid_;

@@ -40,7 +40,8 @@ bool is_empty(const Region& part) {
 }
 
 // Fill values over what a stored chunk holds between the new shape and the old one.
-Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape, Budget& budget) {
+Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape,
+                 Budget& budget) {
   const Shape before = state.valid_shape(cell, old_shape);
   const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   for (const Region& part : beyond(before, state.valid_shape(cell, shape)))
@@ -54,8 +55,10 @@ Result<void> erase_beyond(const Array::State& state, const Shape& old_shape, con
   std::vector<Shape> across;
   SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
     const Shape now = state.valid_shape(cell, shape);
-    if (std::find(now.begin(), now.end(), 0) != now.end()) outside.emplace_back(cell, key);
-    else if (now != state.valid_shape(cell, old_shape)) across.push_back(cell);
+    if (std::find(now.begin(), now.end(), 0) != now.end())
+      outside.emplace_back(cell, key);
+    else if (now != state.valid_shape(cell, old_shape))
+      across.push_back(cell);
     return {};
   }));
   Budget budget(state.config().memory_budget);
@@ -96,8 +99,9 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
 
 }  // namespace
 
-Result<void> for_each_stored(const Array::State& state,
-                             const std::function<Result<void>(const Shape&, const std::string&, std::uint64_t)>& visit) {
+Result<void> for_each_stored(
+    const Array::State& state,
+    const std::function<Result<void>(const Shape&, const std::string&, std::uint64_t)>& visit) {
   Result<void> outcome;
   const auto listed = state.place.store->list(state.prefix, [&](const std::string& key, std::uint64_t size) {
     if (state.config().interrupted && state.config().interrupted()) {
@@ -131,8 +135,8 @@ Result<void> Array::resize(const Shape& shape) {
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   const State& state = *state_;
   if (axis >= ndim() || from.shape.size() != ndim())
-    return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " + std::to_string(axis) +
-                            " to one of shape " + to_string(shape()));
+    return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " +
+                            std::to_string(axis) + " to one of shape " + to_string(shape()));
   SHERD_TRY(state.check_elements(from.dtype));
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;

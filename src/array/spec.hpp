@@ -43,7 +43,7 @@ struct ArraySpec {
   KeyEncoding keys;
   std::vector<CodecSpec> codecs;
   std::vector<std::optional<std::string>> dimension_names;  ///< empty where not given
-  Json attributes;                                           ///< an object, or null where not given
+  Json attributes;                                          ///< an object, or null where not given
 };
 
 }  // namespace sherd

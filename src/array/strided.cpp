@@ -38,11 +38,16 @@ void copy_row(std::size_t size, const Axis& axis, const std::byte* from, std::by
   }
   if (axis.from == 0 && axis.to == dense) return fill_dense(size, from, axis.count, to);
   switch (size) {
-    case 1: return copy_row_of<1>(axis, from, to);
-    case 2: return copy_row_of<2>(axis, from, to);
-    case 4: return copy_row_of<4>(axis, from, to);
-    case 8: return copy_row_of<8>(axis, from, to);
-    case 16: return copy_row_of<16>(axis, from, to);
+    case 1:
+      return copy_row_of<1>(axis, from, to);
+    case 2:
+      return copy_row_of<2>(axis, from, to);
+    case 4:
+      return copy_row_of<4>(axis, from, to);
+    case 8:
+      return copy_row_of<8>(axis, from, to);
+    case 16:
+      return copy_row_of<16>(axis, from, to);
     default:
       for (std::uint64_t i = 0; i < axis.count; ++i, from += axis.from, to += axis.to) std::memcpy(to, from, size);
   }
@@ -66,7 +71,8 @@ void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, const st
     const Axis rows{std::min(kTile, outer.count - i), outer.from, outer.to};
     for (std::uint64_t j = 0; j < inner.count; j += kTile) {
       const Axis row{std::min(kTile, inner.count - j), inner.from, inner.to};
-      const auto* tile_from = from + static_cast<std::int64_t>(i) * outer.from + static_cast<std::int64_t>(j) * inner.from;
+      const auto* tile_from =
+          from + static_cast<std::int64_t>(i) * outer.from + static_cast<std::int64_t>(j) * inner.from;
       auto* tile_to = to + static_cast<std::int64_t>(i) * outer.to + static_cast<std::int64_t>(j) * inner.to;
       for (std::uint64_t k = 0; k < rows.count; ++k, tile_from += outer.from, tile_to += outer.to)
         copy_row(size, row, tile_from, tile_to);
@@ -83,7 +89,8 @@ void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::by
 // Orders, merges, copies.
 void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from, std::byte* to) {
   std::erase_if(axes, [](const Axis& axis) { return axis.count == 1; });
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
   for (std::size_t d = axes.size(); d-- > 1;) {
     Axis& outer = axes[d - 1];
     const Axis inner = axes[d];
@@ -113,7 +120,8 @@ void copy_listed(std::size_t size, std::span<const Offsets> axes, const std::byt
     return;
   }
   const Offsets& axis = axes.front();
-  for (std::size_t i = 0; i < axis.from.size(); ++i) copy_listed(size, axes.subspan(1), from + axis.from[i], to + axis.to[i]);
+  for (std::size_t i = 0; i < axis.from.size(); ++i)
+    copy_listed(size, axes.subspan(1), from + axis.from[i], to + axis.to[i]);
 }
 
 void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
@@ -124,8 +132,10 @@ void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::
     for (std::size_t d = 0; d < part.axes.size(); ++d)
       offset += static_cast<std::int64_t>(part.axes[d].coordinate(i)) * strides[d];
     auto* const there = memory + static_cast<std::int64_t>(part.axes[0].position(i)) * stride;
-    if (out) std::memcpy(there, chunk + offset, size);
-    else std::memcpy(const_cast<std::byte*>(chunk) + offset, there, size);  // NOLINT: copy_in passes a mutable chunk
+    if (out)
+      std::memcpy(there, chunk + offset, size);
+    else
+      std::memcpy(const_cast<std::byte*>(chunk) + offset, there, size);  // NOLINT: copy_in passes a mutable chunk
   }
 }
 
@@ -133,7 +143,8 @@ void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::
 void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
                std::byte* memory, std::span<const std::int64_t> memory_strides, bool out) {
   if (part.points) return copy_points(size, chunk, strides, part, memory, memory_strides[0], out);
-  const bool listed = std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
+  const bool listed =
+      std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
   std::vector<Axis> axes;
   std::vector<Offsets> offsets;
   for (std::size_t d = 0; d < part.axes.size(); ++d) {
@@ -156,8 +167,10 @@ void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t>
   }
   const std::byte* from = out ? chunk : memory;
   std::byte* to = out ? memory : chunk;
-  if (listed) copy_listed(size, offsets, from, to);
-  else copy_affine(size, std::move(axes), from, to);
+  if (listed)
+    copy_listed(size, offsets, from, to);
+  else
+    copy_affine(size, std::move(axes), from, to);
 }
 
 template <class Word>
@@ -187,7 +200,8 @@ Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, co
   std::size_t given = 0;
   bool fits = strides.size() == shape.size();
   for (std::size_t d = 0; fits && d < wanted.size(); ++d) {
-    const bool left_out = wanted[d] == 1 && shape.size() - given < wanted.size() - d && (given == shape.size() || shape[given] != 1);
+    const bool left_out =
+        wanted[d] == 1 && shape.size() - given < wanted.size() - d && (given == shape.size() || shape[given] != 1);
     if (left_out) continue;
     fits = given < shape.size() && shape[given] == wanted[d];
     if (fits) result[d] = strides[given++];
@@ -201,14 +215,16 @@ std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_
   return dense_strides(shape, static_cast<std::int64_t>(element_size));
 }
 
-void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
-              const ReadTarget& to) {
-  copy_part(element_size, const_cast<std::byte*>(chunk), strides, part, to.data, to.strides, true);  // NOLINT: read only
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
+              const Region& part, const ReadTarget& to) {
+  copy_part(element_size, const_cast<std::byte*>(chunk), strides, part, to.data, to.strides,
+            true);  // NOLINT: read only
 }
 
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
              const WriteSource& from) {
-  copy_part(element_size, chunk, strides, part, const_cast<std::byte*>(from.data), from.strides, false);  // NOLINT: read only
+  copy_part(element_size, chunk, strides, part, const_cast<std::byte*>(from.data), from.strides,
+            false);  // NOLINT: read only
 }
 
 void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to) {
@@ -218,7 +234,8 @@ void fill_out(std::size_t element_size, const std::byte* element, const Region& 
 
 void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_t count, std::byte* to) {
   if (count == 0) return;
-  const bool one_byte = std::all_of(element, element + element_size, [&](std::byte each) { return each == element[0]; });
+  const bool one_byte =
+      std::all_of(element, element + element_size, [&](std::byte each) { return each == element[0]; });
   if (one_byte) {
     std::memset(to, static_cast<int>(element[0]), count * element_size);
     return;
@@ -234,11 +251,16 @@ void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_
 bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element) {
   if (!dtype.is_variable()) {
     switch (dtype.size()) {
-      case 1: return all_equal_words<std::uint8_t>(elements, count, element);
-      case 2: return all_equal_words<std::uint16_t>(elements, count, element);
-      case 4: return all_equal_words<std::uint32_t>(elements, count, element);
-      case 8: return all_equal_words<std::uint64_t>(elements, count, element);
-      default: break;
+      case 1:
+        return all_equal_words<std::uint8_t>(elements, count, element);
+      case 2:
+        return all_equal_words<std::uint16_t>(elements, count, element);
+      case 4:
+        return all_equal_words<std::uint32_t>(elements, count, element);
+      case 8:
+        return all_equal_words<std::uint64_t>(elements, count, element);
+      default:
+        break;
     }
   }
   for (std::uint64_t i = 0; i < count; ++i)

@@ -37,8 +37,8 @@ Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, co
 std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size);
 
 /// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk stands.
-void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
-              const ReadTarget& to);
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
+              const Region& part, const ReadTarget& to);
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
              const WriteSource& from);
 void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to);
@@ -49,12 +49,14 @@ bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t coun
 
 /// Where the chunk's elements would stand if the part is the whole chunk and dense in memory; nullptr otherwise.
 template <class Byte>
-Byte* dense_target(const Region& part, const Shape& shape, std::span<const std::int64_t> strides, const Target<Byte>& target) {
+Byte* dense_target(const Region& part, const Shape& shape, std::span<const std::int64_t> strides,
+                   const Target<Byte>& target) {
   if (part.points) return nullptr;
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const AxisPart& axis = part.axes[d];
-    if (axis.is_list() || axis.count != shape[d] || axis.start != 0 || (axis.step != 1 && axis.count > 1)) return nullptr;
+    if (axis.is_list() || axis.count != shape[d] || axis.start != 0 || (axis.step != 1 && axis.count > 1))
+      return nullptr;
     if (shape[d] > 1 && target.strides[d] != strides[d]) return nullptr;
     offset += static_cast<std::int64_t>(axis.first) * target.strides[d];
   }

@@ -35,15 +35,21 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
 class RegionWriter {
  public:
   RegionWriter(const Array::State& state, const Config& config, const WriteCall& call)
-      : state_(state), config_(config), from_(call.from), array_shape_(state.shape()), budget_(call.budget),
-        reading_(config.memory_budget), reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
+      : state_(state),
+        config_(config),
+        from_(call.from),
+        array_shape_(state.shape()),
+        budget_(call.budget),
+        reading_(config.memory_budget),
+        reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, waiting_bytes(state.layout, config, call.cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const CellAccess at = access(state_, cell, array_shape_);
     for (int attempt = 1;; ++attempt) {
       auto done = reaches_edge(at, part) ? write_at_edge(at, part) : write_part(at, part);
-      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return std::move(done).in_key(at.key);
+      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts)
+        return std::move(done).in_key(at.key);
     }
   }
 
@@ -149,7 +155,8 @@ class RegionWriter {
 
 Config writing_config(Config config, const ChunkLayout& layout) {
   if (!layout.shard || layout.opaque_shard()) return config;  // such chunks take of the budget one by one
-  const std::uint64_t most = config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
+  const std::uint64_t most =
+      config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
   config.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(most, 1, thread_count(config.threads)));
   return config;
 }

@@ -16,7 +16,8 @@ std::string encode_base64(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::string_view group = bytes.substr(i, 3);
     std::uint32_t bits = 0;
-    for (std::size_t b = 0; b < 3; ++b) bits = bits << 8 | (b < group.size() ? static_cast<unsigned char>(group[b]) : 0u);
+    for (std::size_t b = 0; b < 3; ++b)
+      bits = bits << 8 | (b < group.size() ? static_cast<unsigned char>(group[b]) : 0u);
     for (std::size_t c = 0; c < 4; ++c) text += c <= group.size() ? kAlphabet[bits >> (18 - 6 * c) & 63] : '=';
   }
   return text;

@@ -15,16 +15,20 @@ Error out_of_bounds(std::size_t d, const std::string& what, std::uint64_t length
 }
 
 Result<void> check_range(const Range& range, std::size_t d, std::uint64_t length) {
-  if (range.step == 0) return invalid_argument(dimension(d) + ": the step is 0, or a box's origin and shape differ in rank");
+  if (range.step == 0)
+    return invalid_argument(dimension(d) + ": the step is 0, or a box's origin and shape differ in rank");
   if (range.count == 0) return {};
   if (range.start >= length) return out_of_bounds(d, "index " + std::to_string(range.start), length);
   const bool backwards = range.step < 0;
-  const std::uint64_t step = backwards ? 0 - static_cast<std::uint64_t>(range.step) : static_cast<std::uint64_t>(range.step);
+  const std::uint64_t step =
+      backwards ? 0 - static_cast<std::uint64_t>(range.step) : static_cast<std::uint64_t>(range.step);
   const std::uint64_t room = backwards ? range.start : length - 1 - range.start;
   const auto way = checked_mul(step, range.count - 1);
   if (!way || *way > room)
-    return out_of_bounds(d, std::to_string(range.count) + " elements from " + std::to_string(range.start) + " in steps of " +
-                                std::to_string(range.step), length);
+    return out_of_bounds(d,
+                         std::to_string(range.count) + " elements from " + std::to_string(range.start) +
+                             " in steps of " + std::to_string(range.step),
+                         length);
   return {};
 }
 
@@ -93,12 +97,13 @@ Result<void> Selection::check(const Shape& array_shape) const {
   if (points_ && axes_.empty()) return invalid_argument("points need at least one dimension");
   for (std::size_t d = 0; d < axes_.size(); ++d) {
     const auto* range = std::get_if<Range>(&axes_[d]);
-    auto checked = range ? check_range(*range, d, array_shape[d])
-                         : check_indices(std::get<Indices>(axes_[d]), d, array_shape[d]);
+    auto checked =
+        range ? check_range(*range, d, array_shape[d]) : check_indices(std::get<Indices>(axes_[d]), d, array_shape[d]);
     if (!checked) return checked;
     if (points_ && std::get<Indices>(axes_[d]).size() != std::get<Indices>(axes_[0]).size())
       return invalid_argument(dimension(d) + ": " + std::to_string(std::get<Indices>(axes_[d]).size()) +
-                              " coordinates, but dimension 0 has " + std::to_string(std::get<Indices>(axes_[0]).size()));
+                              " coordinates, but dimension 0 has " +
+                              std::to_string(std::get<Indices>(axes_[0]).size()));
   }
   return {};
 }

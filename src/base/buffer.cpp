@@ -1,6 +1,6 @@
 // Allocation of uninitialised memory. Large blocks come from mmap, so that they are gone when they are freed and cost
-// nothing where they are not touched; the largest are aligned to huge pages and advised to use them: on first touch that
-// is several times faster than 4 KiB pages. Small ones come from the C library.
+// nothing where they are not touched; the largest are aligned to huge pages and advised to use them: on first touch
+// that is several times faster than 4 KiB pages. Small ones come from the C library.
 #include "base/buffer.hpp"
 
 #include <sys/mman.h>
@@ -42,7 +42,8 @@ std::byte* map_huge(std::size_t size) noexcept {
   if (mapping == nullptr) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(mapping) + sizeof(Header);
   const auto aligned = (start + kHugePageBytes - 1) & ~(std::uintptr_t{kHugePageBytes} - 1);
-  ::madvise(reinterpret_cast<void*>(aligned), whole - (aligned - reinterpret_cast<std::uintptr_t>(mapping)), MADV_HUGEPAGE);
+  ::madvise(reinterpret_cast<void*>(aligned), whole - (aligned - reinterpret_cast<std::uintptr_t>(mapping)),
+            MADV_HUGEPAGE);
   auto* header = reinterpret_cast<Header*>(aligned) - 1;
   *header = {mapping, whole};
   return reinterpret_cast<std::byte*>(aligned);
@@ -104,12 +105,16 @@ std::byte* allocate_result(std::size_t size) noexcept {
 void free_bytes(std::byte* data) noexcept {
   if (data == nullptr) return;
   auto* header = reinterpret_cast<Header*>(data) - 1;
-  if (header->mapping != nullptr) ::munmap(header->mapping, header->mapped);
-  else std::free(header);
+  if (header->mapping != nullptr)
+    ::munmap(header->mapping, header->mapped);
+  else
+    std::free(header);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), capacity_(std::exchange(other.capacity_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      capacity_(std::exchange(other.capacity_, 0)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
@@ -154,8 +159,10 @@ Scratch::Scratch() {
   auto& free = stock();
   if (free.count == 0) return;
   buffer_ = std::move(free.buffers[--free.count]);
-  if (buffer_.capacity() > kKeptBytes / 2) LargeKept::mine().remove(buffer_.capacity());
-  else free.bytes -= buffer_.capacity();
+  if (buffer_.capacity() > kKeptBytes / 2)
+    LargeKept::mine().remove(buffer_.capacity());
+  else
+    free.bytes -= buffer_.capacity();
 }
 
 Scratch::~Scratch() {

@@ -64,7 +64,8 @@ class Scratch {
 
  private:
   static constexpr std::size_t kKeptBuffers = 6;
-  static constexpr std::size_t kKeptBytes = std::size_t{4} << 20;  ///< of a thread's buffers up to half as large; of larger ones, few a process
+  static constexpr std::size_t kKeptBytes =
+      std::size_t{4} << 20;  ///< of a thread's buffers up to half as large; of larger ones, few a process
   struct Stock {
     std::array<Buffer, kKeptBuffers> buffers;
     std::size_t count = 0;

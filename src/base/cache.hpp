@@ -28,7 +28,8 @@ class Cache {
   }
 
   /// Keeps a value of this many bytes; one larger than the whole budget is not kept.
-  void put(const std::string& name, const Generation& generation, std::shared_ptr<const void> value, std::uint64_t bytes) {
+  void put(const std::string& name, const Generation& generation, std::shared_ptr<const void> value,
+           std::uint64_t bytes) {
     const std::lock_guard hold(mutex_);
     if (const auto found = by_name_.find(name); found != by_name_.end()) drop(found->second);
     if (bytes > limit_) return;

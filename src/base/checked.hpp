@@ -16,6 +16,8 @@ namespace sherd {
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
   return product;
 }
-[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
+[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) noexcept {
+  return a / b + (a % b != 0);
+}
 
 }  // namespace sherd

@@ -22,18 +22,37 @@ constexpr std::uint64_t kMaxElementBytes = std::uint64_t{1} << 30;
 constexpr unsigned kMaxStructDepth = 16;
 
 // In the order of DType::Kind.
-constexpr std::array<std::string_view, 22> kNames = {
-    "bool",    "int8",     "int16",   "int32",   "int64",     "uint8",      "uint16", "uint32",
-    "uint64",  "float16",  "bfloat16", "float32", "float64",   "complex64",  "complex128", "r",
-    "string",  "bytes",    "numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct"};
+constexpr std::array<std::string_view, 22> kNames = {"bool",
+                                                     "int8",
+                                                     "int16",
+                                                     "int32",
+                                                     "int64",
+                                                     "uint8",
+                                                     "uint16",
+                                                     "uint32",
+                                                     "uint64",
+                                                     "float16",
+                                                     "bfloat16",
+                                                     "float32",
+                                                     "float64",
+                                                     "complex64",
+                                                     "complex128",
+                                                     "r",
+                                                     "string",
+                                                     "bytes",
+                                                     "numpy.datetime64",
+                                                     "numpy.timedelta64",
+                                                     "fixed_length_utf32",
+                                                     "struct"};
 static_assert(kNames.size() == static_cast<std::size_t>(DType::Kind::structure) + 1);
 
 // U+03BC, which the registry writes, and U+00B5, which keyboards give, are the same unit.
-constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m", "s",
+constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",  "s",
                                                      "ms",      "us", "μs", "µs", "ns", "ps", "fs", "as"};
 
 Error too_large(std::string_view name) {
-  return unsupported("an element of '" + std::string(name) + "' is larger than 1073741824 bytes, the most that is supported");
+  return unsupported("an element of '" + std::string(name) +
+                     "' is larger than 1073741824 bytes, the most that is supported");
 }
 
 // Names that other implementations write and Sherd knows of, but has no elements for.
@@ -108,7 +127,8 @@ Result<DType> DType::structure(std::vector<DTypeField> fields) {
     names.push_back(field.name);
   }
   if (depth > kMaxStructDepth)
-    return unsupported("structs are nested deeper than " + std::to_string(kMaxStructDepth) + ", the most that is supported");
+    return unsupported("structs are nested deeper than " + std::to_string(kMaxStructDepth) +
+                       ", the most that is supported");
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) return invalid_argument("two fields of a struct are called '" + std::string(*twice) + "'");
@@ -116,9 +136,9 @@ Result<DType> DType::structure(std::vector<DTypeField> fields) {
 }
 
 Result<DType> DType::parse(std::string_view name) {
-  static constexpr const DType* kPlain[] = {&bool_,   &int8,     &int16,   &int32,   &int64,     &uint8,
-                                            &uint16,  &uint32,   &uint64,  &float16, &bfloat16,  &float32,
-                                            &float64, &complex64, &complex128, &string, &bytes};
+  static constexpr const DType* kPlain[] = {&bool_,   &int8,      &int16,      &int32,   &int64,    &uint8,
+                                            &uint16,  &uint32,    &uint64,     &float16, &bfloat16, &float32,
+                                            &float64, &complex64, &complex128, &string,  &bytes};
   for (const DType* plain : kPlain)
     if (name == kNames[static_cast<std::size_t>(plain->kind())]) return *plain;
   if (const auto bits = raw_bits(name)) {
@@ -148,12 +168,17 @@ std::size_t DType::word_size() const noexcept {
   switch (kind_) {
     case Kind::raw:
     case Kind::string:
-    case Kind::bytes: return 1;
+    case Kind::bytes:
+      return 1;
     case Kind::complex64:
-    case Kind::complex128: return size_ / 2;
-    case Kind::utf32: return 4;
-    case Kind::structure: return 0;
-    default: return size_;
+    case Kind::complex128:
+      return size_ / 2;
+    case Kind::utf32:
+      return 4;
+    case Kind::structure:
+      return 0;
+    default:
+      return size_;
   }
 }
 

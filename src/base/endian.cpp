@@ -12,9 +12,12 @@ namespace {
 template <class Word>
 std::uint64_t swap_block(std::uint64_t block) noexcept {
   constexpr std::uint64_t kLowBytes = 0x00FF00FF00FF00FF;
-  if constexpr (sizeof(Word) == 2) return (block & kLowBytes) << 8 | (block >> 8 & kLowBytes);
-  else if constexpr (sizeof(Word) == 4) return std::rotl(byteswap(block), 32);
-  else return byteswap(block);
+  if constexpr (sizeof(Word) == 2)
+    return (block & kLowBytes) << 8 | (block >> 8 & kLowBytes);
+  else if constexpr (sizeof(Word) == 4)
+    return std::rotl(byteswap(block), 32);
+  else
+    return byteswap(block);
 }
 
 template <class Word>
@@ -41,9 +44,12 @@ void swap_words(std::span<std::byte> bytes, std::size_t word_size) noexcept { sw
 void swap_words(std::span<const std::byte> from, std::span<std::byte> to, std::size_t word_size) noexcept {
   assert(from.size() == to.size() && word_size != 0 && from.size() % word_size == 0);
   switch (word_size) {
-    case 2: return swap_all<std::uint16_t>(from.data(), to.data(), from.size());
-    case 4: return swap_all<std::uint32_t>(from.data(), to.data(), from.size());
-    case 8: return swap_all<std::uint64_t>(from.data(), to.data(), from.size());
+    case 2:
+      return swap_all<std::uint16_t>(from.data(), to.data(), from.size());
+    case 4:
+      return swap_all<std::uint32_t>(from.data(), to.data(), from.size());
+    case 8:
+      return swap_all<std::uint64_t>(from.data(), to.data(), from.size());
     default:
       assert(word_size == 1);
       if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());

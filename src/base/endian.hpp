@@ -11,10 +11,14 @@ namespace sherd {
 
 template <class T>
 [[nodiscard]] constexpr T byteswap(T value) noexcept {
-  if constexpr (sizeof(T) == 1) return value;
-  else if constexpr (sizeof(T) == 2) return static_cast<T>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
-  else if constexpr (sizeof(T) == 4) return static_cast<T>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
-  else return static_cast<T>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
+  if constexpr (sizeof(T) == 1)
+    return value;
+  else if constexpr (sizeof(T) == 2)
+    return static_cast<T>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
+  else if constexpr (sizeof(T) == 4)
+    return static_cast<T>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+  else
+    return static_cast<T>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
 }
 
 template <class T>

@@ -197,8 +197,7 @@ void Json::push_back(Json value) {
 bool operator==(const Json& a, const Json& b) noexcept {
   if (a.type() != b.type()) return false;
   if (a.is_object()) return same_members(a.members(), b.members());
-  return a.as_bool() == b.as_bool() && a.text() == b.text() &&
-         a.elements() == b.elements();
+  return a.as_bool() == b.as_bool() && a.text() == b.text() && a.elements() == b.elements();
 }
 
 }  // namespace sherd

@@ -16,8 +16,8 @@ namespace sherd {
 
 namespace {
 
-constexpr std::uint64_t kDeepest = 4096;      // destruction, comparison and printing recurse
-constexpr std::size_t kFewMembers = 16;       // below, comparing all pairs of keys is the fastest
+constexpr std::uint64_t kDeepest = 4096;  // destruction, comparison and printing recurse
+constexpr std::size_t kFewMembers = 16;   // below, comparing all pairs of keys is the fastest
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -32,8 +32,7 @@ std::size_t plain_run(const char* at, const char* end) {
       std::memcpy(&word, at, 8);
       // A byte below n borrows from its high bit when n is subtracted; false alarms lie above the first true one.
       const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
-      const std::uint64_t found =
-          (word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes)) & kHighs;
+      const std::uint64_t found = (word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes)) & kHighs;
       if (found) {
         at += std::countr_zero(found) / 8;
         break;
@@ -109,8 +108,9 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
 /// How many values each container has, in the order of the opening brackets.
 using Counts = std::vector<std::uint32_t>;
 
-// Looks for nothing but commas, quotes and brackets, so it is right for JSON and of no meaning for anything else, of which
-// the parser makes an error. Nullopt where there are more than `max_values`; whatever the text is, there are no more.
+// Looks for nothing but commas, quotes and brackets, so it is right for JSON and of no meaning for anything else, of
+// which the parser makes an error. Nullopt where there are more than `max_values`; whatever the text is, there are no
+// more.
 std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
   Counts counts;
   std::vector<std::size_t> open;
@@ -146,7 +146,10 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
 class Json::Parser {
  public:
   Parser(std::string_view text, std::uint64_t max_depth, Counts counts)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), max_depth_(std::min(max_depth, kDeepest)),
+      : begin_(text.data()),
+        at_(begin_),
+        end_(begin_ + text.size()),
+        max_depth_(std::min(max_depth, kDeepest)),
         counts_(std::move(counts)) {}
 
   Result<Json> run() {
@@ -213,8 +216,10 @@ class Json::Parser {
     const std::size_t count = containers_ < counts_.size() ? counts_[containers_] : 0;
     ++containers_;
     Frame& frame = frames_.emplace_back(Frame{at_++, is_object, {}, {}});
-    if (is_object) frame.members.reserve(count);
-    else frame.elements.reserve(count);
+    if (is_object)
+      frame.members.reserve(count);
+    else
+      frame.elements.reserve(count);
     return true;
   }
 
@@ -231,9 +236,12 @@ class Json::Parser {
   }
 
   bool add(Json&& value) {
-    if (frames_.empty()) root_ = std::move(value);
-    else if (frames_.back().is_object) frames_.back().members.back().second = std::move(value);
-    else frames_.back().elements.push_back(std::move(value));
+    if (frames_.empty())
+      root_ = std::move(value);
+    else if (frames_.back().is_object)
+      frames_.back().members.back().second = std::move(value);
+    else
+      frames_.back().elements.push_back(std::move(value));
     return true;
   }
 
@@ -315,9 +323,12 @@ class Json::Parser {
     std::uint32_t value = 0;
     for (const char* digit = at + 2; digit != at + 6; ++digit) {
       const char c = static_cast<char>(*digit | 0x20);
-      if (is_digit(*digit)) value = value * 16 + static_cast<std::uint32_t>(*digit - '0');
-      else if (c >= 'a' && c <= 'f') value = value * 16 + static_cast<std::uint32_t>(c - 'a' + 10);
-      else return std::nullopt;
+      if (is_digit(*digit))
+        value = value * 16 + static_cast<std::uint32_t>(*digit - '0');
+      else if (c >= 'a' && c <= 'f')
+        value = value * 16 + static_cast<std::uint32_t>(c - 'a' + 10);
+      else
+        return std::nullopt;
     }
     return value;
   }
@@ -400,7 +411,8 @@ class Json::Parser {
 };
 
 Result<Json> Json::parse(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
-  if (text.size() >> 32) return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
+  if (text.size() >> 32)
+    return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
   auto counts = count_values(text, max_depth, max_values);
   if (!counts)
     return unsupported("the JSON document has more values than the limit json_values = " + std::to_string(max_values));

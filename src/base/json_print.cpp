@@ -9,14 +9,22 @@ namespace {
 // The two-letter escape of a control character, or 0.
 char short_escape(char c) {
   switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return 0;
+    case '"':
+      return '"';
+    case '\\':
+      return '\\';
+    case '\b':
+      return 'b';
+    case '\f':
+      return 'f';
+    case '\n':
+      return 'n';
+    case '\r':
+      return 'r';
+    case '\t':
+      return 't';
+    default:
+      return 0;
   }
 }
 
@@ -48,10 +56,18 @@ class Printer {
 
   void print(const Json& value) {
     switch (value.type()) {
-      case Json::Type::null: text_ += "null"; break;
-      case Json::Type::boolean: text_ += *value.as_bool() ? "true" : "false"; break;
-      case Json::Type::number: text_ += value.text(); break;
-      case Json::Type::string: print_string(value.text(), text_); break;
+      case Json::Type::null:
+        text_ += "null";
+        break;
+      case Json::Type::boolean:
+        text_ += *value.as_bool() ? "true" : "false";
+        break;
+      case Json::Type::number:
+        text_ += value.text();
+        break;
+      case Json::Type::string:
+        print_string(value.text(), text_);
+        break;
       case Json::Type::array:
         print_all('[', value.elements(), ']', [this](const Json& element) { print(element); });
         break;

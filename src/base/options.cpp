@@ -10,15 +10,14 @@ namespace {
 
 struct NamedLimit {
   std::string_view name;
-  std::uint64_t Limits::*value;
+  std::uint64_t Limits::* value;
 };
 
 constexpr NamedLimit kLimits[] = {
     {"shard_nesting", &Limits::shard_nesting}, {"json_depth", &Limits::json_depth},
-    {"json_values", &Limits::json_values},
-    {"metadata_bytes", &Limits::metadata_bytes}, {"index_bytes", &Limits::index_bytes},
-    {"chunk_bytes", &Limits::chunk_bytes},     {"dimensions", &Limits::dimensions},
-    {"decode_ratio", &Limits::decode_ratio},
+    {"json_values", &Limits::json_values},     {"metadata_bytes", &Limits::metadata_bytes},
+    {"index_bytes", &Limits::index_bytes},     {"chunk_bytes", &Limits::chunk_bytes},
+    {"dimensions", &Limits::dimensions},       {"decode_ratio", &Limits::decode_ratio},
 };
 
 }  // namespace

@@ -31,14 +31,14 @@ struct Loop {
   std::size_t count;
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
-  const unsigned helpers;                 // the most that may join, which can be fewer than the team has
+  const unsigned helpers;  // the most that may join, which can be fewer than the team has
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::mutex mutex;                       // guards the three below
+  std::mutex mutex;  // guards the three below
   std::size_t failed_at = ~std::size_t{0};
   std::optional<Error> error;
   std::exception_ptr thrown;
-  unsigned workers = 0;                   // guarded by the pool's mutex: helpers inside this loop
+  unsigned workers = 0;  // guarded by the pool's mutex: helpers inside this loop
 
   [[nodiscard]] bool open() const noexcept {
     return !stop.load(std::memory_order_relaxed) && next.load(std::memory_order_relaxed) < count;
@@ -89,8 +89,10 @@ class Pool {
     const std::lock_guard hold(mutex_);
     loops_.push_back(&loop);
     while (threads_ < helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
-    if (helpers == 1) ready_.notify_one();
-    else ready_.notify_all();
+    if (helpers == 1)
+      ready_.notify_one();
+    else
+      ready_.notify_all();
   }
 
   void leave(Loop& loop) noexcept {
@@ -194,7 +196,8 @@ unsigned thread_count(unsigned wanted) noexcept {
   return wanted != 0 ? wanted : cores;
 }
 
-Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body) {
+Result<void> parallel_for(std::size_t count, const Config& config,
+                          const std::function<Result<void>(std::size_t)>& body) {
   if (count == 0) return {};
   Team own{thread_count(config.threads)};
   Team* const team = current_team != nullptr ? current_team : &own;

@@ -3,9 +3,9 @@
 // too, so a loop inside a loop cannot deadlock and one thread needs no pool at all.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -18,10 +18,12 @@ namespace sherd {
 /// The threads that a call with this setting uses (0: one for each core that this process may use).
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
 
-/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop also no more than that has, and gives the error of the lowest index that
-/// failed; after the first failure no new iteration begins. config.interrupted is polled on the calling thread.
-/// What an iteration or config.interrupted throws is thrown from here once all others have ended.
-Result<void> parallel_for(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body);
+/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop also no more than that has, and
+/// gives the error of the lowest index that failed; after the first failure no new iteration begins. config.interrupted
+/// is polled on the calling thread. What an iteration or config.interrupted throws is thrown from here once all others
+/// have ended.
+Result<void> parallel_for(std::size_t count, const Config& config,
+                          const std::function<Result<void>(std::size_t)>& body);
 
 /// Bytes in flight. A task takes what it needs before it allocates and gives it back when done.
 class Budget {

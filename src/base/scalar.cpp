@@ -79,7 +79,10 @@ Result<void> parse_utf32(const Json& json, const DType& dtype, std::byte* to) {
                             std::to_string(dtype.size()) + " bytes holds " + std::to_string(dtype.size() / 4));
   for (std::size_t i = 0; i < text.size(); to += 4) {
     const auto first = static_cast<unsigned char>(text[i++]);
-    std::uint32_t code = first < 0x80 ? first : first < 0xE0 ? first & 0x1Fu : first < 0xF0 ? first & 0x0Fu : first & 0x07u;
+    std::uint32_t code = first < 0x80   ? first
+                         : first < 0xE0 ? first & 0x1Fu
+                         : first < 0xF0 ? first & 0x0Fu
+                                        : first & 0x07u;
     for (; i < text.size() && is_tail(text[i]); ++i) code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
     std::memcpy(to, &code, 4);
   }
@@ -113,8 +116,9 @@ Result<void> parse_struct(const Json& json, const DType& dtype, std::byte* to) {
   for (const Json::Member& member : json.members()) members.push_back(&member);
   std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
   for (const DTypeField& field : dtype.fields()) {
-    const auto found = std::lower_bound(members.begin(), members.end(), field.name,
-                                        [](const auto* member, const std::string& name) { return member->first < name; });
+    const auto found =
+        std::lower_bound(members.begin(), members.end(), field.name,
+                         [](const auto* member, const std::string& name) { return member->first < name; });
     if (found == members.end() || (*found)->first != field.name)
       return invalid_argument("missing; a struct's value has every field").in_member(field.name);
     SHERD_TRY(parse_into((*found)->second, field.dtype, to).in_member(field.name));
@@ -129,17 +133,24 @@ Result<void> parse_struct(const Json& json, const DType& dtype, std::byte* to) {
 // Fixed-size types; `to` holds zeros.
 Result<void> parse_into(const Json& json, const DType& dtype, std::byte* to) {
   switch (dtype.kind()) {
-    case Kind::boolean: return parse_boolean(json, dtype, to);
+    case Kind::boolean:
+      return parse_boolean(json, dtype, to);
     case Kind::float16:
     case Kind::bfloat16:
     case Kind::float32:
-    case Kind::float64: return parse_float(json, dtype.kind(), to);
+    case Kind::float64:
+      return parse_float(json, dtype.kind(), to);
     case Kind::complex64:
-    case Kind::complex128: return parse_complex(json, dtype, to);
-    case Kind::raw: return parse_raw(json, dtype, to);
-    case Kind::utf32: return parse_utf32(json, dtype, to);
-    case Kind::structure: return parse_struct(json, dtype, to);
-    default: return parse_integer(json, dtype, to);
+    case Kind::complex128:
+      return parse_complex(json, dtype, to);
+    case Kind::raw:
+      return parse_raw(json, dtype, to);
+    case Kind::utf32:
+      return parse_utf32(json, dtype, to);
+    case Kind::structure:
+      return parse_struct(json, dtype, to);
+    default:
+      return parse_integer(json, dtype, to);
   }
 }
 
@@ -188,7 +199,8 @@ VarBytes var_bytes(const std::byte* element) {
 
 }  // namespace
 
-Scalar::Scalar(std::string text) : bytes_(sizeof(VarBytes)), text_(std::make_shared<const std::string>(std::move(text))) {
+Scalar::Scalar(std::string text)
+    : bytes_(sizeof(VarBytes)), text_(std::make_shared<const std::string>(std::move(text))) {
   const VarBytes value{text_->data(), text_->size()};
   std::memcpy(bytes_.data(), &value, sizeof value);
 }
@@ -219,19 +231,29 @@ Result<Scalar> parse_scalar(const Json& json, const DType& dtype) {
 Json print_scalar(std::span<const std::byte> element, const DType& dtype) {
   const std::byte* const from = element.data();
   switch (dtype.kind()) {
-    case Kind::boolean: return *from != std::byte{0};
+    case Kind::boolean:
+      return *from != std::byte{0};
     case Kind::float16:
     case Kind::bfloat16:
     case Kind::float32:
-    case Kind::float64: return print_float(from, dtype.kind());
-    case Kind::complex64: return Json::Array{print_float(from, Kind::float32), print_float(from + 4, Kind::float32)};
-    case Kind::complex128: return Json::Array{print_float(from, Kind::float64), print_float(from + 8, Kind::float64)};
-    case Kind::raw: return print_raw(element);
-    case Kind::string: return var_bytes(from).view();
-    case Kind::bytes: return encode_base64(var_bytes(from).view());  // the one form that zarr-python and zarrs both read
-    case Kind::utf32: return print_utf32(element);
-    case Kind::structure: return print_struct(element, dtype);
-    default: return print_integer(from, dtype);
+    case Kind::float64:
+      return print_float(from, dtype.kind());
+    case Kind::complex64:
+      return Json::Array{print_float(from, Kind::float32), print_float(from + 4, Kind::float32)};
+    case Kind::complex128:
+      return Json::Array{print_float(from, Kind::float64), print_float(from + 8, Kind::float64)};
+    case Kind::raw:
+      return print_raw(element);
+    case Kind::string:
+      return var_bytes(from).view();
+    case Kind::bytes:
+      return encode_base64(var_bytes(from).view());  // the one form that zarr-python and zarrs both read
+    case Kind::utf32:
+      return print_utf32(element);
+    case Kind::structure:
+      return print_struct(element, dtype);
+    default:
+      return print_integer(from, dtype);
   }
 }
 

@@ -18,12 +18,16 @@ constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known b
 Result<DType> parse_at_depth(const Json& json, unsigned depth);
 
 // The configuration of a type: all members in `allowed`, each of which must be there.
-Result<void> check_configuration(const Json& configuration, std::string_view name, std::span<const std::string_view> members) {
+Result<void> check_configuration(const Json& configuration, std::string_view name,
+                                 std::span<const std::string_view> members) {
   if (!configuration.is_object())
-    return invalid_argument("data type '" + std::string(name) + "' needs a configuration object").in_member("configuration");
+    return invalid_argument("data type '" + std::string(name) + "' needs a configuration object")
+        .in_member("configuration");
   for (const Json::Member& member : configuration.members())
     if (std::find(members.begin(), members.end(), member.first) == members.end())
-      return invalid_argument("data type '" + std::string(name) + "' has no such member").in_member(member.first).in_member("configuration");
+      return invalid_argument("data type '" + std::string(name) + "' has no such member")
+          .in_member(member.first)
+          .in_member("configuration");
   for (const std::string_view member : members)
     if (!configuration.find(member)) return invalid_argument("missing").in_member(member).in_member("configuration");
   return {};
@@ -38,7 +42,8 @@ Result<DType> parse_time(const Json& configuration, const std::string& name) {
   if (!scale || *scale < 1 || *scale > std::numeric_limits<std::int32_t>::max())
     return invalid_argument("must be an integer from 1 to 2147483647").in_member("configuration.scale_factor");
   const auto factor = static_cast<std::int32_t>(*scale);
-  auto dtype = name == "numpy.datetime64" ? DType::datetime64(unit.text(), factor) : DType::timedelta64(unit.text(), factor);
+  auto dtype =
+      name == "numpy.datetime64" ? DType::datetime64(unit.text(), factor) : DType::timedelta64(unit.text(), factor);
   return std::move(dtype).in_member("configuration.unit");
 }
 
@@ -46,7 +51,8 @@ Result<DType> parse_length(const Json& configuration, const std::string& name) {
   constexpr std::string_view kMembers[] = {"length_bytes"};
   SHERD_TRY(check_configuration(configuration, name, kMembers));
   const auto length = configuration.find("length_bytes")->as_uint();
-  if (!length || *length == 0) return invalid_argument("must be a positive integer").in_member("configuration.length_bytes");
+  if (!length || *length == 0)
+    return invalid_argument("must be a positive integer").in_member("configuration.length_bytes");
   const std::uint64_t bits = *length > std::numeric_limits<std::uint64_t>::max() / 8 ? ~std::uint64_t{7} : *length * 8;
   auto dtype = name == "fixed_length_utf32" ? DType::fixed_length_utf32(*length) : DType::raw(bits);
   return std::move(dtype).in_member("configuration.length_bytes");
@@ -93,9 +99,11 @@ Result<DType> parse_named(const std::string& name, const Json& configuration, un
 }
 
 Result<DType> parse_at_depth(const Json& json, unsigned depth) {
-  if (depth > kMaxDepth) return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
+  if (depth > kMaxDepth)
+    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
   if (json.is_string()) return parse_named(json.text(), Json(), depth);
-  if (!json.is_object()) return invalid_argument("a data type is a name or an object {\"name\": …, \"configuration\": …}");
+  if (!json.is_object())
+    return invalid_argument("a data type is a name or an object {\"name\": …, \"configuration\": …}");
   for (const Json::Member& member : json.members())
     if (member.first != "name" && member.first != "configuration" && member.first != "must_understand")
       return invalid_argument("a data type has no such member").in_member(member.first);
@@ -111,15 +119,18 @@ Result<DType> parse_at_depth(const Json& json, unsigned depth) {
 Json configuration_of(const DType& dtype) {
   switch (dtype.kind()) {
     case Kind::datetime64:
-    case Kind::timedelta64: return Json::Object{{"unit", dtype.unit()}, {"scale_factor", dtype.scale_factor()}};
-    case Kind::utf32: return Json::Object{{"length_bytes", static_cast<std::uint64_t>(dtype.size())}};
+    case Kind::timedelta64:
+      return Json::Object{{"unit", dtype.unit()}, {"scale_factor", dtype.scale_factor()}};
+    case Kind::utf32:
+      return Json::Object{{"length_bytes", static_cast<std::uint64_t>(dtype.size())}};
     case Kind::structure: {
       Json::Array fields;
       for (const DTypeField& field : dtype.fields())
         fields.push_back(Json::Object{{"name", field.name}, {"data_type", print_dtype(field.dtype)}});
       return Json::Object{{"fields", std::move(fields)}};
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

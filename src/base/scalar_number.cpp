@@ -32,10 +32,14 @@ struct FloatFormat {
 
 FloatFormat format_of(Kind kind) {
   switch (kind) {
-    case Kind::float16: return {"float16", 2, 10, -14};
-    case Kind::bfloat16: return {"bfloat16", 2, 7, -126};
-    case Kind::float32: return {"float32", 4, 23, -126};
-    default: return {"float64", 8, 52, -1022};
+    case Kind::float16:
+      return {"float16", 2, 10, -14};
+    case Kind::bfloat16:
+      return {"bfloat16", 2, 7, -126};
+    case Kind::float32:
+      return {"float32", 4, 23, -126};
+    default:
+      return {"float64", 8, 52, -1022};
   }
 }
 
@@ -53,19 +57,27 @@ std::uint64_t load(const std::byte* from) {
 
 void store_word(std::byte* to, std::size_t bytes, std::uint64_t value) {
   switch (bytes) {
-    case 1: return store<std::uint8_t>(to, value);
-    case 2: return store<std::uint16_t>(to, value);
-    case 4: return store<std::uint32_t>(to, value);
-    default: return store<std::uint64_t>(to, value);
+    case 1:
+      return store<std::uint8_t>(to, value);
+    case 2:
+      return store<std::uint16_t>(to, value);
+    case 4:
+      return store<std::uint32_t>(to, value);
+    default:
+      return store<std::uint64_t>(to, value);
   }
 }
 
 std::uint64_t load_word(const std::byte* from, std::size_t bytes) {
   switch (bytes) {
-    case 1: return load<std::uint8_t>(from);
-    case 2: return load<std::uint16_t>(from);
-    case 4: return load<std::uint32_t>(from);
-    default: return load<std::uint64_t>(from);
+    case 1:
+      return load<std::uint8_t>(from);
+    case 2:
+      return load<std::uint16_t>(from);
+    case 4:
+      return load<std::uint32_t>(from);
+    default:
+      return load<std::uint64_t>(from);
   }
 }
 
@@ -98,7 +110,8 @@ Decimal decimal(std::string_view text) {
 // digits hold it exactly. Signs do not count.
 int compare_exactly(std::string_view text, double value) {
   std::array<char, 200> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific, 160).ptr;
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific, 160).ptr;
   const Decimal a = decimal(text), b = decimal({digits.data(), end});
   if (a.exponent != b.exponent) return a.exponent < b.exponent ? -1 : 1;
   const int order = a.digits.compare(b.digits);
@@ -164,7 +177,8 @@ double magnitude_of(std::uint64_t bits, const FloatFormat& format) {
 Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
   for (int digits = format.fraction * 3 / 10; format.bytes < sizeof magnitude && digits < 17; ++digits) {
     std::array<char, 40> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, digits - 1).ptr;
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, digits - 1).ptr;
     double candidate = 0;
     std::from_chars(text.data(), end, candidate);
     const Json number(candidate);
@@ -175,8 +189,9 @@ Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
 
 template <class T>
 Error out_of_range(const std::string& text, std::string_view name) {
-  return invalid_argument(text + " does not fit " + std::string(name) + " (" + std::to_string(std::numeric_limits<T>::min()) +
-                          " to " + std::to_string(std::numeric_limits<T>::max()) + ")");
+  return invalid_argument(text + " does not fit " + std::string(name) + " (" +
+                          std::to_string(std::numeric_limits<T>::min()) + " to " +
+                          std::to_string(std::numeric_limits<T>::max()) + ")");
 }
 
 template <class T>
@@ -195,14 +210,22 @@ Result<std::uint64_t> parse_as(const Json& json, const DType& dtype) {
 
 Result<std::uint64_t> parse_word(const Json& json, const DType& dtype) {
   switch (dtype.kind()) {
-    case Kind::int8: return parse_as<std::int8_t>(json, dtype);
-    case Kind::int16: return parse_as<std::int16_t>(json, dtype);
-    case Kind::int32: return parse_as<std::int32_t>(json, dtype);
-    case Kind::uint8: return parse_as<std::uint8_t>(json, dtype);
-    case Kind::uint16: return parse_as<std::uint16_t>(json, dtype);
-    case Kind::uint32: return parse_as<std::uint32_t>(json, dtype);
-    case Kind::uint64: return parse_as<std::uint64_t>(json, dtype);
-    default: return parse_as<std::int64_t>(json, dtype);
+    case Kind::int8:
+      return parse_as<std::int8_t>(json, dtype);
+    case Kind::int16:
+      return parse_as<std::int16_t>(json, dtype);
+    case Kind::int32:
+      return parse_as<std::int32_t>(json, dtype);
+    case Kind::uint8:
+      return parse_as<std::uint8_t>(json, dtype);
+    case Kind::uint16:
+      return parse_as<std::uint16_t>(json, dtype);
+    case Kind::uint32:
+      return parse_as<std::uint32_t>(json, dtype);
+    case Kind::uint64:
+      return parse_as<std::uint64_t>(json, dtype);
+    default:
+      return parse_as<std::int64_t>(json, dtype);
   }
 }
 
@@ -232,8 +255,10 @@ Json print_integer(const std::byte* element, const DType& dtype) {
     case Kind::uint8:
     case Kind::uint16:
     case Kind::uint32:
-    case Kind::uint64: return word;
-    default: break;
+    case Kind::uint64:
+      return word;
+    default:
+      break;
   }
   if (is_time(dtype.kind()) && word == kNotATime) return "NaT";
   const auto unused = 64 - 8 * dtype.size();
@@ -243,12 +268,18 @@ Json print_integer(const std::byte* element, const DType& dtype) {
 Result<void> parse_float(const Json& json, Kind kind, std::byte* to) {
   const FloatFormat format = format_of(kind);
   std::optional<std::uint64_t> bits;
-  if (json.is_number()) bits = parse_number(json, format);
-  else if (!json.is_string()) bits = std::nullopt;
-  else if (json.text() == "NaN") bits = format.nan();
-  else if (json.text() == "Infinity") bits = format.infinity();
-  else if (json.text() == "-Infinity") bits = format.sign() | format.infinity();
-  else bits = parse_bits(json.text(), format);
+  if (json.is_number())
+    bits = parse_number(json, format);
+  else if (!json.is_string())
+    bits = std::nullopt;
+  else if (json.text() == "NaN")
+    bits = format.nan();
+  else if (json.text() == "Infinity")
+    bits = format.infinity();
+  else if (json.text() == "-Infinity")
+    bits = format.sign() | format.infinity();
+  else
+    bits = parse_bits(json.text(), format);
   if (!bits)
     return invalid_argument("a value of " + std::string(format.name) +
                             R"( is a number, "NaN", "Infinity", "-Infinity" or "0x" with )" +

@@ -90,13 +90,15 @@ Result<std::vector<std::optional<std::string_view>>> items_of(std::string_view t
   if (ellipses > 1) return invalid_argument("'...' may stand only once in a selection");
   const std::size_t given = parts.size() - ellipses;
   if (given > rank)
-    return invalid_argument("too many indices: the array has " + std::to_string(rank) + " dimensions, the selection names " +
-                            std::to_string(given));
+    return invalid_argument("too many indices: the array has " + std::to_string(rank) +
+                            " dimensions, the selection names " + std::to_string(given));
   if (ellipses == 0) parts.emplace_back("...");
   std::vector<std::optional<std::string_view>> items;
   for (const std::string_view part : parts) {
-    if (part == "...") items.resize(items.size() + rank - given);
-    else items.emplace_back(part);
+    if (part == "...")
+      items.resize(items.size() + rank - given);
+    else
+      items.emplace_back(part);
   }
   return items;
 }

@@ -6,8 +6,8 @@
 
 #define SHERD_TRY_CONCAT_(a, b) a##b
 #define SHERD_TRY_CONCAT(a, b) SHERD_TRY_CONCAT_(a, b)
-#define SHERD_TRY_VALUE_(tmp, name, ...)            \
-  auto tmp = (__VA_ARGS__);                         \
+#define SHERD_TRY_VALUE_(tmp, name, ...)               \
+  auto tmp = (__VA_ARGS__);                            \
   if (!tmp.has_value()) return std::move(tmp).error(); \
   auto name = *std::move(tmp)
 #define SHERD_TRY_VOID_(tmp, ...) \
@@ -15,6 +15,6 @@
 #define SHERD_TRY_1(...) SHERD_TRY_VOID_(SHERD_TRY_CONCAT(sherd_try_, __COUNTER__), __VA_ARGS__)
 #define SHERD_TRY_2(name, ...) SHERD_TRY_VALUE_(SHERD_TRY_CONCAT(sherd_try_, __COUNTER__), name, __VA_ARGS__)
 #define SHERD_TRY_PICK(_1, _2, _3, _4, _5, _6, _7, _8, which, ...) which
-#define SHERD_TRY(...)                                                                                     \
+#define SHERD_TRY(...)                                                                                      \
   SHERD_TRY_PICK(__VA_ARGS__, SHERD_TRY_2, SHERD_TRY_2, SHERD_TRY_2, SHERD_TRY_2, SHERD_TRY_2, SHERD_TRY_2, \
                  SHERD_TRY_2, SHERD_TRY_1, )(__VA_ARGS__)

@@ -41,7 +41,8 @@ Result<std::string> percent_decode(std::string_view text) {
     }
     const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
     const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-    if (!high || !low) return invalid_argument("the URL has a '%' without two hexadecimal digits; a literal one is %25");
+    if (!high || !low)
+      return invalid_argument("the URL has a '%' without two hexadecimal digits; a literal one is %25");
     decoded.push_back(static_cast<char>(*high * 16 + *low));
     i += 2;
   }
@@ -107,7 +108,8 @@ Result<StoreUrl> parse_url(std::string_view text) {
 std::string file_url(std::string_view path) { return "file://" + percent_encode(path); }
 
 Error in_store(Error error, std::string_view url) {
-  const bool told_already = error.message().find(url) != std::string::npos || error.message().find(" (in ") != std::string::npos;
+  const bool told_already =
+      error.message().find(url) != std::string::npos || error.message().find(" (in ") != std::string::npos;
   if (error.key().empty() || told_already) return error;
   Error complete(error.code(), error.message() + " (in " + std::string(url) + ")");
   if (error.slot()) std::move(complete).in_slot(*error.slot());

@@ -75,11 +75,13 @@ std::uint64_t CodecChain::max_encoded_size(const Shape& stored) const {
 
 std::uint64_t CodecChain::decoding_bytes(const Shape& stored, std::uint64_t encoded) const {
   std::uint64_t steps = 0;
-  for (std::size_t i = word_size_ != 0 ? 1 : 0; i < bytes_codecs_.size(); ++i) steps += bytes_codecs_[i]->frame() ? 0 : 1;
+  for (std::size_t i = word_size_ != 0 ? 1 : 0; i < bytes_codecs_.size(); ++i)
+    steps += bytes_codecs_[i]->frame() ? 0 : 1;
   steps = std::min<std::uint64_t>(steps, 2);  // by turns
   const auto type = inner_type(stored);
   const auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
-  // What has no size of its own is decoded into room for four times its encoding, and into more where that is too little.
+  // What has no size of its own is decoded into room for four times its encoding, and into more where that is too
+  // little.
   const std::uint64_t step = size.value_or(saturating_mul(encoded, 4));
   const std::uint64_t arrays = array_codecs_.empty() ? 0 : std::min<std::uint64_t>(array_codecs_.size(), 3);
   return saturating_mul(step, steps + arrays);

@@ -67,7 +67,9 @@ class BytesCodec {
  public:
   virtual ~BytesCodec() = default;
   /// Set where the encoded size follows from the decoded one (checksums, shuffle).
-  [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const { return (void)decoded, std::nullopt; }
+  [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const {
+    return (void)decoded, std::nullopt;
+  }
   /// No encoding of `decoded` bytes by this codec's encode() is larger.
   [[nodiscard]] virtual std::uint64_t max_encoded_size(std::uint64_t decoded) const = 0;
   /// The largest ratio of decoded to encoded bytes that the format allows, for bounds on untrusted input; 0: unbounded.
@@ -108,7 +110,7 @@ struct CodecSpec {
 
 /// What a codec's maker may look at.
 struct CodecContext {
-  ChunkType in;            ///< what the codec is given on encoding (for bytes->bytes: of the array before the array->bytes codec)
+  ChunkType in;  ///< what the codec is given on encoding (for bytes->bytes: of the array before the array->bytes codec)
   const Limits* limits = nullptr;
 };
 

@@ -124,7 +124,8 @@ class Stream {
   [[nodiscard]] Result<void> check_header(std::size_t at) const {
     constexpr std::byte reserved{0xe0};
     constexpr std::size_t flags = 3;
-    if (wrapper_ != Wrapper::gzip || from_.size() <= at + flags || (from_[at + flags] & reserved) == std::byte{0}) return {};
+    if (wrapper_ != Wrapper::gzip || from_.size() <= at + flags || (from_[at + flags] & reserved) == std::byte{0})
+      return {};
     return corrupt("reserved flags in the header at byte " + std::to_string(at));
   }
 

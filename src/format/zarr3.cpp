@@ -29,8 +29,8 @@ Result<std::optional<StoredText>> read_text(Store& store, const std::string& key
   if (source == nullptr) return std::optional<StoredText>();
   SHERD_TRY(size, source->size());
   if (size > limits.metadata_bytes)
-    return unsupported("the document has " + std::to_string(size) + " bytes, more than the limit metadata_bytes = " +
-                       std::to_string(limits.metadata_bytes));
+    return unsupported("the document has " + std::to_string(size) +
+                       " bytes, more than the limit metadata_bytes = " + std::to_string(limits.metadata_bytes));
   StoredText stored;
   stored.text.resize(size);
   const RangeRead range{0, std::as_writable_bytes(std::span(stored.text))};
@@ -43,7 +43,8 @@ Result<std::optional<StoredText>> read_text(Store& store, const std::string& key
 Result<NodeType> node_type(const Json& document) {
   if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
   const Json* version = document.find("zarr_format");
-  if (version == nullptr || !version->is_number()) return invalid_argument("must be the number 3").in_member("zarr_format");
+  if (version == nullptr || !version->is_number())
+    return invalid_argument("must be the number 3").in_member("zarr_format");
   if (version->as_int() != 3)
     return unsupported("Zarr format " + version->text() + " is not known under the name zarr.json; only 3 is")
         .in_member("zarr_format");
@@ -98,9 +99,11 @@ class Zarr3 final : public Format {
   [[nodiscard]] std::string text(const Json& document) const override { return document.dump(2); }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override;
 
-  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path, const Limits& limits,
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits,
                                                                 const KnownType& known) const override;
-  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json& document) const override;
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(
+      const Json& document) const override;
   [[nodiscard]] Result<Json> with_consolidated(Json document,
                                                std::vector<std::pair<std::string, Json>> documents) const override;
 
@@ -174,7 +177,8 @@ Result<void> Zarr3::check_name(std::string_view name) const {
 }
 
 Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& store, const std::string& path,
-                                                                     const Limits& limits, const KnownType& known) const {
+                                                                     const Limits& limits,
+                                                                     const KnownType& known) const {
   SHERD_TRY(listing, store.list_dir(chunk_prefix(path)));
   std::vector<std::pair<std::string, NodeType>> found;
   for (const std::string& name : listing.prefixes) {

@@ -15,8 +15,7 @@ namespace {
 
 Result<const Json*> required(const Json& document, std::string_view member) {
   const Json* value = document.find(member);
-  if (value == nullptr)
-    return invalid_argument("missing; every Zarr v3 array document must have it").in_member(member);
+  if (value == nullptr) return invalid_argument("missing; every Zarr v3 array document must have it").in_member(member);
   return value;
 }
 
@@ -35,7 +34,8 @@ Result<std::vector<std::optional<std::string>>> parse_names(const Json& json, st
   SHERD_TRY(check_rank(json.size(), rank, "names"));
   for (std::size_t i = 0; i < rank; ++i) {
     const Json& name = json.elements()[i];
-    if (!name.is_null() && !name.is_string()) return wrong_value(name, "a string or null").in_member("[" + std::to_string(i) + "]");
+    if (!name.is_null() && !name.is_string())
+      return wrong_value(name, "a string or null").in_member("[" + std::to_string(i) + "]");
     names.push_back(name.is_null() ? std::nullopt : std::optional(name.text()));
   }
   return names;
@@ -78,9 +78,9 @@ Result<Json> parse_attributes(const Json& document) {
 }
 
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
-  SHERD_TRY(refuse_unknown(document, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid",
-                                      "chunk_key_encoding", "fill_value", "codecs", "attributes",
-                                      "storage_transformers", "dimension_names"}));
+  SHERD_TRY(
+      refuse_unknown(document, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+                                "fill_value", "codecs", "attributes", "storage_transformers", "dimension_names"}));
   SHERD_TRY(shape, required(document, "shape"));
   SHERD_TRY(dtype, required(document, "data_type"));
   SHERD_TRY(grid, required(document, "chunk_grid"));

@@ -34,8 +34,10 @@ void permute(const Shape& shape, const std::vector<std::size_t>& permutation, st
   for (auto& word : stored) {
     std::uint64_t offset = 0;
     for (std::size_t j = 0; j < rank; ++j) offset += at[j] * strides[permutation[j]];
-    if (to_stored) word = natural[offset];
-    else natural[offset] = word;
+    if (to_stored)
+      word = natural[offset];
+    else
+      natural[offset] = word;
     for (std::size_t j = rank; j-- > 0;) {
       if (++at[j] < shape[permutation[j]]) break;
       at[j] = 0;
@@ -43,9 +45,7 @@ void permute(const Shape& shape, const std::vector<std::size_t>& permutation, st
   }
 }
 
-std::span<std::byte> bytes_of(std::vector<std::uint64_t>& words) {
-  return std::as_writable_bytes(std::span(words));
-}
+std::span<std::byte> bytes_of(std::vector<std::uint64_t>& words) { return std::as_writable_bytes(std::span(words)); }
 
 }  // namespace
 
@@ -53,8 +53,9 @@ Result<std::uint64_t> IndexFormat::encoded_size(const Shape& grid, const Limits&
   const auto slots = element_count(grid);
   const auto bytes = slots ? checked_mul(*slots, kEntryBytes) : std::nullopt;
   if (!bytes || *bytes > limits.index_bytes)
-    return unsupported("the index of a shard of " + to_string(grid) + " inner chunks takes more than the limit index_bytes (" +
-                       std::to_string(limits.index_bytes) + ")");
+    return unsupported("the index of a shard of " + to_string(grid) +
+                       " inner chunks takes more than the limit index_bytes (" + std::to_string(limits.index_bytes) +
+                       ")");
   const auto size = codecs.encoded_size(codecs.stored_shape(index_shape(grid)));
   if (!size) return invalid_argument("index_codecs must encode to a fixed size: compression cannot be used there");
   return *size;
@@ -108,14 +109,17 @@ Result<std::optional<Extent>> ShardIndex::extent(std::uint64_t slot) const {
   const std::uint64_t offset = words_[2 * slot];
   const std::uint64_t length = words_[2 * slot + 1];
   switch (entry(slot)) {
-    case Entry::empty: return std::optional<Extent>();
-    case Entry::stored: return std::optional<Extent>(Extent{offset, length});
+    case Entry::empty:
+      return std::optional<Extent>();
+    case Entry::stored:
+      return std::optional<Extent>(Extent{offset, length});
     case Entry::half_empty:
       return std::move(corrupt("half-empty index entry: offset " + std::to_string(offset) + ", nbytes " +
                                std::to_string(length)))
           .in_slot(slot);
     case Entry::overflow:
-    case Entry::out_of_bounds: break;
+    case Entry::out_of_bounds:
+      break;
   }
   return std::move(corrupt("index entry (offset " + std::to_string(offset) + ", nbytes " + std::to_string(length) +
                            ") reaches beyond the shard's " + std::to_string(object_size_) + " bytes"))

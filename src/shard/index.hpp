@@ -10,8 +10,8 @@
 
 #include "base/buffer.hpp"
 #include "codec/chain.hpp"
-#include "sherd/array.hpp"
 #include "shard/extent.hpp"
+#include "sherd/array.hpp"
 
 namespace sherd {
 
@@ -62,7 +62,9 @@ class ShardIndex {
 
   /// The shard's size in bytes when the index was decoded; 0 for a new one.
   [[nodiscard]] std::uint64_t object_size() const noexcept { return object_size_; }
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return words_.size() * sizeof(std::uint64_t) + sizeof *this; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+    return words_.size() * sizeof(std::uint64_t) + sizeof *this;
+  }
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};

@@ -24,8 +24,8 @@ Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
         .in_member("chunk_shape");
   for (std::size_t d = 0; d < inner.size(); ++d)
     if (stored[d] % inner[d] != 0)
-      return std::move(invalid_argument("inner chunk " + to_string(inner) + " does not divide the shard " + to_string(stored) +
-                                        " along dimension " + std::to_string(d)))
+      return std::move(invalid_argument("inner chunk " + to_string(inner) + " does not divide the shard " +
+                                        to_string(stored) + " along dimension " + std::to_string(d)))
           .in_member("chunk_shape");
   return inner;
 }
@@ -78,7 +78,8 @@ Result<ShardLayout> build_shard(const Json& configuration, const Inside& inside,
   const ChunkType& in = inside.type;
   SHERD_TRY(check_members(configuration));
   if (level >= limits.shard_nesting)
-    return unsupported("shards are nested deeper than the limit shard_nesting (" + std::to_string(limits.shard_nesting) + ")");
+    return unsupported("shards are nested deeper than the limit shard_nesting (" +
+                       std::to_string(limits.shard_nesting) + ")");
   const Json* chunk_shape = configuration.find("chunk_shape");
   if (chunk_shape == nullptr) return std::move(invalid_argument("is missing")).in_member("chunk_shape");
   ShardLayout shard;
@@ -93,7 +94,8 @@ Result<ShardLayout> build_shard(const Json& configuration, const Inside& inside,
   SHERD_TRY(index_specs, required_codecs(configuration, "index_codecs"));
   SHERD_TRY(index_chain,
             CodecChain::build(index_specs, table, {DType::uint64, index_shape}, limits).in_member("index_codecs"));
-  if (index_chain.sharding()) return std::move(invalid_argument("cannot be sharding_indexed")).in_member("index_codecs");
+  if (index_chain.sharding())
+    return std::move(invalid_argument("cannot be sharding_indexed")).in_member("index_codecs");
   shard.index.codecs = std::move(index_chain);
   SHERD_TRY(shard.index.encoded_size(grid, limits));
 

@@ -26,7 +26,7 @@ struct ShardLayout {
 
 struct ChunkLayout {
   DType dtype;
-  Scalar fill;                       ///< what a missing chunk holds
+  Scalar fill;  ///< what a missing chunk holds
   CodecChain chain;
   std::optional<ShardLayout> shard;  ///< absent: the chain's own array->bytes codec makes the elements
 

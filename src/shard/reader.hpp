@@ -16,9 +16,9 @@ namespace sherd {
 /// A shard inside a source: the whole object, or the extent of a slot of another shard.
 struct ShardPlace {
   ByteSource& source;
-  Extent where;                ///< inside the source
+  Extent where;  ///< inside the source
   const ShardLayout& layout;
-  Shape grid;                  ///< inner chunks a dimension
+  Shape grid;  ///< inner chunks a dimension
 };
 
 /// Where the encoded index of this shard stands in the source; `corrupt` where the shard is too small for it.

@@ -50,7 +50,10 @@ std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) 
 }
 
 ShardWriter::ShardWriter(const ShardLayout& layout, Shape grid, const Limits& limits, std::size_t window)
-    : layout_(layout), grid_(std::move(grid)), limits_(limits), window_(std::max<std::size_t>(1, window)),
+    : layout_(layout),
+      grid_(std::move(grid)),
+      limits_(limits),
+      window_(std::max<std::size_t>(1, window)),
       index_(*element_count(grid_)) {}
 
 Result<void> ShardWriter::start_new(ObjectWriter& to) {
@@ -72,8 +75,10 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   index_ = *old.index;
   for (const auto slot : changed) index_.clear(slot);
   moved_ = index_.count();
-  if (layout_.index.location == IndexLocation::end && size >= index_size_) used.push_back({size - index_size_, index_size_});
-  else used.push_back({0, index_size_});
+  if (layout_.index.location == IndexLocation::end && size >= index_size_)
+    used.push_back({size - index_size_, index_size_});
+  else
+    used.push_back({0, index_size_});
   find_gaps(used, size);
   return copy_used(*old.source, used);
 }
@@ -157,7 +162,8 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
     at += chunk.length;
     if (!placed.empty() && placed.back().offset + placed.back().bytes.size() == offset)
       placed.back().bytes = {placed.back().bytes.data(), placed.back().bytes.size() + bytes.size()};
-    else placed.push_back({offset, bytes});
+    else
+      placed.push_back({offset, bytes});
   }
   return placed;
 }

@@ -4,8 +4,8 @@
 // not use, or to the end. When too much of it would be dead, the shard is rewritten densely instead.
 #pragma once
 
-#include <cstdint>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,7 +47,8 @@ class ShardWriter {
   Result<void> start_new(ObjectWriter& to);
   /// Begins the next version of `old`, of which the `changed` slots will be put and all others kept.
   /// `max_unused` is the share of dead bytes that is put up with.
-  Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed, double max_unused);
+  Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
+                            double max_unused);
 
   /// Waits until batch `number` may be encoded. Batches must be begun in order.
   void begin(std::size_t number);
@@ -82,13 +83,13 @@ class ShardWriter {
   std::uint64_t index_size_ = 0;
   std::uint64_t moved_ = 0;
 
-  std::mutex mutex_;                       // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable advanced_;
   bool abandoned_ = false;
-  std::size_t next_ = 0;                   // the batch whose place comes next
+  std::size_t next_ = 0;  // the batch whose place comes next
   std::map<std::size_t, EncodedBatch> waiting_;
-  std::vector<Extent> gaps_;               // free space, by offset
-  std::uint64_t end_ = 0;                  // free from here on
+  std::vector<Extent> gaps_;  // free space, by offset
+  std::uint64_t end_ = 0;     // free from here on
 };
 
 }  // namespace sherd

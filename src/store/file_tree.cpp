@@ -36,7 +36,7 @@ int open_at(int directory, const char* path, int flags) noexcept {
 }
 
 bool is_symlink(int directory, const char* name) noexcept {
-  struct stat status {};
+  struct stat status{};
   return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
@@ -64,11 +64,14 @@ Error system_error(std::string_view action, const std::string& path, int code) {
   std::string message = "cannot ";
   message.append(action).append(" '").append(path).append("': ").append(std::system_category().message(code));
   switch (code) {
-    case ENAMETOOLONG: return invalid_argument(std::move(message));
+    case ENAMETOOLONG:
+      return invalid_argument(std::move(message));
     case ENOMEM:
     case EMFILE:
-    case ENFILE: return unavailable(std::move(message));
-    default: return io_error(std::move(message));
+    case ENFILE:
+      return unavailable(std::move(message));
+    default:
+      return io_error(std::move(message));
   }
 }
 

@@ -22,7 +22,8 @@ class FileWriter final : public ObjectWriter {
   ~FileWriter() override;
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override;
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                    std::uint64_t to_offset) override;
   Result<void> commit(const Condition& condition) override;
   [[nodiscard]] Generation committed() const override { return committed_; }
 
@@ -39,7 +40,7 @@ class FileWriter final : public ObjectWriter {
   std::string key_;
   std::string name_;
   FileTree::Options options_;
-  std::shared_ptr<KeyHold> hold_;    ///< null after the commit
+  std::shared_ptr<KeyHold> hold_;  ///< null after the commit
   Generation committed_;
   std::atomic<bool> failed_{false};  ///< bytes are missing, so there is nothing to commit
 };

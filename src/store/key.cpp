@@ -37,9 +37,7 @@ Result<void> check_prefix(std::string_view prefix) {
   return check_key(prefix.substr(0, prefix.size() - 1));
 }
 
-bool is_side_file(std::string_view name) noexcept {
-  return name.starts_with('.') && name.ends_with(kLockSuffix);
-}
+bool is_side_file(std::string_view name) noexcept { return name.starts_with('.') && name.ends_with(kLockSuffix); }
 
 KeyParts split_key(std::string_view key) noexcept {
   const std::size_t slash = key.rfind('/');

@@ -25,7 +25,8 @@ class SpanSource final : public ByteSource {
       const auto end = checked_add(ranges[i].offset, ranges[i].into.size());
       if (!end || *end > bytes_.size())
         return corrupt("ends at byte " + std::to_string(bytes_.size()) + ", inside what is to be read");
-      if (!ranges[i].into.empty()) std::memcpy(ranges[i].into.data(), bytes_.data() + ranges[i].offset, ranges[i].into.size());
+      if (!ranges[i].into.empty())
+        std::memcpy(ranges[i].into.data(), bytes_.data() + ranges[i].offset, ranges[i].into.size());
       if (done) done(i);
     }
     return {};

@@ -65,7 +65,8 @@ Result<void> ObjectWriter::copy(ByteSource& from, std::uint64_t from_offset, std
   Buffer block;
   SHERD_TRY(block.resize(static_cast<std::size_t>(std::min(length, kCopyBlock))));
   for (std::uint64_t done = 0; done < length;) {
-    const auto bytes = block.span().first(static_cast<std::size_t>(std::min<std::uint64_t>(length - done, block.size())));
+    const auto bytes =
+        block.span().first(static_cast<std::size_t>(std::min<std::uint64_t>(length - done, block.size())));
     const RangeRead range{from_offset + done, bytes};
     SHERD_TRY(from.read({&range, 1}));
     SHERD_TRY(write(to_offset + done, bytes));

@@ -52,10 +52,12 @@ void shrink_to_run(Shape& block, const BlockRequest& request) {
       block[d] = 1;
       continue;
     }
-    if (!request.coarse.empty() && fitting >= request.coarse[d]) block[d] = aligned(fitting, request.coarse[d], 0);
+    if (!request.coarse.empty() && fitting >= request.coarse[d])
+      block[d] = aligned(fitting, request.coarse[d], 0);
     else if (!request.fine.empty() && fitting >= request.fine[d])
       block[d] = aligned(fitting, request.fine[d], request.coarse.empty() ? 0 : request.coarse[d]);
-    else block[d] = fitting;
+    else
+      block[d] = fitting;
     return;
   }
 }
@@ -76,7 +78,9 @@ Shape choose_block(const BlockRequest& request) {
 }
 
 BlockWalk::BlockWalk(Shape shape, Shape block)
-    : shape_(std::move(shape)), block_(std::move(block)), at_(shape_.size(), 0),
+    : shape_(std::move(shape)),
+      block_(std::move(block)),
+      at_(shape_.size(), 0),
       done_(std::find(shape_.begin(), shape_.end(), 0) != shape_.end()) {}
 
 std::optional<Box> BlockWalk::next() {
@@ -110,8 +114,7 @@ Result<void> for_each_run(const Shape& shape, const Box& box,
   Shape at(inner, 0);
   for (std::uint64_t done = 0; done < total; done += run) {
     std::uint64_t first = 0;
-    for (std::size_t d = 0; d < shape.size(); ++d)
-      first = first * shape[d] + box.origin[d] + (d < inner ? at[d] : 0);
+    for (std::size_t d = 0; d < shape.size(); ++d) first = first * shape[d] + box.origin[d] + (d < inner ? at[d] : 0);
     SHERD_TRY(visit(first, done, run));
     for (std::size_t d = inner; d > 0 && ++at[d - 1] == box.shape[d - 1]; --d) at[d - 1] = 0;
   }

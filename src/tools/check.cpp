@@ -17,8 +17,8 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kToldFaults = 1000;   // of one key
-constexpr std::size_t kBatch = 256;         // objects under way
+constexpr std::size_t kToldFaults = 1000;  // of one key
+constexpr std::size_t kBatch = 256;        // objects under way
 
 std::string described(const Error& error) {
   return error.member().empty() ? error.message() : "'" + error.member() + "': " + error.message();
@@ -31,7 +31,11 @@ std::string_view document_code(const Error& error) {
 class TreeCheck {
  public:
   TreeCheck(const NodePlace& root, const CheckOptions& options)
-      : root_(root), options_(options), store_(*root.store), format_(*root.format), budget_(root.config.memory_budget) {}
+      : root_(root),
+        options_(options),
+        store_(*root.store),
+        format_(*root.format),
+        budget_(root.config.memory_budget) {}
 
   Result<CheckReport> run() {
     std::vector<Member> members{{root_.path, true, nullptr}};
@@ -43,7 +47,8 @@ class TreeCheck {
     }
     for (Listing& listing : listings_) {
       for (const auto& [path, document] : listing.untold)
-        listing.findings.warning("consolidated_stale", {}, "consolidated metadata names '" + path + "', which does not exist");
+        listing.findings.warning("consolidated_stale", {},
+                                 "consolidated metadata names '" + path + "', which does not exist");
       merge(listing.findings);
     }
     if (root_.config.progress) root_.config.progress({checked_bytes_, listed_bytes_});
@@ -96,8 +101,10 @@ class TreeCheck {
       ++report_.documents;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       compare(member, (*document)->document);
-      if (kind == Kind::group) listing = add_listing(member, (*document)->document);
-      else SHERD_TRY(open_array(path, *std::move(*document), array, findings));
+      if (kind == Kind::group)
+        listing = add_listing(member, (*document)->document);
+      else
+        SHERD_TRY(open_array(path, *std::move(*document), array, findings));
     }
     merge(findings);
     if (kind == Kind::unknown) forget(member);
@@ -105,7 +112,8 @@ class TreeCheck {
     return members({path, kind == Kind::group, listing}, found);
   }
 
-  Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array, Findings& findings) {
+  Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array,
+                          Findings& findings) {
     NodePlace place = root_;
     place.path = path;
     auto made = make_array(std::move(place), std::move(document));
@@ -126,7 +134,8 @@ class TreeCheck {
     }));
     if (!stands) return {};
     Findings findings(path + "/");
-    findings.warning("stray_object", {}, "objects stand here that belong to no node: there is no " + format_.document_key(path));
+    findings.warning("stray_object", {},
+                     "objects stand here that belong to no node: there is no " + format_.document_key(path));
     merge(findings);
     return {};
   }
@@ -143,8 +152,10 @@ class TreeCheck {
       return {};
     }
     for (auto name = listing->prefixes.rbegin(); name != listing->prefixes.rend(); ++name) {
-      if (format_.check_name(*name)) found.push_back({prefix + *name, group.expected, group.listing});
-      else if (group.expected) SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
+      if (format_.check_name(*name))
+        found.push_back({prefix + *name, group.expected, group.listing});
+      else if (group.expected)
+        SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
     }
     if (!group.expected) return {};
     for (const auto& object : listing->objects)
@@ -163,7 +174,8 @@ class TreeCheck {
   Listing* add_listing(const Member& group, const Json& document) {
     auto documents = format_.consolidated(document);
     if (!documents) return group.listing;
-    Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/", format_.document_key(group.path));
+    Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/",
+                                              format_.document_key(group.path));
     for (auto& [path, json] : *documents) listing.untold.insert_or_assign(std::move(path), std::move(json));
     return &listing;
   }
@@ -175,10 +187,13 @@ class TreeCheck {
       const auto entry = listing->untold.find(path);
       if (entry != listing->untold.end()) {
         if (!same_node(entry->second, document))
-          listing->findings.warning("consolidated_stale", {}, "consolidated metadata of '" + path + "' differs from its document; consolidate anew");
+          listing->findings.warning(
+              "consolidated_stale", {},
+              "consolidated metadata of '" + path + "' differs from its document; consolidate anew");
         listing->untold.erase(entry);
       } else if (member.expected) {
-        listing->findings.warning("consolidated_stale", {}, "consolidated metadata leaves out '" + path + "'; consolidate anew");
+        listing->findings.warning("consolidated_stale", {},
+                                  "consolidated metadata leaves out '" + path + "'; consolidate anew");
       }
     }
   }
@@ -200,9 +215,12 @@ class TreeCheck {
       const std::string_view name = std::string_view(key).substr(state.prefix.size());
       if (key == document || is_ours(name)) return true;
       auto cell = state.grid.parse_key(name);
-      if (!cell) outcome = stray(key, "neither a document nor a chunk of this array");
-      else if (outside(*cell, count)) outcome = outside_chunk(key, state.shape());
-      else batch.push_back({*std::move(cell), key, size});
+      if (!cell)
+        outcome = stray(key, "neither a document nor a chunk of this array");
+      else if (outside(*cell, count))
+        outcome = outside_chunk(key, state.shape());
+      else
+        batch.push_back({*std::move(cell), key, size});
       if (outcome && batch.size() == kBatch) outcome = objects(state, batch);
       return outcome.has_value();
     });
@@ -222,7 +240,8 @@ class TreeCheck {
 
   Result<void> outside_chunk(const std::string& key, const Shape& shape) {
     Findings findings(key);
-    findings.warning("chunk_outside", {}, "a chunk outside the array's shape " + to_string(shape) + ", which nobody reads");
+    findings.warning("chunk_outside", {},
+                     "a chunk outside the array's shape " + to_string(shape) + ", which nobody reads");
     merge(findings);
     return {};
   }
@@ -295,7 +314,8 @@ std::vector<Fault> Findings::take_faults() {
            std::tuple(b.offset.value_or(0), b.slot.value_or(0), std::string_view(b.code));
   });
   if (left_out_ > 0)
-    faults_.push_back({Fault::Severity::error, "more_faults", key_, {}, {}, std::to_string(left_out_) + " more faults here"});
+    faults_.push_back(
+        {Fault::Severity::error, "more_faults", key_, {}, {}, std::to_string(left_out_) + " more faults here"});
   return std::move(faults_);
 }
 
@@ -304,7 +324,8 @@ Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& opti
 }
 
 bool CheckReport::ok() const noexcept {
-  return std::none_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.severity == Fault::Severity::error; });
+  return std::none_of(faults.begin(), faults.end(),
+                      [](const Fault& fault) { return fault.severity == Fault::Severity::error; });
 }
 
 Json CheckReport::to_json() const {

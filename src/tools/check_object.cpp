@@ -25,19 +25,17 @@ bool overlap(Extent a, Extent b) { return a.length > 0 && b.length > 0 && a.offs
 // A chunk, a shard or a shard inside one.
 struct ObjectCheck::Spot {
   ByteSource& source;
-  Extent where;               // inside the source
+  Extent where;  // inside the source
   const ChunkLayout& layout;
-  Shape shape;                // array order of the layout
+  Shape shape;  // array order of the layout
   std::optional<std::uint64_t> slot = {};
   std::string within = {};
-  bool in_object = true;      // false: the source is decoded bytes, whose offsets mean nothing to the user
+  bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to the user
 
   [[nodiscard]] FaultPlace at(std::optional<std::uint64_t> offset = {}) const {
     return {slot, in_object ? offset.value_or(where.offset) : std::optional<std::uint64_t>(), within};
   }
-  [[nodiscard]] std::string inside() const {
-    return slot ? within + "slot " + std::to_string(*slot) + ": " : within;
-  }
+  [[nodiscard]] std::string inside() const { return slot ? within + "slot " + std::to_string(*slot) + ": " : within; }
 };
 
 // A slot's bytes, relative to the source.
@@ -74,14 +72,16 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
   }
   const std::uint64_t limit = config_.limits.chunk_bytes + config_.limits.index_bytes;
   if (spot.where.length > limit) {
-    to.error("chunk_size", spot.at(), "a compressed shard of " + std::to_string(spot.where.length) +
-                                          " bytes exceeds the limit chunk_bytes and is not checked");
+    to.error("chunk_size", spot.at(),
+             "a compressed shard of " + std::to_string(spot.where.length) +
+                 " bytes exceeds the limit chunk_bytes and is not checked");
     return {};
   }
   Buffer encoded;
   SHERD_TRY(encoded.resize(spot.where.length));
   const RangeRead range{spot.where.offset, encoded.span()};
-  if (auto read = spot.source.read({&range, 1}); !read) return to.failed(std::move(read).error(), "unreadable", spot.at());
+  if (auto read = spot.source.read({&range, 1}); !read)
+    return to.failed(std::move(read).error(), "unreadable", spot.at());
   Buffer decoded;
   auto done = spot.layout.chain.decode_bytes(encoded.span(), limit, decoded);
   encoded.reset();
@@ -146,7 +146,8 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
     if (!distinct.empty() && distinct.back().extent == each.extent) continue;  // writers may store equal chunks once
     const bool overlaps = each.extent.length > 0 && each.extent.offset < end;
     if (overlaps)
-      to.warning("extent_overlap", {each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(), spot.inside()},
+      to.warning("extent_overlap",
+                 {each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(), spot.inside()},
                  range_text(each.extent) + " overlap those of slot " + std::to_string(reaching) +
                      (nested ? "; the shard inside is not looked at" : ""));
     if (each.extent.end() > end) {
@@ -163,7 +164,8 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
   }
   const ShardLayout& layout = *spot.layout.shard;
   for (const Found& each : distinct)
-    SHERD_TRY(chunk({spot.source, each.extent, *layout.inner, layout.inner_shape, each.slot, spot.inside(), spot.in_object}, to));
+    SHERD_TRY(chunk(
+        {spot.source, each.extent, *layout.inner, layout.inner_shape, each.slot, spot.inside(), spot.in_object}, to));
   return {};
 }
 
@@ -179,8 +181,9 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
     if (expected ? length == *expected : possible.has_value()) return false;
     FaultPlace at = inner ? FaultPlace{each.slot, each.extent.offset, spot.inside()} : spot.at();
     if (!spot.in_object) at.offset.reset();
-    to.error("chunk_size", at, expected ? "holds " + std::to_string(length) + " bytes, a chunk takes " + std::to_string(*expected)
-                                        : possible.error().message());
+    to.error("chunk_size", at,
+             expected ? "holds " + std::to_string(length) + " bytes, a chunk takes " + std::to_string(*expected)
+                      : possible.error().message());
     return true;
   };
   std::erase_if(found, wrong_size);
@@ -229,7 +232,8 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   return {};
 }
 
-Result<void> ObjectCheck::decode(const ChunkLayout& layout, const Shape& shape, std::span<const std::byte> encoded) const {
+Result<void> ObjectCheck::decode(const ChunkLayout& layout, const Shape& shape,
+                                 std::span<const std::byte> encoded) const {
   const Shape stored = layout.chain.stored_shape(shape);
   const std::uint64_t bytes = chunk_bytes(layout, stored);
   if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);

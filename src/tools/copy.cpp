@@ -33,8 +33,12 @@ struct NodeCopy {
 class TreeCopy {
  public:
   TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
-      : source_(source), destination_(destination), options_(options), format_(*source.format),
-        prefix_(format_.chunk_prefix(destination.path)), marker_(prefix_ + std::string(kMarkerName)) {}
+      : source_(source),
+        destination_(destination),
+        options_(options),
+        format_(*source.format),
+        prefix_(format_.chunk_prefix(destination.path)),
+        marker_(prefix_ + std::string(kMarkerName)) {}
 
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
@@ -76,7 +80,9 @@ class TreeCopy {
   [[nodiscard]] CopyOptions options_for(const ArraySpec& spec, const std::string& path) {
     CopyOptions options = options_;
     const std::size_t rank = spec.shape.size();
-    const auto fits = [&](const std::optional<Shape>& lengths) { return !lengths || lengths->empty() || lengths->size() == rank; };
+    const auto fits = [&](const std::optional<Shape>& lengths) {
+      return !lengths || lengths->empty() || lengths->size() == rank;
+    };
     if (path.empty() || (fits(options.chunks) && fits(options.shards))) {
       rank_met_ = true;
       return options;
@@ -111,7 +117,8 @@ class TreeCopy {
 
   Result<void> check_ranks() const {
     if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
-    return std::move(invalid_argument("no array here has so many dimensions")).in_member(options_.chunks ? "chunks" : "shards");
+    return std::move(invalid_argument("no array here has so many dimensions"))
+        .in_member(options_.chunks ? "chunks" : "shards");
   }
 
   // A group's consolidated metadata is made of what is copied, whatever the source's said.
@@ -127,7 +134,9 @@ class TreeCopy {
         documents.emplace_back(*path, nodes_[j].document.document);
       }
       std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      const auto same = [](const auto& a, const auto& b) { return a.first == b.first && same_node(a.second, b.second); };
+      const auto same = [](const auto& a, const auto& b) {
+        return a.first == b.first && same_node(a.second, b.second);
+      };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
       SHERD_TRY(document, format_.with_consolidated(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
@@ -170,8 +179,11 @@ class TreeCopy {
 
   [[nodiscard]] Error standing(bool unfinished, bool occupied, const std::string& key) const {
     if (unfinished && options_.resume)
-      return std::move(conflict("an unfinished copy of something else, or with other options, stands here; overwrite it")).in_key(marker_);
-    if (unfinished) return std::move(conflict("an unfinished copy stands here; resume or overwrite it")).in_key(marker_);
+      return std::move(
+                 conflict("an unfinished copy of something else, or with other options, stands here; overwrite it"))
+          .in_key(marker_);
+    if (unfinished)
+      return std::move(conflict("an unfinished copy stands here; resume or overwrite it")).in_key(marker_);
     return std::move(conflict(occupied ? "a node stands here already; overwrite it or choose another place"
                                        : "objects stand here already; overwrite them or choose another place"))
         .in_key(key);
@@ -224,7 +236,8 @@ class TreeCopy {
   Result<void> write_document_of(const NodeCopy& node) {
     const NodePlace place = at(destination_, node.path);
     const std::string key = format_.document_key(place.path);
-    if (node.text.size() > place.config.limits.metadata_bytes) return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
+    if (node.text.size() > place.config.limits.metadata_bytes)
+      return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
     if (node.path.empty() && !place.path.empty()) SHERD_TRY(make_parents(place));
     return place.store->set(key, node.text).in_key(key);
   }

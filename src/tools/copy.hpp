@@ -31,9 +31,10 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination);
 /// One array on its way.
 struct ArrayCopy {
   Array source;
-  Array destination;                   ///< has no document in its store yet
+  Array destination;  ///< has no document in its store yet
   CopyWay way;
-  std::vector<std::uint64_t> stored;   ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
+  std::vector<std::uint64_t>
+      stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
   std::uint64_t bytes = 0;             ///< elements of those objects
 };
@@ -52,9 +53,9 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config);
 
 /// Stored chunks of a source as boxes of elements.
 struct SourceLeaf {
-  Box box;           ///< of the array; may reach beyond it
-  Extent extent;     ///< inside the object
-  std::size_t object; ///< see LeafFinder::objects
+  Box box;             ///< of the array; may reach beyond it
+  Extent extent;       ///< inside the object
+  std::size_t object;  ///< see LeafFinder::objects
 };
 /// Finds the stored chunks that meet a box, by listing what is known to be stored and reading indices.
 class LeafFinder {
@@ -105,7 +106,8 @@ class ObjectCopy {
   Result<void> encode_shard(const CellAccess& at);
   Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
-  Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells, const WriteSource& from);
+  Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
+                                    const WriteSource& from);
   Result<std::vector<Slot>> touched(const Slots& all);
   Result<std::shared_ptr<ByteSource>> open_again(const LeafFinder::Object& object);
 

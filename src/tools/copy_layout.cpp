@@ -14,7 +14,8 @@ namespace {
 using Codecs = std::vector<CodecSpec>;
 
 Codecs::const_iterator find_shard(const Codecs& codecs) {
-  return std::find_if(codecs.begin(), codecs.end(), [](const CodecSpec& spec) { return spec.name == "sharding_indexed"; });
+  return std::find_if(codecs.begin(), codecs.end(),
+                      [](const CodecSpec& spec) { return spec.name == "sharding_indexed"; });
 }
 
 Result<Codecs> inner_codecs(const CodecSpec& shard, std::string_view member) {
@@ -40,7 +41,8 @@ std::vector<Json> as_list(const Codecs& codecs) {
 }
 
 // The same levels with other innermost codecs, or with the indices elsewhere.
-Result<Codecs> changed_codecs(const Codecs& codecs, const std::optional<Codecs>& leaf, std::optional<IndexLocation> location) {
+Result<Codecs> changed_codecs(const Codecs& codecs, const std::optional<Codecs>& leaf,
+                              std::optional<IndexLocation> location) {
   const auto shard = find_shard(codecs);
   if (shard == codecs.end()) return leaf.value_or(codecs);
   SHERD_TRY(inner, inner_codecs(*shard, "codecs"));
@@ -58,13 +60,17 @@ bool has_one_shape(const Array::State& state) { return !state.chunks.empty() || 
 Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
   if (!options.chunks && !has_one_shape(source))
-    return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have")).in_member("chunks");
+    return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
+        .in_member("chunks");
   create.chunks = options.chunks.value_or(source.chunks);
   create.auto_shards = options.auto_shards;
-  if (options.shards) create.shards = *options.shards;
-  else if (!options.auto_shards && source.shards) create.shards = *source.shards;
+  if (options.shards)
+    create.shards = *options.shards;
+  else if (!options.auto_shards && source.shards)
+    create.shards = *source.shards;
   else if (!options.auto_shards && source.layout.shard)
-    return std::move(invalid_argument("the source's shards differ in shape; say which shape the copy's are to have")).in_member("shards");
+    return std::move(invalid_argument("the source's shards differ in shape; say which shape the copy's are to have"))
+        .in_member("shards");
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
   create.codecs = options.codecs.value_or(as_list(leaf));
   const auto shard = find_shard(spec.codecs);
@@ -155,13 +161,15 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   const Shape shape = to.shape();
   Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
   for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
-  const std::uint64_t object_bytes = std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
+  const std::uint64_t object_bytes =
+      std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
 
   CopyShares shares{.config = config};
   shares.config.progress = nullptr;
   const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
   shares.config.threads = static_cast<unsigned>(threads);
-  shares.lanes = task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
+  shares.lanes =
+      task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
   shares.box_bytes = budget / 4 / shares.lanes;
   shares.reading = budget / 4 / shares.lanes;
   shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));

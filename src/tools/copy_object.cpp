@@ -84,8 +84,11 @@ struct ObjectCopy::Slots {
   Shape valid;
 
   Slots(const CellAccess& cell, const ChunkLayout& layout)
-      : at(cell), shard(*layout.shard), permutation(layout.chain.permutation()),
-        grid(shard.grid(layout.chain.stored_shape(cell.shape))), valid(layout.chain.stored_shape(cell.valid)) {}
+      : at(cell),
+        shard(*layout.shard),
+        permutation(layout.chain.permutation()),
+        grid(shard.grid(layout.chain.stored_shape(cell.shape))),
+        valid(layout.chain.stored_shape(cell.valid)) {}
 
   // The cells around some slots.
   [[nodiscard]] Box around(std::span<const Slot> slots) const {
@@ -113,19 +116,26 @@ struct ObjectCopy::Slots {
 };
 
 ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts)
-    : task_(task), to_(task.destination.state()), shares_(shares), counts_(counts),
+    : task_(task),
+      to_(task.destination.state()),
+      shares_(shares),
+      counts_(counts),
       encoding_(encoding_config(shares.config, counts.encoding)),
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
-      budget_(shares.reading), reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
+      budget_(shares.reading),
+      reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
       writer_(encoding_, shares.box_bytes / 2, reader_) {}
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
   const bool plain_shard = to_.layout.shard && !to_.layout.opaque_shard();
   const auto make = [&] {
     switch (task_.way) {
-      case CopyWay::whole: return copy_whole(at);
-      case CopyWay::moved: return plain_shard ? move_into_shard(at) : move_one(at);
-      case CopyWay::encoded: break;
+      case CopyWay::whole:
+        return copy_whole(at);
+      case CopyWay::moved:
+        return plain_shard ? move_into_shard(at) : move_one(at);
+      case CopyWay::encoded:
+        break;
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
@@ -138,7 +148,8 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
     SHERD_TRY(generation, source->generation());
     if (generation == object.generation) return source;
   }
-  return std::move(conflict("another writer has changed the source while it was copied; copy again")).in_key(object.key);
+  return std::move(conflict("another writer has changed the source while it was copied; copy again"))
+      .in_key(object.key);
 }
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
@@ -187,7 +198,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
       const std::size_t d = all.permutation[j];
       cell[j] = (leaf.box.origin[d] - begin[d]) / all.shard.inner_shape[j];
     }
-    slots.push_back({order_key(cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent, leaf.object});
+    slots.push_back(
+        {order_key(cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent, leaf.object});
     return true;
   }));
   if (slots.empty()) return {};
@@ -226,7 +238,8 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
   std::uint64_t bytes = 0;
   std::vector<std::size_t> objects;
   for (const Slot& slot : slots) {
-    SHERD_TRY(shard.inner->check_encoded_size(shard.inner_shape, slot.extent.length).in_key(finder.objects()[slot.object].key));
+    SHERD_TRY(shard.inner->check_encoded_size(shard.inner_shape, slot.extent.length)
+                  .in_key(finder.objects()[slot.object].key));
     batch.chunks.push_back({slot.slot, slot.extent.length, true});
     bytes += slot.extent.length;
     objects.push_back(slot.object);
@@ -239,7 +252,8 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
     std::vector<RangeRead> reads;
     std::uint64_t at = 0;
     for (const Slot& slot : slots) {
-      if (slot.object == object) reads.push_back({slot.extent.offset, batch.bytes.span().subspan(at, slot.extent.length)});
+      if (slot.object == object)
+        reads.push_back({slot.extent.offset, batch.bytes.span().subspan(at, slot.extent.length)});
       at += slot.extent.length;
     }
     SHERD_TRY(source->read(reads).in_key(finder.objects()[object].key));
@@ -263,8 +277,8 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena));
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
-  const WritePiece piece{to_.layout, at.shape, at.valid, std::move(part),
-                         {elements.data(), chunk_strides(at.valid, to_.dtype.size())}};
+  const WritePiece piece{
+      to_.layout, at.shape, at.valid, std::move(part), {elements.data(), chunk_strides(at.valid, to_.dtype.size())}};
   Scratch encoded;
   SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
   if (!present) return {};
@@ -322,21 +336,24 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   return {};
 }
 
-Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches) {
+Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
+                                      std::size_t& batches) {
   if (slots.empty()) return {};
   const Box cells = all.around(slots);
-  const std::uint64_t bytes = element_count(all.elements(cells).shape).value_or(~std::uint64_t{0} / 64) * to_.dtype.size();
+  const std::uint64_t bytes =
+      element_count(all.elements(cells).shape).value_or(~std::uint64_t{0} / 64) * to_.dtype.size();
   if (bytes <= shares_.box_bytes || slots.size() == 1) return encode_box(all, slots, writer, batches);
   const auto [dimension, coordinate] = halving(cells, encoding_.chunk_order);
-  const auto middle = std::partition_point(slots.begin(), slots.end(), [&, d = dimension, c = coordinate](const Slot& slot) {
-    return unravel(slot.slot, all.grid)[d] < c;
-  });
+  const auto middle = std::partition_point(
+      slots.begin(), slots.end(),
+      [&, d = dimension, c = coordinate](const Slot& slot) { return unravel(slot.slot, all.grid)[d] < c; });
   const auto first = static_cast<std::size_t>(middle - slots.begin());
   SHERD_TRY(encode_boxes(all, slots.first(first), writer, batches));
   return encode_boxes(all, slots.subspan(first), writer, batches);
 }
 
-Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches) {
+Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
+                                    std::size_t& batches) {
   const Box cells = all.around(slots);
   const Box stored = all.elements(cells);
   const std::size_t rank = stored.shape.size();
@@ -358,7 +375,8 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
   return parallel_for(count, shares_.config, [&](std::size_t i) -> Result<void> {
     writer.begin(base + i);
     BatchGuard guard(writer);
-    SHERD_TRY(encoded, encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
+    SHERD_TRY(encoded,
+              encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
     SHERD_TRY(writer.put(base + i, std::move(encoded)));
     guard.done();
     return {};

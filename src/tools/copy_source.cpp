@@ -12,7 +12,7 @@ namespace {
 struct CellRange {
   Shape begin, end;
 
-  [[nodiscard]] std::uint64_t count() const { 
+  [[nodiscard]] std::uint64_t count() const {
     Shape lengths(begin.size());
     for (std::size_t d = 0; d < begin.size(); ++d) lengths[d] = end[d] - begin[d];
     return element_count(lengths).value_or(~std::uint64_t{0});
@@ -147,7 +147,8 @@ Result<ArrayCopy> plan_copy(Array source, Array destination) {
   return plan;
 }
 
-LeafFinder::LeafFinder(const ArrayCopy& task, Box box) : task_(task), state_(task.source.state()), box_(std::move(box)) {}
+LeafFinder::LeafFinder(const ArrayCopy& task, Box box)
+    : task_(task), state_(task.source.state()), box_(std::move(box)) {}
 
 Result<void> LeafFinder::visit(const Visit& visit) {
   if (is_empty(box_)) return {};
@@ -191,7 +192,8 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
       wanted.origin[d] = low - begin[d];
       wanted.shape[d] = std::min(begin[d] + shape[d], box_.origin[d] + box_.shape[d]) - low;
     }
-    return visit_level({*source, {0, size}, state_.layout, shape, std::move(wanted)}, {state_.config().limits, state_.cache},
+    return visit_level({*source, {0, size}, state_.layout, shape, std::move(wanted)},
+                       {state_.config().limits, state_.cache},
                        [&](const Shape& origin, const Shape& leaf, Extent where) {
                          SourceLeaf found{{begin, leaf}, where, object};
                          for (std::size_t d = 0; d < origin.size(); ++d) found.box.origin[d] += origin[d];

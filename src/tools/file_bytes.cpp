@@ -58,7 +58,7 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
   // A pipe without a writer would block; a regular file does not care.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return file_error("cannot open", path, errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
     return invalid_argument("is not a regular file; only those can be imported").in_key(path);
@@ -70,8 +70,8 @@ InputFile::~InputFile() { ::close(descriptor_); }
 
 Result<std::size_t> InputFile::read_some(std::uint64_t offset, std::span<std::byte> into) {
   for (;;) {
-    const ssize_t got = ::pread(descriptor_, into.data(), std::min(into.size(), kLargestCall),
-                                static_cast<off_t>(offset));
+    const ssize_t got =
+        ::pread(descriptor_, into.data(), std::min(into.size(), kLargestCall), static_cast<off_t>(offset));
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR) return file_error("cannot read", path_, errno);
   }
@@ -84,7 +84,8 @@ Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> into)
         .in_key(path_);
   while (!into.empty()) {
     SHERD_TRY(got, read_some(offset, into));
-    if (got == 0) return corrupt("became shorter while it was read; it ends at byte " + std::to_string(offset)).in_key(path_);
+    if (got == 0)
+      return corrupt("became shorter while it was read; it ends at byte " + std::to_string(offset)).in_key(path_);
     offset += got;
     into = into.subspan(got);
   }
@@ -93,7 +94,7 @@ Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> into)
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, WriteMode mode) {
   std::string real = resolved(path);
-  struct stat status {};
+  struct stat status{};
   const bool exists = ::stat(real.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);
   if (exists && !S_ISREG(status.st_mode)) {
@@ -132,8 +133,8 @@ Result<void> OutputFile::commit() {
   if (temporary_.empty()) return {};
   if (mode_.durable && ::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
   // A link, unlike a rename, fails where something has come to stand there in the meantime.
-  const int failed = mode_.overwrite ? ::rename(temporary_.c_str(), path_.c_str())
-                                     : ::link(temporary_.c_str(), path_.c_str());
+  const int failed =
+      mode_.overwrite ? ::rename(temporary_.c_str(), path_.c_str()) : ::link(temporary_.c_str(), path_.c_str());
   if (failed != 0) return file_error("cannot put in place", path_, errno);
   if (!mode_.overwrite) ::unlink(temporary_.c_str());
   temporary_.clear();

@@ -23,7 +23,8 @@ std::span<const FileFormat* const> file_formats() noexcept { return kFormats; }
 bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept {
   return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
     return path.size() > suffix.size() &&
-           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()), same_letter);
+           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
+                      same_letter);
   });
 }
 
@@ -33,8 +34,7 @@ Result<const FileFormat*> find_file_format(std::string_view name, const std::str
     if (name.empty() ? has_suffix(path, format->suffixes) : name == format->name) return format;
     known += (known.empty() ? "" : ", ") + std::string(format->name);
   }
-  if (name.empty())
-    return invalid_argument("the suffix tells no file format; name one of: " + known).in_key(path);
+  if (name.empty()) return invalid_argument("the suffix tells no file format; name one of: " + known).in_key(path);
   return invalid_argument("unknown file format '" + std::string(name) + "'; known are: " + known);
 }
 

@@ -243,10 +243,10 @@ Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t
 /// How an array is cut into boxes that fit a budget.
 struct BlockRequest {
   Shape shape;
-  Shape coarse;                    ///< boxes are multiples of this where they can (the shard); empty: none
-  Shape fine;                      ///< otherwise of this (the chunk); empty: none
-  std::uint64_t elements = 1;      ///< a box has at most this many (at least one)
-  bool random_access = false;      ///< otherwise each box is one run in C order
+  Shape coarse;                ///< boxes are multiples of this where they can (the shard); empty: none
+  Shape fine;                  ///< otherwise of this (the chunk); empty: none
+  std::uint64_t elements = 1;  ///< a box has at most this many (at least one)
+  bool random_access = false;  ///< otherwise each box is one run in C order
 };
 [[nodiscard]] Shape choose_block(const BlockRequest& request);
 /// The boxes of `shape` in C order; nothing where it has no elements.

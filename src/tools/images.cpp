@@ -51,7 +51,8 @@ struct Numbered {
     if (text.size() < before.size() + behind.size() + width || !text.starts_with(before) || !text.ends_with(behind))
       return false;
     const auto digits = text.substr(before.size(), text.size() - before.size() - behind.size());
-    return std::all_of(digits.begin(), digits.end(), is_digit) && (digits.size() == width || digits[0] != '0' || width == 1);
+    return std::all_of(digits.begin(), digits.end(), is_digit) &&
+           (digits.size() == width || digits[0] != '0' || width == 1);
   }
 };
 
@@ -266,7 +267,8 @@ Result<std::optional<std::vector<std::string>>> list_images(const std::string& s
   if (failure) return file_error("cannot list the directory", folder.string(), failure.value());
   if (names.empty()) return not_found("no such images stand there").in_key(source);
   std::sort(names.begin(), names.end(), natural_less);
-  for (std::string& name : names) name = (directory || path.has_parent_path() ? folder / name : fs::path(name)).string();
+  for (std::string& name : names)
+    name = (directory || path.has_parent_path() ? folder / name : fs::path(name)).string();
   return std::optional(std::move(names));
 }
 
@@ -291,7 +293,8 @@ Result<Planes> as_planes(const FileArray& array) {
   Planes planes;
   planes.image = {shape[rank - 2], shape[rank - 1], coloured ? shape.back() : 1, array.dtype};
   for (std::size_t d = 0; d + 2 < rank; ++d) planes.count *= shape[d];
-  if (element_count(shape).value_or(0) == 0) return invalid_argument("the array has no elements, shape " + to_string(shape));
+  if (element_count(shape).value_or(0) == 0)
+    return invalid_argument("the array has no elements, shape " + to_string(shape));
   return planes;
 }
 

@@ -102,7 +102,8 @@ Result<void> InflatedFile::discard(std::uint64_t bytes) {
   std::array<std::byte, 16384> scrap;
   while (bytes > 0) {
     SHERD_TRY(got, inflate_some(std::span(scrap).first(std::min<std::uint64_t>(bytes, scrap.size()))));
-    if (got == 0) return corrupt("truncated: it inflates to " + std::to_string(position_) + " bytes").in_key(file_->path());
+    if (got == 0)
+      return corrupt("truncated: it inflates to " + std::to_string(position_) + " bytes").in_key(file_->path());
     bytes -= got;
   }
   return {};
@@ -141,7 +142,8 @@ Result<std::unique_ptr<FileBytes>> open_inflated(const std::string& path) {
   SHERD_TRY(file, InputFile::open(path));
   std::array<std::byte, 2> magic{};
   SHERD_TRY(got, file->read_some(0, magic));
-  if (got < 2 || magic[0] != std::byte{0x1f} || magic[1] != std::byte{0x8b}) return std::unique_ptr<FileBytes>(std::move(file));
+  if (got < 2 || magic[0] != std::byte{0x1f} || magic[1] != std::byte{0x8b})
+    return std::unique_ptr<FileBytes>(std::move(file));
   auto inflated = std::make_unique<InflatedFile>(std::move(file));
   SHERD_TRY(inflated->start());
   return std::unique_ptr<FileBytes>(std::move(inflated));

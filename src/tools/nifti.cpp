@@ -18,11 +18,11 @@ struct Datatype {
   const DType* dtype;
   std::uint64_t channels;
 };
-constexpr Datatype kDatatypes[] = {
-    {2, &DType::uint8, 1},       {4, &DType::int16, 1},    {8, &DType::int32, 1},     {16, &DType::float32, 1},
-    {32, &DType::complex64, 1},  {64, &DType::float64, 1}, {256, &DType::int8, 1},    {512, &DType::uint16, 1},
-    {768, &DType::uint32, 1},    {1024, &DType::int64, 1}, {1280, &DType::uint64, 1}, {1792, &DType::complex128, 1},
-    {128, &DType::uint8, 3},     {2304, &DType::uint8, 4}};
+constexpr Datatype kDatatypes[] = {{2, &DType::uint8, 1},    {4, &DType::int16, 1},      {8, &DType::int32, 1},
+                                   {16, &DType::float32, 1}, {32, &DType::complex64, 1}, {64, &DType::float64, 1},
+                                   {256, &DType::int8, 1},   {512, &DType::uint16, 1},   {768, &DType::uint32, 1},
+                                   {1024, &DType::int64, 1}, {1280, &DType::uint64, 1},  {1792, &DType::complex128, 1},
+                                   {128, &DType::uint8, 3},  {2304, &DType::uint8, 4}};
 
 Result<Datatype> find_datatype(std::int64_t code) {
   for (const Datatype& known : kDatatypes)
@@ -107,16 +107,26 @@ class ScaledReader final : public FileReader {
   void scale(std::span<const std::byte> from, std::span<std::byte> to) const {
     switch (stored_->array().dtype.kind()) {
       using enum DType::Kind;
-      case int8: return scale_as<std::int8_t, float>(from, to);
-      case uint8: return scale_as<std::uint8_t, float>(from, to);
-      case int16: return scale_as<std::int16_t, float>(from, to);
-      case uint16: return scale_as<std::uint16_t, float>(from, to);
-      case float32: return scale_as<float, float>(from, to);
-      case int32: return scale_as<std::int32_t, double>(from, to);
-      case uint32: return scale_as<std::uint32_t, double>(from, to);
-      case int64: return scale_as<std::int64_t, double>(from, to);
-      case uint64: return scale_as<std::uint64_t, double>(from, to);
-      default: return scale_as<double, double>(from, to);
+      case int8:
+        return scale_as<std::int8_t, float>(from, to);
+      case uint8:
+        return scale_as<std::uint8_t, float>(from, to);
+      case int16:
+        return scale_as<std::int16_t, float>(from, to);
+      case uint16:
+        return scale_as<std::uint16_t, float>(from, to);
+      case float32:
+        return scale_as<float, float>(from, to);
+      case int32:
+        return scale_as<std::int32_t, double>(from, to);
+      case uint32:
+        return scale_as<std::uint32_t, double>(from, to);
+      case int64:
+        return scale_as<std::int64_t, double>(from, to);
+      case uint64:
+        return scale_as<std::uint64_t, double>(from, to);
+      default:
+        return scale_as<double, double>(from, to);
     }
   }
   template <class From, class To>
@@ -143,7 +153,8 @@ Result<std::unique_ptr<FileReader>> open_nifti(const std::string& path, const Im
   if (header.is_pair()) {
     data_path = sibling(header_path, ".hdr", ".img");
     if (data_path == header_path)
-      return invalid_argument("is the header of a pair, but is not called .hdr, so its .img cannot be found").in_key(path);
+      return invalid_argument("is the header of a pair, but is not called .hdr, so its .img cannot be found")
+          .in_key(path);
     SHERD_TRY(data, open_inflated(data_path));
     bytes = std::move(data);
   }
@@ -153,7 +164,8 @@ Result<std::unique_ptr<FileReader>> open_nifti(const std::string& path, const Im
   const Json* slope = reader->array().attributes.find("scl_slope");
   if (!options.apply_scale || slope == nullptr) return reader;
   const auto kind = reader->array().dtype.kind();
-  if (kind == DType::Kind::complex64 || kind == DType::Kind::complex128 || reader->array().dimension_names.back() == "c")
+  if (kind == DType::Kind::complex64 || kind == DType::Kind::complex128 ||
+      reader->array().dimension_names.back() == "c")
     return unsupported("scaling of complex numbers and colours is not defined; import without it").in_key(path);
   const double inter = reader->array().attributes.find("scl_inter")->as_double().value_or(0);
   return std::make_unique<ScaledReader>(std::move(reader), slope->as_double().value_or(1), inter);

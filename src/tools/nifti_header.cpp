@@ -16,16 +16,21 @@ constexpr std::string_view kMagic1 = "n+1", kPair1 = "ni1", kMagic2 = "n+2", kPa
 
 std::size_t type_size(char type) noexcept {
   switch (type) {
-    case 'b': return 1;
-    case 'h': return 2;
-    case 'i': case 'f': return 4;
-    default: return 8;
+    case 'b':
+      return 1;
+    case 'h':
+      return 2;
+    case 'i':
+    case 'f':
+      return 4;
+    default:
+      return 8;
   }
 }
 
 // xyzt_units: bits 0-2 are of space, bits 3-5 of the fourth dimension.
-constexpr std::pair<int, std::string_view> kUnits[] = {{1, "m"},   {2, "mm"}, {3, "um"}, {8, "s"},
-                                                       {16, "ms"}, {24, "us"}, {32, "Hz"}, {40, "ppm"}, {48, "rad/s"}};
+constexpr std::pair<int, std::string_view> kUnits[] = {{1, "m"},   {2, "mm"},  {3, "um"},   {8, "s"},     {16, "ms"},
+                                                       {24, "us"}, {32, "Hz"}, {40, "ppm"}, {48, "rad/s"}};
 
 Json unit_name(std::int64_t code) {
   for (const auto& [number, name] : kUnits)
@@ -98,8 +103,10 @@ void set_affine(NiftiHeader& header, const NiftiMatrix& affine, std::int64_t cod
 NiftiHeader::NiftiHeader(int version) : version_(version) {
   const auto size = static_cast<std::uint32_t>(version == 1 ? kSize1 : kSize2);
   std::memcpy(bytes_.data(), &size, sizeof size);
-  if (version == 1) std::memcpy(&bytes_[344], "n+1\0", 4);
-  else std::memcpy(&bytes_[4], "n+2\0\r\n\x1a\n", 8);
+  if (version == 1)
+    std::memcpy(&bytes_[344], "n+1\0", 4);
+  else
+    std::memcpy(&bytes_[4], "n+2\0\r\n\x1a\n", 8);
   set(nifti::vox_offset, static_cast<double>(size + 4));
 }
 
@@ -161,12 +168,18 @@ void NiftiHeader::set(NiftiField field, double value, std::size_t i) noexcept {
   const std::size_t size = type_size(type);
   std::byte* to = &bytes_[(version_ == 1 ? field.at1 : field.at2) + i * size];
   const auto put = [&](auto word) { std::memcpy(to, &word, sizeof word); };
-  if (type == 'f') put(static_cast<float>(value));
-  else if (type == 'd') put(value);
-  else if (type == 'b') put(static_cast<std::int8_t>(value));
-  else if (type == 'h') put(static_cast<std::int16_t>(value));
-  else if (type == 'i') put(static_cast<std::int32_t>(value));
-  else put(static_cast<std::int64_t>(value));
+  if (type == 'f')
+    put(static_cast<float>(value));
+  else if (type == 'd')
+    put(value);
+  else if (type == 'b')
+    put(static_cast<std::int8_t>(value));
+  else if (type == 'h')
+    put(static_cast<std::int16_t>(value));
+  else if (type == 'i')
+    put(static_cast<std::int32_t>(value));
+  else
+    put(static_cast<std::int64_t>(value));
 }
 
 void NiftiHeader::set_text(nifti::Text field, std::string_view text) noexcept {
@@ -255,8 +268,10 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
     if (!matrix) return invalid_argument("is no 4x4 matrix of finite numbers").in_member("attributes.affine");
     // 2: aligned to something, the least that a form can claim. 0 came from a file that has the spacing alone.
     const double code = number(more, "xform_code").value_or(2);
-    if (code > 0 && code < 32768) set_affine(header, *matrix, static_cast<std::int64_t>(code));
-    else if (*matrix != nifti_space(header).affine) set_affine(header, *matrix, 2);
+    if (code > 0 && code < 32768)
+      set_affine(header, *matrix, static_cast<std::int64_t>(code));
+    else if (*matrix != nifti_space(header).affine)
+      set_affine(header, *matrix, 2);
   }
   header.set(nifti::scl_slope, number(&attributes, "scl_slope").value_or(1));
   header.set(nifti::scl_inter, number(&attributes, "scl_inter").value_or(0));

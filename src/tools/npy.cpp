@@ -57,8 +57,10 @@ class Literal {
 };
 
 void append_utf8(std::string& to, std::uint32_t code) {
-  if (code < 0x80) to += static_cast<char>(code);
-  else if (code < 0x800) (to += static_cast<char>(0xc0 | code >> 6)) += static_cast<char>(0x80 | (code & 0x3f));
+  if (code < 0x80)
+    to += static_cast<char>(code);
+  else if (code < 0x800)
+    (to += static_cast<char>(0xc0 | code >> 6)) += static_cast<char>(0x80 | (code & 0x3f));
   else {
     to += static_cast<char>(0xe0 | code >> 12);
     (to += static_cast<char>(0x80 | (code >> 6 & 0x3f))) += static_cast<char>(0x80 | (code & 0x3f));
@@ -141,9 +143,9 @@ Result<DType> parse_time(char kind, std::string_view rest) {
 
 std::optional<DType> number_dtype(std::string_view code) {
   constexpr std::pair<std::string_view, const DType*> kCodes[] = {
-      {"b1", &DType::bool_},  {"i1", &DType::int8},    {"i2", &DType::int16},   {"i4", &DType::int32},
-      {"i8", &DType::int64},  {"u1", &DType::uint8},   {"u2", &DType::uint16},  {"u4", &DType::uint32},
-      {"u8", &DType::uint64}, {"f2", &DType::float16}, {"f4", &DType::float32}, {"f8", &DType::float64},
+      {"b1", &DType::bool_},     {"i1", &DType::int8},       {"i2", &DType::int16},   {"i4", &DType::int32},
+      {"i8", &DType::int64},     {"u1", &DType::uint8},      {"u2", &DType::uint16},  {"u4", &DType::uint32},
+      {"u8", &DType::uint64},    {"f2", &DType::float16},    {"f4", &DType::float32}, {"f8", &DType::float64},
       {"c8", &DType::complex64}, {"c16", &DType::complex128}};
   for (const auto& [name, dtype] : kCodes)
     if (name == code) return *dtype;
@@ -237,9 +239,10 @@ Result<NpyHeader> parse_dictionary(std::string_view source) {
 Result<std::unique_ptr<FileReader>> open_npy(const std::string& path, const ImportOptions& options) {
   SHERD_TRY(file, InputFile::open(path));
   const Limits& limits = options.create.config.limits;
-  SHERD_TRY(header, read_npy_header([&](std::uint64_t offset, std::span<std::byte> into) {
-              return file->read_at(offset, into);
-            }, limits).in_key(path));
+  SHERD_TRY(header,
+            read_npy_header(
+                [&](std::uint64_t offset, std::span<std::byte> into) { return file->read_at(offset, into); }, limits)
+                .in_key(path));
   SHERD_TRY(array_bytes(header.array.shape, header.array.dtype, limits).in_key(path));
   return flat_reader(std::move(file), std::move(header.array), std::move(header.layout)).in_key(path);
 }
@@ -260,17 +263,35 @@ Result<std::string> print_descr(const DType& dtype) {
   const std::string size = std::to_string(dtype.size());
   switch (dtype.kind()) {
     using enum DType::Kind;
-    case boolean: return std::string("'|b1'");
-    case int8: return std::string("'|i1'");
-    case uint8: return std::string("'|u1'");
-    case int16: case int32: case int64: return "'" + order + "i" + size + "'";
-    case uint16: case uint32: case uint64: return "'" + order + "u" + size + "'";
-    case float16: case float32: case float64: return "'" + order + "f" + size + "'";
-    case complex64: case complex128: return "'" + order + "c" + size + "'";
-    case bfloat16: return "'" + order + "V2'";  // as NumPy saves ml_dtypes.bfloat16
-    case raw: return "'|V" + size + "'";
-    case utf32: return "'" + order + "U" + std::to_string(dtype.size() / 4) + "'";
-    case datetime64: case timedelta64: {
+    case boolean:
+      return std::string("'|b1'");
+    case int8:
+      return std::string("'|i1'");
+    case uint8:
+      return std::string("'|u1'");
+    case int16:
+    case int32:
+    case int64:
+      return "'" + order + "i" + size + "'";
+    case uint16:
+    case uint32:
+    case uint64:
+      return "'" + order + "u" + size + "'";
+    case float16:
+    case float32:
+    case float64:
+      return "'" + order + "f" + size + "'";
+    case complex64:
+    case complex128:
+      return "'" + order + "c" + size + "'";
+    case bfloat16:
+      return "'" + order + "V2'";  // as NumPy saves ml_dtypes.bfloat16
+    case raw:
+      return "'|V" + size + "'";
+    case utf32:
+      return "'" + order + "U" + std::to_string(dtype.size() / 4) + "'";
+    case datetime64:
+    case timedelta64: {
       const std::string scale = dtype.scale_factor() == 1 ? "" : std::to_string(dtype.scale_factor());
       const std::string unit = dtype.unit() == "generic" ? "" : "[" + scale + std::string(dtype.unit()) + "]";
       return "'" + order + (dtype.kind() == datetime64 ? "M8" : "m8") + unit + "'";
@@ -283,7 +304,9 @@ Result<std::string> print_descr(const DType& dtype) {
       }
       return "[" + fields + "]";
     }
-    case string: case bytes: break;
+    case string:
+    case bytes:
+      break;
   }
   return unsupported("npy has no type for '" + dtype.name() + "' but pickled objects");
 }
@@ -307,10 +330,11 @@ Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t
   if (version < 1 || version > 3) return unsupported("npy version " + std::to_string(version) + "; 1 to 3 are known");
   if (version > 1) SHERD_TRY(read(10, std::span(start).subspan(10)));
   const std::uint64_t at = version == 1 ? 10 : 12;
-  const std::uint64_t size = version == 1 ? load_little<std::uint16_t>(&start[8]) : load_little<std::uint32_t>(&start[8]);
+  const std::uint64_t size =
+      version == 1 ? load_little<std::uint16_t>(&start[8]) : load_little<std::uint32_t>(&start[8]);
   if (size > limits.metadata_bytes)
-    return unsupported("the npy header has " + std::to_string(size) + " bytes, more than the limit 'metadata_bytes' of " +
-                       std::to_string(limits.metadata_bytes));
+    return unsupported("the npy header has " + std::to_string(size) +
+                       " bytes, more than the limit 'metadata_bytes' of " + std::to_string(limits.metadata_bytes));
   Buffer text;
   SHERD_TRY(text.resize(size));
   SHERD_TRY(read(at, text.span()));

@@ -113,7 +113,8 @@ Result<void> PnmFile::start(const Limits& limits) {
                    " bytes behind the header")
         .in_key(file_->path());
   if (!decimal_ && there - *least > 1)
-    return unsupported(std::to_string(there - *least) + " bytes follow the image; files of several images are not known")
+    return unsupported(std::to_string(there - *least) +
+                       " bytes follow the image; files of several images are not known")
         .in_key(file_->path());
   return {};
 }
@@ -125,10 +126,12 @@ Result<void> PnmFile::read_decimal(std::uint64_t first, std::span<std::byte> int
   for (std::size_t at = 0; at < into.size(); at += info_.dtype.size()) {
     SHERD_TRY(value, scanner_->number());
     if (value > greatest_)
-      return corrupt("pgm: the value " + std::to_string(value) + " before byte " + std::to_string(scanner_->position()) +
-                     " is greater than the greatest, " + std::to_string(greatest_))
+      return corrupt("pgm: the value " + std::to_string(value) + " before byte " +
+                     std::to_string(scanner_->position()) + " is greater than the greatest, " +
+                     std::to_string(greatest_))
           .in_key(file_->path());
-    if (info_.dtype.size() == 1) into[at] = static_cast<std::byte>(value);
+    if (info_.dtype.size() == 1)
+      into[at] = static_cast<std::byte>(value);
     else {
       const auto word = static_cast<std::uint16_t>(value);
       std::memcpy(&into[at], &word, sizeof word);
@@ -177,7 +180,8 @@ Result<std::unique_ptr<ImageWriter>> create_pnm(const std::string& path, const I
   const auto kind = info.dtype.kind();
   if ((kind != DType::Kind::uint8 && kind != DType::Kind::uint16 && kind != DType::Kind::boolean) ||
       (info.channels != 1 && info.channels != 3))
-    return unsupported("a PGM or PPM file holds uint8 and uint16 with 1 or 3 channels, not " + to_string(info)).in_key(path);
+    return unsupported("a PGM or PPM file holds uint8 and uint16 with 1 or 3 channels, not " + to_string(info))
+        .in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));
   const bool wide = info.dtype.size() == 2;
   const std::string header = std::string(info.channels == 3 ? "P6\n" : "P5\n") + std::to_string(info.width) + " " +

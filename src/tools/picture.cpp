@@ -31,22 +31,36 @@ bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit v
   };
   switch (kind) {
     using enum DType::Kind;
-    case boolean: case uint8: return each(std::uint8_t{});
-    case int8: return each(std::int8_t{});
-    case int16: return each(std::int16_t{});
-    case uint16: return each(std::uint16_t{});
-    case int32: return each(std::int32_t{});
-    case uint32: return each(std::uint32_t{});
-    case int64: return each(std::int64_t{});
-    case uint64: return each(std::uint64_t{});
-    case float32: return each(float{});
-    case float64: return each(double{});
-    case float16: case bfloat16: {
+    case boolean:
+    case uint8:
+      return each(std::uint8_t{});
+    case int8:
+      return each(std::int8_t{});
+    case int16:
+      return each(std::int16_t{});
+    case uint16:
+      return each(std::uint16_t{});
+    case int32:
+      return each(std::int32_t{});
+    case uint32:
+      return each(std::uint32_t{});
+    case int64:
+      return each(std::int64_t{});
+    case uint64:
+      return each(std::uint64_t{});
+    case float32:
+      return each(float{});
+    case float64:
+      return each(double{});
+    case float16:
+    case bfloat16: {
       const auto* values = reinterpret_cast<const std::uint16_t*>(elements.data());
-      for (std::size_t i = 0; i < elements.size() / 2; ++i) visit(static_cast<double>(from_half(values[i], kind == bfloat16)));
+      for (std::size_t i = 0; i < elements.size() / 2; ++i)
+        visit(static_cast<double>(from_half(values[i], kind == bfloat16)));
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -67,10 +81,11 @@ Result<Plane> find_plane(const Array& array, const PictureOptions& options) {
   Plane plane{{Shape(shape.size(), 0), shape}, rank - 2, rank - 1, coloured ? shape.back() : 1};
   if (rank > 2) {
     if (options.axis >= rank)
-      return invalid_argument("the axis is " + std::to_string(options.axis) + ", the array has " + std::to_string(rank));
+      return invalid_argument("the axis is " + std::to_string(options.axis) + ", the array has " +
+                              std::to_string(rank));
     if (options.index >= shape[options.axis])
-      return invalid_argument("the index is " + std::to_string(options.index) + ", axis " + std::to_string(options.axis) +
-                              " has length " + std::to_string(shape[options.axis]));
+      return invalid_argument("the index is " + std::to_string(options.index) + ", axis " +
+                              std::to_string(options.axis) + " has length " + std::to_string(shape[options.axis]));
     // The last two axes that are left.
     std::vector<std::size_t> left;
     for (std::size_t d = 0; d < rank; ++d)

@@ -211,7 +211,8 @@ class PngWriter final : public ImageWriter {
     png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &session_, on_error, on_warning);
     png_info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
     if (png_info_ == nullptr) return unavailable("no memory for libpng");
-    constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
+    constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                PNG_COLOR_TYPE_RGBA};
     const PngHeader header{static_cast<png_uint_32>(info_.width), static_cast<png_uint_32>(info_.height),
                            static_cast<int>(8 * info_.dtype.size()), kColours[info_.channels - 1]};
     if (!begin_write(png_, png_info_, &session_, header)) return png_failure(session_, file_->path());

@@ -12,7 +12,8 @@ Result<std::unique_ptr<FileReader>> open_raw(const std::string& path, const Impo
   if (options.shape.empty() || !options.dtype)
     return invalid_argument("a raw file has no header; give its shape and its dtype").in_key(path);
   if (options.dtype->is_variable())
-    return invalid_argument("'" + options.dtype->name() + "' has no fixed size and cannot stand in a raw file").in_key(path);
+    return invalid_argument("'" + options.dtype->name() + "' has no fixed size and cannot stand in a raw file")
+        .in_key(path);
   SHERD_TRY(size, array_bytes(options.shape, *options.dtype, options.create.config.limits).in_key(path));
   SHERD_TRY(file, InputFile::open(path));
   if (file->size_bound() != size)

@@ -36,7 +36,8 @@ Result<DType> sample_dtype(std::uint16_t bits, std::uint16_t format) {
     dtype = pick({{8, DType::int8}, {16, DType::int16}, {32, DType::int32}, {64, DType::int64}});
   else if (format == SAMPLEFORMAT_IEEEFP)
     dtype = pick({{16, DType::float16}, {32, DType::float32}, {64, DType::float64}});
-  else if (format == SAMPLEFORMAT_COMPLEXIEEEFP) dtype = pick({{64, DType::complex64}, {128, DType::complex128}});
+  else if (format == SAMPLEFORMAT_COMPLEXIEEEFP)
+    dtype = pick({{64, DType::complex64}, {128, DType::complex128}});
   if (dtype) return *dtype;
   return unsupported("tiff: samples of " + std::to_string(bits) + " bits in format " + std::to_string(format) +
                      " have no counterpart here");
@@ -139,7 +140,8 @@ Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   const auto count = std::span(bytes).first(big ? 8 : 2);
   SHERD_TRY(file_->read_at(at, count));
   for (std::size_t i = 0; i < count.size(); ++i)
-    entries = entries << 8 | std::to_integer<std::uint64_t>(bytes[TIFFIsBigEndian(tiff()) != 0 ? i : count.size() - 1 - i]);
+    entries =
+        entries << 8 | std::to_integer<std::uint64_t>(bytes[TIFFIsBigEndian(tiff()) != 0 ? i : count.size() - 1 - i]);
   const auto end = checked_mul(entries, big ? 20 : 12);
   if (!end || *end > file_->size_bound()) return corrupt("tiff: damaged directory").in_key(file_->path());
   return file_->read_at(at + count.size() + *end, std::span(bytes).first(big ? 8 : 4));
@@ -171,11 +173,13 @@ Result<void> TiffFile::find_joined() {
 Json TiffFile::find_attributes() {
   const auto unit = tag_or_default<std::uint16_t>(tiff(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
   float x = 0, y = 0;
-  if (TIFFGetField(tiff(), TIFFTAG_XRESOLUTION, &x) != 1 || TIFFGetField(tiff(), TIFFTAG_YRESOLUTION, &y) != 1) return {};
+  if (TIFFGetField(tiff(), TIFFTAG_XRESOLUTION, &x) != 1 || TIFFGetField(tiff(), TIFFTAG_YRESOLUTION, &y) != 1)
+    return {};
   const double millimetres = unit == RESUNIT_CENTIMETER ? 10 : unit == RESUNIT_INCH ? 25.4 : 0;
   if (millimetres == 0 || !(x > 0 && x < 1e30f) || !(y > 0 && y < 1e30f)) return {};
   Json attributes{Json::Object{}};
-  attributes.set("spacing", Json(Json::Array{millimetres / static_cast<double>(y), millimetres / static_cast<double>(x)}));
+  attributes.set("spacing",
+                 Json(Json::Array{millimetres / static_cast<double>(y), millimetres / static_cast<double>(x)}));
   attributes.set("units", Json(Json::Array{"mm", "mm"}));
   return attributes;
 }
@@ -190,8 +194,8 @@ Result<void> TiffFile::enter(std::uint64_t page) {
   if (info != info_) return conflict("changed while it was imported").in_key(file_->path());
   layout_ = {};
   layout_.tiled = TIFFIsTiled(tiff()) != 0;
-  layout_.planar = info_.channels > 1 &&
-                   tag_or_default<std::uint16_t>(tiff(), TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+  layout_.planar = info_.channels > 1 && tag_or_default<std::uint16_t>(tiff(), TIFFTAG_PLANARCONFIG,
+                                                                       PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
   std::uint32_t width = static_cast<std::uint32_t>(info_.width), rows = 0;
   if (layout_.tiled) {
     TIFFGetField(tiff(), TIFFTAG_TILEWIDTH, &width);
@@ -243,7 +247,8 @@ void TiffFile::place_piece(std::uint64_t y, std::uint64_t x, std::uint64_t plane
     if (info_.dtype == DType::bool_) {
       for (std::uint64_t i = 0; i < columns; ++i) to[i] = from[i / 8] >> (7 - i % 8) & std::byte{1};
     } else if (layout_.planar) {
-      for (std::uint64_t i = 0; i < columns; ++i) std::memcpy(to + (i * channels + plane) * size, from + i * size, size);
+      for (std::uint64_t i = 0; i < columns; ++i)
+        std::memcpy(to + (i * channels + plane) * size, from + i * size, size);
     } else {
       std::memcpy(to, from, columns * channels * size);
     }

@@ -34,7 +34,8 @@ Result<void> TiffSession::open(int descriptor, const char* mode, std::uint64_t l
   if (options == nullptr) return unavailable("no memory for libtiff");
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, this);
-  if (largest != 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(std::min(largest, std::uint64_t{1} << 62)));
+  if (largest != 0)
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(std::min(largest, std::uint64_t{1} << 62)));
   // libtiff closes what it is given and moves its position; the file's own descriptor stays untouched.
   const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own >= 0) tiff_ = TIFFFdOpenExt(own, path_.c_str(), mode, options);
@@ -61,11 +62,26 @@ namespace {
 std::optional<std::uint16_t> sample_format(DType::Kind kind) {
   switch (kind) {
     using enum DType::Kind;
-    case boolean: case uint8: case uint16: case uint32: case uint64: return SAMPLEFORMAT_UINT;
-    case int8: case int16: case int32: case int64: return SAMPLEFORMAT_INT;
-    case float16: case float32: case float64: return SAMPLEFORMAT_IEEEFP;
-    case complex64: case complex128: return SAMPLEFORMAT_COMPLEXIEEEFP;
-    default: return std::nullopt;
+    case boolean:
+    case uint8:
+    case uint16:
+    case uint32:
+    case uint64:
+      return SAMPLEFORMAT_UINT;
+    case int8:
+    case int16:
+    case int32:
+    case int64:
+      return SAMPLEFORMAT_INT;
+    case float16:
+    case float32:
+    case float64:
+      return SAMPLEFORMAT_IEEEFP;
+    case complex64:
+    case complex128:
+      return SAMPLEFORMAT_COMPLEXIEEEFP;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -129,14 +145,15 @@ void TiffWriter::begin_page() {
   const bool coloured = image.channels == 3 || image.channels == 4;
   TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, coloured ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
   if (const std::uint64_t extra = image.channels - (coloured ? 3 : 1); extra > 0) {
-    const std::vector<std::uint16_t> kinds(extra, image.channels == 4 || image.channels == 2 ? EXTRASAMPLE_UNASSALPHA
-                                                                                             : EXTRASAMPLE_UNSPECIFIED);
+    const std::vector<std::uint16_t> kinds(
+        extra, image.channels == 4 || image.channels == 2 ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED);
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra), kinds.data());
   }
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(tiff, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-                                               (std::uint64_t{1} << 20) / image.row_bytes(), 1, image.height))));
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP,
+               TIFFDefaultStripSize(tiff, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+                                              (std::uint64_t{1} << 20) / image.row_bytes(), 1, image.height))));
   if (planes_.count > 1) TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
   if (resolution_y_ && resolution_x_) {
     TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
@@ -148,7 +165,8 @@ void TiffWriter::begin_page() {
 Result<void> TiffWriter::write_row(const std::byte* row) {
   if (next_row_ == 0) begin_page();
   // libtiff takes a pointer to changeable memory and, in the machine's byte order, changes nothing.
-  if (TIFFWriteScanline(session_->tiff(), const_cast<std::byte*>(row), next_row_, 0) != 1) return failure("cannot write");
+  if (TIFFWriteScanline(session_->tiff(), const_cast<std::byte*>(row), next_row_, 0) != 1)
+    return failure("cannot write");
   if (++next_row_ < planes_.image.height) return {};
   next_row_ = 0;
   if (TIFFWriteDirectory(session_->tiff()) != 1) return failure("cannot write");
@@ -185,7 +203,8 @@ Result<std::unique_ptr<FileWriter>> create_tiff(const std::string& path, const F
   if (!sample_format(image.dtype.kind()) || image.channels > 65535 || image.width > kMost || image.height > kMost)
     return unsupported("TIFF cannot hold " + to_string(image)).in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));
-  if (!file->random_access()) return invalid_argument("a TIFF file cannot be written into a pipe or device").in_key(path);
+  if (!file->random_access())
+    return invalid_argument("a TIFF file cannot be written into a pipe or device").in_key(path);
   auto writer = std::make_unique<TiffWriter>(std::move(file), std::move(planes));
   SHERD_TRY(writer->start(array));
   return std::unique_ptr<FileWriter>(std::move(writer));

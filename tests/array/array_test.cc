@@ -72,7 +72,9 @@ TEST(Array, AppendingWhatDoesNotFitLeavesTheShape) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(array.append(StridedView<const std::uint16_t>(numbers.data(), {20, 3}).untyped()).error().code(),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(array.append(ConstAnyView{std::as_bytes(std::span(numbers)).data(), DType::uint16, endless, {0, 0}}).error().code(),
+  EXPECT_EQ(array.append(ConstAnyView{std::as_bytes(std::span(numbers)).data(), DType::uint16, endless, {0, 0}})
+                .error()
+                .code(),
             ErrorCode::invalid_argument);
   EXPECT_EQ(array.append(StridedView<const std::uint16_t>(numbers.data(), {3, 20}).untyped(), 2).error().code(),
             ErrorCode::invalid_argument);
@@ -103,7 +105,9 @@ TEST(Array, AHandleMadeOfOneThatIsGoneKeepsItsFillValueOfVariableLength) {
   array.reset();
   std::vector<VarBytes> values(8);
   VarBytesArena arena;
-  kept.read(Box{{0}, {8}}, AnyView{reinterpret_cast<std::byte*>(values.data()), DType::string, {8}, {sizeof(VarBytes)}}, &arena).value();
+  kept.read(Box{{0}, {8}}, AnyView{reinterpret_cast<std::byte*>(values.data()), DType::string, {8}, {sizeof(VarBytes)}},
+            &arena)
+      .value();
   for (const VarBytes& value : values) EXPECT_EQ(value.view(), text);
 }
 
@@ -237,11 +241,17 @@ TEST(Array, StringsLiveAsLongAsTheirArena) {
     for (int i = 0; i < 30; ++i) texts.push_back(std::string(static_cast<std::size_t>(i), 'x') + "é");
     std::vector<VarBytes> elements;
     for (const auto& text : texts) elements.push_back({text.data(), text.size()});
-    array.write(Box{{1, 2}, {5, 6}}, ConstAnyView::dense(reinterpret_cast<const std::byte*>(elements.data()), DType::string, {5, 6})).value();
+    array
+        .write(Box{{1, 2}, {5, 6}},
+               ConstAnyView::dense(reinterpret_cast<const std::byte*>(elements.data()), DType::string, {5, 6}))
+        .value();
     for (int again = 0; again < 2; ++again) {
       std::vector<VarBytes> read(100);
       VarBytesArena arena;
-      array.read(Box{{0, 0}, {10, 10}}, AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::string, {10, 10}), &arena).value();
+      array
+          .read(Box{{0, 0}, {10, 10}},
+                AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::string, {10, 10}), &arena)
+          .value();
       for (std::size_t i = 0; i < 100; ++i) {
         const std::size_t row = i / 10;
         const std::size_t column = i % 10;

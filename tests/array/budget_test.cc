@@ -99,7 +99,8 @@ class MemoryBudget : public ::testing::Test {
     options.dtype = DType::uint16;
     options.config = config;
     create_array(folder_ / "a", options).value();
-    EXPECT_LE(writing(folder_ / "a", config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, (bytes + kOverhead) / kMiB) << "write";
+    EXPECT_LE(writing(folder_ / "a", config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, (bytes + kOverhead) / kMiB)
+        << "write";
     const Box inside{{1, 1}, {kRows - 2, kColumns - 2}};
     EXPECT_LE(writing(folder_ / "a", config, inside, values) / kMiB, (bytes + kOverhead) / kMiB) << "update";
     EXPECT_LE(reading(folder_ / "a", config) / kMiB, (bytes + kOverhead) / kMiB) << "read";
@@ -145,7 +146,8 @@ TEST_F(MemoryBudget, BoundsShardsThatAreReadableOnlyWhole) {
   options.raw_codecs = Json::parse(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [512, 512],
       "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
       "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}},
-      {"name": "gzip", "configuration": {"level": 1}}])").value();
+      {"name": "gzip", "configuration": {"level": 1}}])")
+                           .value();
   expect_within(96 * kMiB, options, half_noise(kRows * kColumns));
 }
 
@@ -156,24 +158,30 @@ TEST_F(MemoryBudget, BoundsShardsInsideShards) {
       "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
       "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [512, 512],
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1}}],
-        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}]}}])").value();
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}]}}])")
+                           .value();
   expect_within(96 * kMiB, options, half_noise(kRows * kColumns));
 }
 
 TEST_F(MemoryBudget, BoundsAGridWhoseLaterChunksAreLarger) {
   CreateOptions options{.shape = {kRows, kColumns}};
   options.chunk_grid = Json::parse(R"({"name": "rectilinear", "configuration": {"kind": "inline",
-      "chunk_shapes": [[[8, 256], [1024, 6]], 4096]}})").value();
+      "chunk_shapes": [[[8, 256], [1024, 6]], 4096]}})")
+                           .value();
   options.codecs = Codecs{"blosc:lz4:1"};
   expect_within(64 * kMiB, options, half_noise(kRows * kColumns));
 }
 
 TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
   const std::uint64_t bytes = 32 * kMiB;
-  CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {512, 512}, .shards = {2048, 4096}};
+  CreateOptions options{
+      .shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {512, 512}, .shards = {2048, 4096}};
   options.codecs = Codecs{"blosc:lz4:1"};
   const auto values = half_noise(kRows * kColumns);
-  create_array(folder_ / "a", options).value().write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values)).value();
+  create_array(folder_ / "a", options)
+      .value()
+      .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
+      .value();
   for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
     Config config = with_budget(bytes);
     config.cache = mode;
@@ -189,9 +197,13 @@ TEST_F(MemoryBudget, BoundsWhatIsCutOffWhenAnArrayShrinks) {
     CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {kRows, 512}};
     if (sharded) options.shards = {kRows, 1024};
     options.codecs = Codecs{"blosc:lz4:1"};
-    create_array(folder_ / "a", options).value().write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values)).value();
+    create_array(folder_ / "a", options)
+        .value()
+        .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
+        .value();
     const std::uint64_t grown = growth([&] {
-      const auto array = std::make_shared<Array>(open_array(folder_ / "a", {.writable = true, .config = with_budget(bytes)}).value());
+      const auto array =
+          std::make_shared<Array>(open_array(folder_ / "a", {.writable = true, .config = with_budget(bytes)}).value());
       return [=] { array->resize({kRows / 2, kColumns}).value(); };
     });
     EXPECT_LE(grown / kMiB, (bytes + kOverhead) / kMiB) << sharded;
@@ -212,7 +224,12 @@ TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
     const auto into = std::make_shared<std::vector<VarBytes>>(values);
     const auto arena = std::make_shared<VarBytesArena>();
     const auto small = std::make_shared<Array>(array.with_config(with_budget(bytes)));
-    return [=] { small->read(Box{{0}, {kCount}}, AnyView{reinterpret_cast<std::byte*>(into->data()), DType::string, {kCount}, {16}}, arena.get()).value(); };
+    return [=] {
+      small
+          ->read(Box{{0}, {kCount}}, AnyView{reinterpret_cast<std::byte*>(into->data()), DType::string, {kCount}, {16}},
+                 arena.get())
+          .value();
+    };
   });
   EXPECT_LE(grown / kMiB, (result + bytes + kOverhead) / kMiB);
 }
@@ -227,7 +244,8 @@ TEST_F(MemoryBudget, SmallerThanAnythingStillLetsOneChunkThroughAfterAnother) {
     options.dtype = DType::uint16;
     options.config = with_budget(0);
     create_array(folder_ / "a", options).value();
-    EXPECT_LE(writing(folder_ / "a", options.config, {{0, 0}, {kRows, kColumns}}, values) / kMiB, (4 * chunk + kOverhead) / kMiB);
+    EXPECT_LE(writing(folder_ / "a", options.config, {{0, 0}, {kRows, kColumns}}, values) / kMiB,
+              (4 * chunk + kOverhead) / kMiB);
     EXPECT_LE(reading(folder_ / "a", options.config) / kMiB, (2 * chunk + kOverhead) / kMiB);
     std::filesystem::remove_all(folder_ / "a");
   }

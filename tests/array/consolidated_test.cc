@@ -29,14 +29,18 @@ Array writable_array(const std::shared_ptr<Store>& store, const std::string& pat
 std::vector<std::string> listed(Store& store, const std::string& key = "zarr.json") {
   const Json document = parsed(text_at(store, key));
   std::vector<std::string> paths;
-  for (const auto& entry : document.find("consolidated_metadata")->find("metadata")->members()) paths.push_back(entry.first);
+  for (const auto& entry : document.find("consolidated_metadata")->find("metadata")->members())
+    paths.push_back(entry.first);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
 /// A group with these consolidated metadata and nothing below it.
 void set_consolidated(Store& store, std::string_view metadata) {
-  store.set("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":)" + std::string(metadata) + "}").value();
+  store
+      .set("zarr.json",
+           R"({"zarr_format":3,"node_type":"group","consolidated_metadata":)" + std::string(metadata) + "}")
+      .value();
 }
 
 class Consolidated : public testing::TestWithParam<bool> {
@@ -162,8 +166,10 @@ TEST_P(Consolidated, MetadataLoseANodeBeforeItIsErased) {
   Group group = open_group(store_, {.writable = true, .config = {.recorder = recorder}}).value();
   for (const bool overwrite : {true, false}) {
     recorder->start();
-    if (overwrite) group.create_group("g/x", {}, true).value();
-    else group.erase("g/x").value();
+    if (overwrite)
+      group.create_group("g/x", {}, true).value();
+    else
+      group.erase("g/x").value();
     std::vector<std::string> changes;
     for (const auto& request : recorder->stop())
       if (request.op != "get" && request.op != "list") changes.push_back(request.op + " " + request.key);
@@ -224,7 +230,8 @@ TEST(ConsolidatedMetadata, ThatCannotBeRenewedAreAnErrorButTheEditStands) {
   store->commits_left = 1;
   const auto edited = array.resize({8});
   ASSERT_FALSE(edited);
-  EXPECT_THAT(edited.error().message(), HasSubstr("the change is stored, but consolidated metadata could not be renewed"));
+  EXPECT_THAT(edited.error().message(),
+              HasSubstr("the change is stored, but consolidated metadata could not be renewed"));
   EXPECT_EQ(edited.error().key(), "zarr.json");
   EXPECT_EQ(array.shape(), Shape{8});
   EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{8});
@@ -266,11 +273,13 @@ TEST(ConsolidatedMetadata, ThatAreBrokenSpoilNothing) {
 TEST(ConsolidatedMetadata, OfOtherKindsOrOfUnlawfulPathsAreIgnored) {
   auto store = memory_store();
   create_group(store, "real").value();
-  for (const char* metadata : {R"({"kind":"by reference","metadata":{"real":{"node_type":"array"}}})", R"({"kind":"inline","metadata":[]})",
-                               R"({"kind":"inline","metadata":{"..":{},"/x":{},"a//b":{},"__c":{}}})"}) {
+  for (const char* metadata :
+       {R"({"kind":"by reference","metadata":{"real":{"node_type":"array"}}})", R"({"kind":"inline","metadata":[]})",
+        R"({"kind":"inline","metadata":{"..":{},"/x":{},"a//b":{},"__c":{}}})"}) {
     set_consolidated(*store, metadata);
     EXPECT_THAT(open_group(store).value().members().value(), ElementsAre(Pair("real", NodeType::group))) << metadata;
-    EXPECT_THAT(check(store).value().faults.size(), std::string_view(metadata).find("/x") == std::string_view::npos ? 0U : 1U);
+    EXPECT_THAT(check(store).value().faults.size(),
+                std::string_view(metadata).find("/x") == std::string_view::npos ? 0U : 1U);
   }
 }
 
@@ -278,8 +287,8 @@ TEST(ConsolidatedMetadata, NeedNotBeSorted) {
   auto store = memory_store();
   for (const char* path : {"z/b", "a", "z/a"}) create_group(store, path).value();
   const std::string group = R"({"zarr_format": 3, "node_type": "group"})";
-  const std::string metadata = R"({"kind": "inline", "must_understand": false, "metadata": {"z/b": )" + group + R"(, "a": )" + group +
-                               R"(, "z/a": )" + group + R"(, "z": )" + group + "}}";
+  const std::string metadata = R"({"kind": "inline", "must_understand": false, "metadata": {"z/b": )" + group +
+                               R"(, "a": )" + group + R"(, "z/a": )" + group + R"(, "z": )" + group + "}}";
   set_consolidated(*store, metadata);
   auto recorder = std::make_shared<Recorder>();
   const Group z = std::get<Group>(open_group(store, {.config = {.recorder = recorder}}).value().open("z").value());

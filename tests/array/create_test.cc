@@ -73,9 +73,14 @@ TEST(Chunking, ChunksInGivenShardsDivideThem) {
 
 TEST(CreateArray, WritesTheCanonicalDocument) {
   auto store = memory_store();
-  create_array(store, "", {.shape = {10, 20}, .dtype = DType::uint16, .chunks = {5, 10}, .fill_value = Json(7),
-                           .dimension_names = std::vector<std::optional<std::string>>{"y", std::nullopt},
-                           .attributes = parsed(R"({"b": 1.50, "a": "x"})")}).value();
+  create_array(store, "",
+               {.shape = {10, 20},
+                .dtype = DType::uint16,
+                .chunks = {5, 10},
+                .fill_value = Json(7),
+                .dimension_names = std::vector<std::optional<std::string>>{"y", std::nullopt},
+                .attributes = parsed(R"({"b": 1.50, "a": "x"})")})
+      .value();
   EXPECT_EQ(*store->get("zarr.json").value(), R"({
   "shape": [
     10,
@@ -127,17 +132,29 @@ TEST(CreateArray, WritesTheCanonicalDocument) {
 }
 
 TEST(CreateArray, PutsShardedChainsTogether) {
-  EXPECT_EQ(member({.shape = {64, 64}, .dtype = DType::uint8, .chunks = {8, 8}, .shards = {32, 32},
-                    .codecs = std::vector<Json>{"gzip:5"}, .index_location = IndexLocation::start}, "codecs"),
+  EXPECT_EQ(member({.shape = {64, 64},
+                    .dtype = DType::uint8,
+                    .chunks = {8, 8},
+                    .shards = {32, 32},
+                    .codecs = std::vector<Json>{"gzip:5"},
+                    .index_location = IndexLocation::start},
+                   "codecs"),
             parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
               "codecs": [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 5}}],
               "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
-              "index_location": "start"}}])").dump());
-  EXPECT_EQ(member({.shape = {64, 64}, .dtype = DType::uint8, .chunks = {8, 8}, .shards = {32, 32},
-                    .codecs = std::vector<Json>{}, .index_codecs = std::vector<Json>{"bytes:big"}}, "codecs"),
+              "index_location": "start"}}])")
+                .dump());
+  EXPECT_EQ(member({.shape = {64, 64},
+                    .dtype = DType::uint8,
+                    .chunks = {8, 8},
+                    .shards = {32, 32},
+                    .codecs = std::vector<Json>{},
+                    .index_codecs = std::vector<Json>{"bytes:big"}},
+                   "codecs"),
             parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
               "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
-              "index_location": "end"}}])").dump());
+              "index_location": "end"}}])")
+                .dump());
 }
 
 TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
@@ -147,7 +164,8 @@ TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
   const Json transpose = parsed(R"({"name": "transpose", "configuration": {"order": [1, 0]}})");
   EXPECT_EQ(codecs(DType::int32, {transpose, "crc32c"}),
             parsed(R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
-                       {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])").dump());
+                       {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}])")
+                .dump());
   EXPECT_EQ(codecs(DType::int32, {parsed(R"({"name": "endian", "configuration": {"endian": "big"}})")}),
             R"([{"name":"bytes","configuration":{"endian":"big"}}])");
   EXPECT_EQ(codecs(DType::uint8, {parsed(R"({"name": "numcodecs.crc32c"})")}),
@@ -157,19 +175,23 @@ TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
 }
 
 TEST(CreateArray, TakesAWholeChainVerbatim) {
-  const Json chain = parsed(R"([{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 9}}])");
+  const Json chain = parsed(
+      R"([{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 9}}])");
   EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"), chain.dump());
 }
 
 TEST(CreateArray, TakesGridsAndKeyEncodingsAsMetadataSaysThem) {
-  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [[2, 2], 4]]}})");
-  const CreateOptions options{.shape = {5, 8}, .dtype = DType::uint8, .chunk_grid = grid, .chunk_key_encoding = Json("v2")};
+  const Json grid =
+      parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [[2, 2], 4]]}})");
+  const CreateOptions options{
+      .shape = {5, 8}, .dtype = DType::uint8, .chunk_grid = grid, .chunk_key_encoding = Json("v2")};
   EXPECT_EQ(member(options, "chunk_grid"), grid.dump());
   EXPECT_EQ(member(options, "chunk_key_encoding"), R"({"name":"v2","configuration":{"separator":"."}})");
 }
 
 TEST(CreateArray, MakesShardsOfDifferentLengthsOfOneKindOfChunk) {
-  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 8], [[6, 2], 2]]}})");
+  const Json grid =
+      parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 8], [[6, 2], 2]]}})");
   const CreateOptions options{.shape = {12, 14}, .dtype = DType::uint8, .chunks = {2, 2}, .chunk_grid = grid};
   const Array array = created(options);
   EXPECT_EQ(array.chunks(), Shape({2, 2}));
@@ -189,20 +211,23 @@ TEST(CreateArray, MakesShardsOfDifferentLengthsOfOneKindOfChunk) {
 
 TEST(CreateArray, TellsTheLengthsOfStoredObjectsAsFarAsTheArrayReaches) {
   using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-  const Json grid = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [2, 2, [1, 3], 4, 5]]}})");
+  const Json grid = parsed(
+      R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [2, 2, [1, 3], 4, 5]]}})");
   Array array = created({.shape = {5, 8}, .dtype = DType::uint8, .chunk_grid = grid});
   EXPECT_EQ(array.edges(0), (Runs{{3, 1}, {2, 1}}));
   EXPECT_EQ(array.edges(1), (Runs{{2, 2}, {1, 3}, {1, 1}})) << "the last one cut off, what lies behind it left out";
   array.resize({0, 5}).value();
   EXPECT_EQ(array.edges(0), Runs());
   EXPECT_EQ(array.edges(1), (Runs{{2, 2}, {1, 1}}));
-  EXPECT_EQ(created({.shape = {10}, .dtype = DType::uint8, .chunks = {2}, .shards = {4}}).edges(0), (Runs{{4, 2}, {2, 1}}));
+  EXPECT_EQ(created({.shape = {10}, .dtype = DType::uint8, .chunks = {2}, .shards = {4}}).edges(0),
+            (Runs{{4, 2}, {2, 1}}));
 }
 
 TEST(CreateArray, SaysOfCodecsThatItKnowsByNameOnlyThatTheyAreNotSupportedByThisVersion) {
   for (const std::string name : {"cast_value", "scale_offset", "reshape", "zfp", "n5_default", "conditional"}) {
     for (const Json& codec : {Json(name), Json(name + ":1"), Json(Json::Object{{"name", name}})}) {
-      const auto array = create_array(memory_store(), "", {.shape = {4}, .dtype = DType::int16, .codecs = std::vector{codec}});
+      const auto array =
+          create_array(memory_store(), "", {.shape = {4}, .dtype = DType::int16, .codecs = std::vector{codec}});
       ASSERT_FALSE(array) << name;
       EXPECT_EQ(array.error().code(), ErrorCode::unsupported);
       EXPECT_EQ(array.error().message(), "the codec '" + name + "' is not supported by this version");
@@ -226,7 +251,8 @@ TEST(CreateArray, RefusesShardsThatAreReadableOnlyWholeAndExceedTheLimitOfWhatIs
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint8};
     options.chunk_grid = parsed(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})");
     options.raw_codecs = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
-        "codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})" + std::string(around) + "]");
+        "codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})" +
+                                std::string(around) + "]");
     options.config.limits.chunk_bytes = 1024;
     return create_array(memory_store(), "", options);
   };
@@ -244,17 +270,21 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32, 30}}, invalid, "shards[1]");
   expect_refused({.shape = shape, .shards = {32, 32}, .auto_shards = true}, invalid, "shards");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{"zstd:x"}}, invalid, "codecs[0]");
-  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "no_such"}}, ErrorCode::unsupported, "codecs[1]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "no_such"}}, ErrorCode::unsupported,
+                 "codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{}, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
   expect_refused({.shape = shape, .auto_shards = true, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
-  const Json halves = parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [32, [32, 32]]}})");
+  const Json halves =
+      parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [32, [32, 32]]}})");
   expect_refused({.shape = shape, .shards = {8, 8}, .chunk_grid = halves}, invalid, "chunk_grid");
   expect_refused({.shape = shape, .chunks = {8}, .chunk_grid = halves}, invalid, "chunks");
-  expect_refused({.shape = shape, .chunks = {8, 8}, .raw_codecs = parsed("[]"), .chunk_grid = halves}, invalid, "raw_codecs");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .raw_codecs = parsed("[]"), .chunk_grid = halves}, invalid,
+                 "raw_codecs");
   expect_refused({.shape = shape, .fill_value = Json(256)}, invalid, "fill_value");
   expect_refused({.shape = shape, .fill_value = Json()}, invalid, "fill_value");
-  expect_refused({.shape = shape, .dimension_names = std::vector<std::optional<std::string>>{"y"}}, invalid, "dimension_names");
+  expect_refused({.shape = shape, .dimension_names = std::vector<std::optional<std::string>>{"y"}}, invalid,
+                 "dimension_names");
   expect_refused({.shape = shape, .attributes = Json(1)}, invalid, "attributes");
   expect_refused({.shape = Shape(33, 1)}, ErrorCode::unsupported, "shape");
   expect_refused({.shape = {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}, ErrorCode::unsupported, "shape");

@@ -16,7 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-
 class EveryStore : public testing::TestWithParam<bool> {
   TempDir directory_;
 
@@ -30,7 +29,8 @@ TEST_P(EveryStore, NewNodesGetTheParentsTheyLack) {
   create_array(store_, "a/b/c", bytes_array()).value();
   EXPECT_THAT(writable(store_).members().value(), ElementsAre(Pair("a", NodeType::group)));
   EXPECT_THAT(writable(store_, "a/b").members().value(), ElementsAre(Pair("c", NodeType::array)));
-  EXPECT_EQ(text_at(*store_, "a/zarr.json"), "{\n  \"attributes\": {},\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}");
+  EXPECT_EQ(text_at(*store_, "a/zarr.json"),
+            "{\n  \"attributes\": {},\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}");
 }
 
 TEST_P(EveryStore, ParentsThatExistStayAsTheyAre) {
@@ -144,8 +144,10 @@ TEST_P(EveryStore, ErasingTakesAllBelowAndNothingBeside) {
 }
 
 TEST_P(EveryStore, AttributesAreReplacedMergedAndKeptInOrder) {
-  store_->set("zarr.json", R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
-                           R"("attributes":{"z":1.10,"a":2}})").value();
+  store_
+      ->set("zarr.json", R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
+                         R"("attributes":{"z":1.10,"a":2}})")
+      .value();
   Group group = writable(store_);
   group.update_attributes(parsed(R"({"a": null, "b": {"c": [1.0]}})")).value();
   const std::string expected = R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
@@ -182,8 +184,10 @@ TEST_P(EveryStore, OfConcurrentCreatorsExactlyOneWins) {
   for (int t = 0; t < 8; ++t) {
     creators.emplace_back([&] {
       const auto array = create_array(store_, "g/a", bytes_array());
-      if (array) ++made;
-      else if (array.error().code() == ErrorCode::conflict) ++refused;
+      if (array)
+        ++made;
+      else if (array.error().code() == ErrorCode::conflict)
+        ++refused;
     });
   }
   for (std::thread& creator : creators) creator.join();
@@ -262,7 +266,8 @@ TEST(CreateByUrl, MakesTheGroupsFromTheNearestNodeOnTheWay) {
 TEST(CreateByUrl, BeginsTheHierarchyAtADirectoryCalledZarr) {
   const TempDir directory;
   create_array(directory / "old.zarr/new.zarr/a/b", bytes_array()).value();
-  EXPECT_THAT(open_group(directory / "old.zarr/new.zarr").value().members().value(), ElementsAre(Pair("a", NodeType::group)));
+  EXPECT_THAT(open_group(directory / "old.zarr/new.zarr").value().members().value(),
+              ElementsAre(Pair("a", NodeType::group)));
   EXPECT_EQ(code_of(open(directory / "old.zarr")), ErrorCode::not_found);
 }
 

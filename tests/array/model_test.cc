@@ -20,14 +20,16 @@ std::uint64_t draw(Random& random, std::uint64_t low, std::uint64_t high) {
 bool chance(Random& random, int percent) { return draw(random, 1, 100) <= static_cast<std::uint64_t>(percent); }
 
 Json bytes_codec(Random& random) {
-  return Json(Json::Object{{"name", "bytes"}, {"configuration", Json(Json::Object{{"endian", chance(random, 70) ? "little" : "big"}})}});
+  return Json(Json::Object{{"name", "bytes"},
+                           {"configuration", Json(Json::Object{{"endian", chance(random, 70) ? "little" : "big"}})}});
 }
 
 Json transpose_codec(Random& random, std::size_t rank) {
   std::vector<std::uint64_t> order(rank);
   std::iota(order.begin(), order.end(), 0U);
   std::shuffle(order.begin(), order.end(), random);
-  return Json(Json::Object{{"name", "transpose"}, {"configuration", Json(Json::Object{{"order", Json::numbers(order)}})}});
+  return Json(
+      Json::Object{{"name", "transpose"}, {"configuration", Json(Json::Object{{"order", Json::numbers(order)}})}});
 }
 
 Json named(const char* name, const char* configuration = nullptr) {
@@ -42,7 +44,8 @@ Json draw_codecs(Random& random, Shape shape, int depth) {
   if (chance(random, 30)) {
     const Json transpose = transpose_codec(random, shape.size());
     Shape permuted;
-    for (const Json& d : transpose.find("configuration")->find("order")->elements()) permuted.push_back(shape[*d.as_uint()]);
+    for (const Json& d : transpose.find("configuration")->find("order")->elements())
+      permuted.push_back(shape[*d.as_uint()]);
     shape = permuted;
     codecs.push_back(transpose);
   }
@@ -86,7 +89,8 @@ Selection::Axis draw_axis(Random& random, std::uint64_t length, Indices& coordin
   range.count = chance(random, 20) ? (room + stride - 1) / stride : draw(random, 0, (room + stride - 1) / stride);
   if (chance(random, 15)) range = {.start = 0, .count = length, .step = 1};
   for (std::uint64_t i = 0; i < range.count; ++i)
-    coordinates.push_back(static_cast<std::uint64_t>(static_cast<std::int64_t>(range.start) + static_cast<std::int64_t>(i) * range.step));
+    coordinates.push_back(
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(range.start) + static_cast<std::int64_t>(i) * range.step));
   return range;
 }
 
@@ -158,8 +162,8 @@ Layout draw_layout(Random& random) {
     layout.options.shape.push_back(draw(random, 1, 26 / rank));
   }
   layout.options.dtype = DType::uint32;
-  layout.options.chunk_grid = Json(Json::Object{
-      {"name", "regular"}, {"configuration", Json(Json::Object{{"chunk_shape", Json::numbers(chunk)}})}});
+  layout.options.chunk_grid = Json(
+      Json::Object{{"name", "regular"}, {"configuration", Json(Json::Object{{"chunk_shape", Json::numbers(chunk)}})}});
   layout.options.raw_codecs = draw_codecs(random, chunk, static_cast<int>(draw(random, 0, 3)));
   layout.fill = chance(random, 50) ? 0 : 0x01020304;
   layout.options.fill_value = Json(std::uint64_t{layout.fill});
@@ -175,8 +179,10 @@ Layout draw_layout(Random& random) {
 // Stores that take different ways through the reader: bytes in memory, ranges of memory, files.
 std::shared_ptr<Store> draw_store(Random& random, const TempDir& directory) {
   switch (draw(random, 0, 2)) {
-    case 0: return memory_store();
-    case 1: return recorded_store(memory_store(), std::make_shared<Recorder>());
+    case 0:
+      return memory_store();
+    case 1:
+      return recorded_store(memory_store(), std::make_shared<Recorder>());
     default: {
       Config config;
       config.durable = false;
@@ -204,7 +210,8 @@ void play(std::uint64_t seed) {
       for (std::size_t i = 0; i < at.size(); ++i) memory[at[i]] = erases ? layout.fill : static_cast<Element>(random());
       // Repeated coordinates: the last one wins, as in NumPy.
       for (std::size_t i = 0; i < at.size(); ++i) model[drawn.offsets[i]] = memory[at[i]];
-      ASSERT_NO_THROW(array.write(drawn.selection, ConstAnyView{view.data, view.dtype, view.shape, view.strides}).value());
+      ASSERT_NO_THROW(
+          array.write(drawn.selection, ConstAnyView{view.data, view.dtype, view.shape, view.strides}).value());
     }
     std::fill(memory.begin(), memory.end(), 0xEEEEEEEEU);
     ASSERT_NO_THROW(array.read(drawn.selection, view).value());

@@ -16,7 +16,9 @@ inline CreateOptions bytes_array(bool overwrite = false) {
 inline Group writable(const std::shared_ptr<Store>& store, const std::string& path = "") {
   return open_group(store, {.path = path, .writable = true}).value();
 }
-inline std::string text_at(Store& store, const std::string& key) { return store.get(key).value().value_or("(nothing)"); }
+inline std::string text_at(Store& store, const std::string& key) {
+  return store.get(key).value().value_or("(nothing)");
+}
 ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 }  // namespace sherd

@@ -14,7 +14,9 @@ constexpr std::uint64_t kRows = 900, kColumns = 1900, kChunkRows = 768, kChunkCo
 constexpr std::uint16_t kFill = 0x0102;
 const Box kAll{{0, 0}, {kRows, kColumns}};
 
-std::uint16_t element(std::uint64_t row, std::uint64_t column) { return static_cast<std::uint16_t>(7 + row * 131 + column); }
+std::uint16_t element(std::uint64_t row, std::uint64_t column) {
+  return static_cast<std::uint16_t>(7 + row * 131 + column);
+}
 
 std::vector<std::uint16_t> elements() {
   std::vector<std::uint16_t> values(kRows * kColumns);
@@ -52,13 +54,15 @@ TEST(RawChunks, HoldTheElementsAndFillValuesBeyondTheArray) {
   array.write(kAll, std::span<const std::uint16_t>(elements())).value();
   for (const std::uint64_t row : {0U, 1U})
     for (const std::uint64_t column : {0U, 1U})
-      EXPECT_TRUE(stored(*store, "c/" + std::to_string(row) + "/" + std::to_string(column)) == chunk(row, column)) << row << column;
+      EXPECT_TRUE(stored(*store, "c/" + std::to_string(row) + "/" + std::to_string(column)) == chunk(row, column))
+          << row << column;
 }
 
 TEST(RawChunks, AreTransposedAndSwappedBlockByBlock) {
   const auto store = memory_store();
   const Array array = create_array(store, "", raw(R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
-                                                      {"name": "bytes", "configuration": {"endian": "big"}}])")).value();
+                                                      {"name": "bytes", "configuration": {"endian": "big"}}])"))
+                          .value();
   array.write(kAll, std::span<const std::uint16_t>(elements())).value();
   const auto natural = chunk(1, 1);
   std::vector<std::uint16_t> expected;

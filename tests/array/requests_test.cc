@@ -42,7 +42,8 @@ class Requests : public ::testing::Test {
     options.raw_codecs = Json::parse(R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
         {"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}, "crc32c"])").value();
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}, "crc32c"])")
+                             .value();
     return options;
   }
   Config options_with_recorder(Config config) {
@@ -125,7 +126,8 @@ TEST_F(Requests, ThreeNestedLevelsCostOneIndexALevelAndOneDataRead) {
     for (auto at = text.find('%'); at != std::string::npos; at = text.find('%')) text.replace(at, 1, size);
     return text.replace(text.find('@'), 1, inner);
   };
-  const std::string leaf = R"({"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}})";
+  const std::string leaf =
+      R"({"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}})";
   options.raw_codecs = Json::parse("[" + nest("32", nest("16", nest("8", leaf))) + "]").value();
   options.config.coalesce_gap = 0;
   const Array array = make(options);

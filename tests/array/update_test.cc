@@ -25,7 +25,8 @@ class Update : public ::testing::Test {
     options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [32, 32]}})").value();
     options.raw_codecs = Json::parse(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}])").value();
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}])")
+                             .value();
     options.config.max_unused = 1.0;
     const Array array = create_array(folder_.path(), options).value();
     array.write(kAll, std::span<const std::uint16_t>(std::vector<std::uint16_t>(32 * 32, 3))).value();
@@ -47,7 +48,8 @@ class Update : public ::testing::Test {
   }
   [[nodiscard]] std::uint64_t bytes_on_disk() const {
     struct stat status{};
-    return ::stat(shard().c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : ~std::uint64_t{0};
+    return ::stat(shard().c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512
+                                                 : ~std::uint64_t{0};
   }
   [[nodiscard]] std::string shard() const { return folder_ / "c/0/0"; }
   static void write_nines(const Array& array) {

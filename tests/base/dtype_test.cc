@@ -15,14 +15,25 @@ struct Row {
 
 TEST(DType, KnowsEveryPlainTypeByItsName) {
   using K = DType::Kind;
-  const Row rows[] = {
-      {"bool", K::boolean, 1, 1},     {"int8", K::int8, 1, 1},          {"int16", K::int16, 2, 2},
-      {"int32", K::int32, 4, 4},      {"int64", K::int64, 8, 8},        {"uint8", K::uint8, 1, 1},
-      {"uint16", K::uint16, 2, 2},    {"uint32", K::uint32, 4, 4},      {"uint64", K::uint64, 8, 8},
-      {"float16", K::float16, 2, 2},  {"bfloat16", K::bfloat16, 2, 2},  {"float32", K::float32, 4, 4},
-      {"float64", K::float64, 8, 8},  {"complex64", K::complex64, 8, 4}, {"complex128", K::complex128, 16, 8},
-      {"r8", K::raw, 1, 1},           {"r24", K::raw, 3, 1},            {"string", K::string, sizeof(VarBytes), 1},
-      {"bytes", K::bytes, sizeof(VarBytes), 1}};
+  const Row rows[] = {{"bool", K::boolean, 1, 1},
+                      {"int8", K::int8, 1, 1},
+                      {"int16", K::int16, 2, 2},
+                      {"int32", K::int32, 4, 4},
+                      {"int64", K::int64, 8, 8},
+                      {"uint8", K::uint8, 1, 1},
+                      {"uint16", K::uint16, 2, 2},
+                      {"uint32", K::uint32, 4, 4},
+                      {"uint64", K::uint64, 8, 8},
+                      {"float16", K::float16, 2, 2},
+                      {"bfloat16", K::bfloat16, 2, 2},
+                      {"float32", K::float32, 4, 4},
+                      {"float64", K::float64, 8, 8},
+                      {"complex64", K::complex64, 8, 4},
+                      {"complex128", K::complex128, 16, 8},
+                      {"r8", K::raw, 1, 1},
+                      {"r24", K::raw, 3, 1},
+                      {"string", K::string, sizeof(VarBytes), 1},
+                      {"bytes", K::bytes, sizeof(VarBytes), 1}};
   for (const Row& row : rows) {
     const auto dtype = DType::parse(row.name);
     ASSERT_TRUE(dtype) << row.name;

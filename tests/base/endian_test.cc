@@ -21,7 +21,8 @@ TEST(SwapWords, TurnsEveryWordAroundWhateverItsPlaceInMemory) {
       const auto from = counting(word * words);
       auto expected = from;
       for (std::size_t i = 0; i < words; ++i)
-        std::reverse(expected.begin() + static_cast<std::ptrdiff_t>(i * word), expected.begin() + static_cast<std::ptrdiff_t>((i + 1) * word));
+        std::reverse(expected.begin() + static_cast<std::ptrdiff_t>(i * word),
+                     expected.begin() + static_cast<std::ptrdiff_t>((i + 1) * word));
       std::vector<std::byte> to(from.size() + 1);
       const auto unaligned = std::span(to).subspan(1);
       swap_words(from, unaligned, word);

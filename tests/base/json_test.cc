@@ -18,7 +18,8 @@ std::string refusal(std::string_view text, std::uint64_t max_depth = 128) {
 ErrorCode code_of(std::string_view text) { return Json::parse(text).error().code(); }
 
 TEST(JsonParse, KeepsOrderAndTheTextOfNumbers) {
-  const char* text = R"({"z":1.50,"a":[1e2,-0,-0.0,18446744073709551615,123456789012345678901234567890],"m":{},"e":[]})";
+  const char* text =
+      R"({"z":1.50,"a":[1e2,-0,-0.0,18446744073709551615,123456789012345678901234567890],"m":{},"e":[]})";
   EXPECT_EQ(Json::parse(text)->dump(), text);
 }
 
@@ -31,7 +32,8 @@ TEST(JsonParse, ReadsEveryKindOfValue) {
   EXPECT_EQ(json.find("d")->as_double(), 1.5);
   EXPECT_EQ(json.find("a")->size(), 2u);
   EXPECT_EQ(json.find("absent"), nullptr);
-  for (const char* scalar : {"0", "-1", "\"\"", "null", "true", "false"}) EXPECT_EQ(Json::parse(scalar)->dump(), scalar);
+  for (const char* scalar : {"0", "-1", "\"\"", "null", "true", "false"})
+    EXPECT_EQ(Json::parse(scalar)->dump(), scalar);
 }
 
 TEST(JsonParse, DecodesEscapes) {
@@ -51,25 +53,82 @@ TEST(JsonParse, TakesUtf8AtAnyPlaceInAString) {
 }
 
 TEST(JsonParse, FindsBadBytesAtAnyPlaceInAString) {
-  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF",
-                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\n", "\x1f", "\x01"})
+  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82",
+                          "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\n", "\x1f", "\x01"})
     for (std::size_t before = 0; before < 20; ++before) {
       const std::string text = "\"" + std::string(before, 'x') + bad + "yyyyyyyyyyyy\"";
       const auto json = Json::parse(text);
       ASSERT_FALSE(json) << before;
       EXPECT_EQ(json.error().code(), ErrorCode::corrupt);
-      EXPECT_NE(json.error().text().find("(byte " + std::to_string(before + 1) + ")"), std::string::npos) << json.error().text();
+      EXPECT_NE(json.error().text().find("(byte " + std::to_string(before + 1) + ")"), std::string::npos)
+          << json.error().text();
     }
   EXPECT_EQ(code_of(std::string("\"a\0b\"", 5)), ErrorCode::corrupt);
 }
 
 TEST(JsonParse, RefusesHostileDocuments) {
-  const std::string cases[] = {
-      "", "  \n", "\xEF\xBB\xBF", "\xEF\xBB\xBF{}", "\xFF\xFE{\0}\0", R"("\ud800")", R"("\ud800x")", R"("\ud800\u0041")", R"("\udc00")",
-      R"("\ud800\ud800")", R"("\u12g4")", R"("\u12")", R"("\x41")", "\"\\", "\"\\\"", "\"abc", "{} x", "[1] [2]", "1 2", "NaN",
-      "-Infinity", "Infinity", "[NaN]", "nul", "nulll", "True", "[1,]", "[,1]", "[1 2]", "{\"a\":1,}", "{\"a\"}", "{\"a\":}", "{a:1}",
-      "{'a':1}", "{1:2}", "[", "{", "[1", "{\"a\":1", "[}", "{]", "[1}", "{\"a\":1]", "01", "-", "-x", "+1", ".5", "1.", "1.e5", "1e",
-      "1e+", "0x10", "1_000", "--1", "//c\n1", "/**/1", "\"a\nb\"", "]", "}", ",", ":"};
+  const std::string cases[] = {"",
+                               "  \n",
+                               "\xEF\xBB\xBF",
+                               "\xEF\xBB\xBF{}",
+                               "\xFF\xFE{\0}\0",
+                               R"("\ud800")",
+                               R"("\ud800x")",
+                               R"("\ud800\u0041")",
+                               R"("\udc00")",
+                               R"("\ud800\ud800")",
+                               R"("\u12g4")",
+                               R"("\u12")",
+                               R"("\x41")",
+                               "\"\\",
+                               "\"\\\"",
+                               "\"abc",
+                               "{} x",
+                               "[1] [2]",
+                               "1 2",
+                               "NaN",
+                               "-Infinity",
+                               "Infinity",
+                               "[NaN]",
+                               "nul",
+                               "nulll",
+                               "True",
+                               "[1,]",
+                               "[,1]",
+                               "[1 2]",
+                               "{\"a\":1,}",
+                               "{\"a\"}",
+                               "{\"a\":}",
+                               "{a:1}",
+                               "{'a':1}",
+                               "{1:2}",
+                               "[",
+                               "{",
+                               "[1",
+                               "{\"a\":1",
+                               "[}",
+                               "{]",
+                               "[1}",
+                               "{\"a\":1]",
+                               "01",
+                               "-",
+                               "-x",
+                               "+1",
+                               ".5",
+                               "1.",
+                               "1.e5",
+                               "1e",
+                               "1e+",
+                               "0x10",
+                               "1_000",
+                               "--1",
+                               "//c\n1",
+                               "/**/1",
+                               "\"a\nb\"",
+                               "]",
+                               "}",
+                               ",",
+                               ":"};
   for (const std::string& text : cases) {
     const auto json = Json::parse(text);
     ASSERT_FALSE(json) << text;
@@ -79,9 +138,11 @@ TEST(JsonParse, RefusesHostileDocuments) {
 
 TEST(JsonParse, SaysWhereTheErrorIs) {
   EXPECT_EQ(refusal("{\n  \"é\": [1, x]\n}"), "JSON, line 2, column 12 (byte 14): expected a value");
-  EXPECT_EQ(refusal("[1"), "JSON, line 1, column 3 (byte 2): the document ends where ',' or ']' after an element was expected");
+  EXPECT_EQ(refusal("[1"),
+            "JSON, line 1, column 3 (byte 2): the document ends where ',' or ']' after an element was expected");
   EXPECT_EQ(refusal("{} {}"), "JSON, line 1, column 4 (byte 3): there is more text after the document's end");
-  EXPECT_EQ(refusal("[NaN]"), "JSON, line 1, column 2 (byte 1): NaN is not JSON; metadata writes it as the string \"NaN\"");
+  EXPECT_EQ(refusal("[NaN]"),
+            "JSON, line 1, column 2 (byte 1): NaN is not JSON; metadata writes it as the string \"NaN\"");
   EXPECT_EQ(refusal("[-Infinity]"),
             "JSON, line 1, column 2 (byte 1): -Infinity is not JSON; metadata writes it as the string \"-Infinity\"");
 }
@@ -195,10 +256,19 @@ TEST(JsonNumber, OverflowsToInfinityAndUnderflowsToZero) {
 }
 
 TEST(JsonNumber, OfADoubleIsTheShortestTextThatReadsBack) {
-  const std::pair<double, const char*> rows[] = {
-      {0.0, "0.0"}, {-0.0, "-0.0"}, {1.0, "1.0"}, {0.1, "0.1"}, {-1.5, "-1.5"}, {1e15, "1000000000000000.0"}, {1e16, "1e+16"},
-      {123456789012345680.0, "1.2345678901234568e+17"}, {1e-4, "0.0001"}, {1e-5, "1e-05"}, {5e-324, "5e-324"},
-      {100000.0, "100000.0"}, {1.7976931348623157e308, "1.7976931348623157e+308"}};
+  const std::pair<double, const char*> rows[] = {{0.0, "0.0"},
+                                                 {-0.0, "-0.0"},
+                                                 {1.0, "1.0"},
+                                                 {0.1, "0.1"},
+                                                 {-1.5, "-1.5"},
+                                                 {1e15, "1000000000000000.0"},
+                                                 {1e16, "1e+16"},
+                                                 {123456789012345680.0, "1.2345678901234568e+17"},
+                                                 {1e-4, "0.0001"},
+                                                 {1e-5, "1e-05"},
+                                                 {5e-324, "5e-324"},
+                                                 {100000.0, "100000.0"},
+                                                 {1.7976931348623157e308, "1.7976931348623157e+308"}};
   for (const auto& [value, text] : rows) {
     EXPECT_EQ(Json(value).dump(), text);
     EXPECT_EQ(*Json::parse(text)->as_double(), value);
@@ -210,7 +280,8 @@ TEST(JsonNumber, OfADoubleIsTheShortestTextThatReadsBack) {
 TEST(JsonNumber, IsNullWhereTheTextIsNone) {
   for (const char* text : {"", "-", "01", "1.", ".1", "1e", "1e+", "NaN", "1 ", " 1", "0x1", "--1", "1.5.2"})
     EXPECT_TRUE(Json::number(text).is_null()) << text;
-  for (const char* text : {"0", "-0", "10", "1.50", "1e5", "1E-05", "-1.25e+3"}) EXPECT_EQ(Json::number(text).text(), text);
+  for (const char* text : {"0", "-0", "10", "1.50", "1e5", "1E-05", "-1.25e+3"})
+    EXPECT_EQ(Json::number(text).text(), text);
 }
 
 TEST(JsonDump, LaysDocumentsOutAsPythonDoes) {

@@ -13,7 +13,11 @@ namespace {
 TEST(Error, SaysWhereAndWhatInOneLine) {
   EXPECT_EQ(corrupt("truncated stream at byte 118").in("gzip").in_slot(7).in_key("vol/c/0/1").text(),
             "'vol/c/0/1' slot 7: gzip: truncated stream at byte 118");
-  EXPECT_EQ(invalid_argument("must be 0-9").in_member("configuration.level").in_member("codecs[0]").in_key("a/zarr.json").text(),
+  EXPECT_EQ(invalid_argument("must be 0-9")
+                .in_member("configuration.level")
+                .in_member("codecs[0]")
+                .in_key("a/zarr.json")
+                .text(),
             "'a/zarr.json' codecs[0].configuration.level: must be 0-9");
   EXPECT_EQ(io_error("disk full").text(), "disk full");
   EXPECT_EQ(corrupt("bad").in_slot(0).text(), "slot 0: bad");

@@ -46,10 +46,11 @@ TEST(DTypeJson, IsReadInEveryKnownFormAndWrittenInOne) {
 }
 
 TEST(DTypeJson, IsRefusedByNameWhereUnsupported) {
-  for (const char* text : {R"("float8_e5m2")", R"("int4")", R"({"name":"int4","configuration":{}})", R"("mystery")",
-                           R"({"name":"mystery","configuration":{"a":1}})", R"({"name":"mystery","must_understand":false})",
-                           R"("r1099511627776")", R"({"name":"raw_bytes","configuration":{"length_bytes":18446744073709551615}})",
-                           R"({"name":"fixed_length_utf32","configuration":{"length_bytes":4294967296}})"})
+  for (const char* text :
+       {R"("float8_e5m2")", R"("int4")", R"({"name":"int4","configuration":{}})", R"("mystery")",
+        R"({"name":"mystery","configuration":{"a":1}})", R"({"name":"mystery","must_understand":false})",
+        R"("r1099511627776")", R"({"name":"raw_bytes","configuration":{"length_bytes":18446744073709551615}})",
+        R"({"name":"fixed_length_utf32","configuration":{"length_bytes":4294967296}})"})
     EXPECT_EQ(dtype_of(text).error().code(), ErrorCode::unsupported) << text;
   EXPECT_EQ(dtype_of(R"("float8_e5m2")").error().text(), "data type 'float8_e5m2' is not supported by this version");
 }
@@ -67,11 +68,13 @@ TEST(DTypeJson, NamesTheMemberThatIsWrong) {
       {R"({"name":"numpy.datetime64","configuration":{"unit":"s"}})", "configuration.scale_factor"},
       {R"({"name":"numpy.datetime64","configuration":{"scale_factor":1}})", "configuration.unit"},
       {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":0}})", "configuration.scale_factor"},
-      {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":2147483648}})", "configuration.scale_factor"},
+      {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":2147483648}})",
+       "configuration.scale_factor"},
       {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":1.0}})", "configuration.scale_factor"},
       {R"({"name":"numpy.datetime64","configuration":{"unit":"fortnight","scale_factor":1}})", "configuration.unit"},
       {R"({"name":"numpy.datetime64","configuration":{"unit":1,"scale_factor":1}})", "configuration.unit"},
-      {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":1,"zone":"UTC"}})", "configuration.zone"},
+      {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":1,"zone":"UTC"}})",
+       "configuration.zone"},
       {R"({"name":"fixed_length_utf32","configuration":{"length_bytes":6}})", "configuration.length_bytes"},
       {R"({"name":"fixed_length_utf32","configuration":{"length_bytes":0}})", "configuration.length_bytes"},
       {R"({"name":"fixed_length_utf32","configuration":{"length_bytes":"8"}})", "configuration.length_bytes"},
@@ -79,7 +82,8 @@ TEST(DTypeJson, NamesTheMemberThatIsWrong) {
       {R"({"name":"struct","configuration":{"fields":{}}})", "configuration.fields"},
       {R"({"name":"struct","configuration":{"fields":["x"]}})", "configuration.fields[0]"},
       {R"({"name":"struct","configuration":{"fields":[{"name":"x"}]}})", "configuration.fields[0]"},
-      {R"({"name":"struct","configuration":{"fields":[{"name":"x","dtype":"int8"}]}})", "configuration.fields[0].data_type"},
+      {R"({"name":"struct","configuration":{"fields":[{"name":"x","dtype":"int8"}]}})",
+       "configuration.fields[0].data_type"},
       {R"({"name":"struct","configuration":{"fields":[["x","int8"],["y","int3"]]}})", "configuration.fields[1][1]"},
       {R"({"name":"struct","configuration":{"fields":[[5,"int8"]]}})", "configuration.fields[0][0]"},
       {R"({"name":"struct","configuration":{"fields":[["x","string"]]}})", "configuration.fields"},
@@ -90,14 +94,17 @@ TEST(DTypeJson, NamesTheMemberThatIsWrong) {
     ASSERT_FALSE(dtype) << text;
     EXPECT_EQ(dtype.error().member(), member) << text << ": " << dtype.error().text();
   }
-  for (const char* text : {"5", "null", "[\"int8\"]"}) EXPECT_EQ(dtype_of(text).error().code(), ErrorCode::invalid_argument) << text;
+  for (const char* text : {"5", "null", "[\"int8\"]"})
+    EXPECT_EQ(dtype_of(text).error().code(), ErrorCode::invalid_argument) << text;
 }
 
 TEST(DTypeJson, BoundsTheNestingOfStructs) {
   Json json = "uint8";
   for (int depth = 0; depth < 2000; ++depth)
-    json = Json::Object{{"name", "struct"},
-                        {"configuration", Json::Object{{"fields", Json::Array{Json::Object{{"name", "x"}, {"data_type", std::move(json)}}}}}}};
+    json = Json::Object{
+        {"name", "struct"},
+        {"configuration",
+         Json::Object{{"fields", Json::Array{Json::Object{{"name", "x"}, {"data_type", std::move(json)}}}}}}};
   EXPECT_EQ(parse_dtype(json).error().code(), ErrorCode::unsupported);
 }
 

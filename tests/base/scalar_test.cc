@@ -29,10 +29,14 @@ T word_of(const Scalar& scalar) {
 
 std::uint64_t bits_of(const Scalar& scalar) {
   switch (scalar.bytes().size()) {
-    case 1: return word_of<std::uint8_t>(scalar);
-    case 2: return word_of<std::uint16_t>(scalar);
-    case 4: return word_of<std::uint32_t>(scalar);
-    default: return word_of<std::uint64_t>(scalar);
+    case 1:
+      return word_of<std::uint8_t>(scalar);
+    case 2:
+      return word_of<std::uint16_t>(scalar);
+    case 4:
+      return word_of<std::uint32_t>(scalar);
+    default:
+      return word_of<std::uint64_t>(scalar);
   }
 }
 
@@ -196,8 +200,10 @@ TEST(Scalar, ReadsAndWritesRawBytes) {
   const auto base64 = parse_scalar(json_of("\"AP8H\""), raw);
   ASSERT_TRUE(base64);
   EXPECT_TRUE(equal_elements(raw, scalar->bytes().data(), base64->bytes().data()));
-  EXPECT_EQ(printed(*parse_scalar(json_of("\"YWI=\""), raw), raw), "[97,98,0]") << "null_terminated_bytes of zarr-python";
-  for (const char* text : {"[0,255]", "[0,255,7,0]", "[0,256,7]", "[0,-1,7]", "[0,1.0,7]", "[0,\"1\",7]", "0", "\"AP8HAA==\"", "\"!!!!\""})
+  EXPECT_EQ(printed(*parse_scalar(json_of("\"YWI=\""), raw), raw), "[97,98,0]")
+      << "null_terminated_bytes of zarr-python";
+  for (const char* text :
+       {"[0,255]", "[0,255,7,0]", "[0,256,7]", "[0,-1,7]", "[0,1.0,7]", "[0,\"1\",7]", "0", "\"AP8HAA==\"", "\"!!!!\""})
     EXPECT_FALSE(parse_scalar(json_of(text), raw)) << text;
   EXPECT_EQ(parse_scalar(json_of("[0,1,256]"), raw).error().member(), "[2]");
 }
@@ -216,7 +222,8 @@ TEST(Scalar, ReadsAndWritesVariableLengthElements) {
   EXPECT_TRUE(equal_elements(DType::bytes, bytes->bytes().data(), again->bytes().data()));
   EXPECT_FALSE(equal_elements(DType::bytes, bytes->bytes().data(), text->bytes().data()));
   EXPECT_EQ(printed(*parse_scalar(json_of("[]"), DType::bytes), DType::bytes), "\"\"");
-  for (const char* wrong : {"\"AP8\"", "\"AP9=\"", "[256]", "7", "{}"}) EXPECT_FALSE(parse_scalar(json_of(wrong), DType::bytes)) << wrong;
+  for (const char* wrong : {"\"AP8\"", "\"AP9=\"", "[256]", "7", "{}"})
+    EXPECT_FALSE(parse_scalar(json_of(wrong), DType::bytes)) << wrong;
 }
 
 TEST(Scalar, ReadsAndWritesFixedLengthText) {
@@ -232,7 +239,8 @@ TEST(Scalar, ReadsAndWritesFixedLengthText) {
   for (const char* text : {"\"\"", "\"abc\"", "\"€€€\"", "\"a\\u0000b\""})
     EXPECT_EQ(parse_scalar(Json(json_of(text).text()), dtype).value().bytes().size(), 12u) << text;
   EXPECT_EQ(printed(*parse_scalar(json_of("\"€\\u0000b\""), dtype), dtype), "\"€\\u0000b\"");
-  for (const char* text : {"\"abcd\"", "\"éééé\"", "3", "null"}) EXPECT_FALSE(parse_scalar(json_of(text), dtype)) << text;
+  for (const char* text : {"\"abcd\"", "\"éééé\"", "3", "null"})
+    EXPECT_FALSE(parse_scalar(json_of(text), dtype)) << text;
   const std::uint32_t broken[3] = {0xD800, 0x110000, 'x'};
   EXPECT_EQ(print_scalar(std::as_bytes(std::span(broken)), dtype).text(), "\uFFFD\uFFFDx") << "from stored bytes";
 }
@@ -250,44 +258,90 @@ TEST(Scalar, ReadsAndWritesStructs) {
   EXPECT_TRUE(equal_elements(dtype, scalar->bytes().data(), legacy->bytes().data()));
   EXPECT_EQ(parse_scalar(json_of(R"({"id":1,"in":{"re":0},"ok":true})"), dtype).error().member(), "in.when");
   EXPECT_EQ(parse_scalar(json_of(R"({"id":70000,"in":{"re":0,"when":0},"ok":true})"), dtype).error().member(), "id");
-  for (const char* text : {R"({"id":1,"in":{"re":0,"when":0}})", R"({"id":1,"in":{"re":0,"when":0},"ok":true,"more":1})",
-                           R"([1,[0,0],true])", "0", "\"AAA=\"", "null"})
+  for (const char* text :
+       {R"({"id":1,"in":{"re":0,"when":0}})", R"({"id":1,"in":{"re":0,"when":0},"ok":true,"more":1})",
+        R"([1,[0,0],true])", "0", "\"AAA=\"", "null"})
     EXPECT_FALSE(parse_scalar(json_of(text), dtype)) << text;
 }
 
 TEST(Scalar, RefusesWhatTheTypeHasNoEncodingFor) {
   const DType date = *DType::datetime64("s");
-  const std::pair<const char*, DType> rows[] = {
-      {"0", DType::bool_}, {"1", DType::bool_}, {"\"true\"", DType::bool_}, {"null", DType::bool_},
-      {"1.0", DType::int32}, {"1e2", DType::int32}, {"1E2", DType::uint64}, {"\"1\"", DType::int32}, {"true", DType::int32},
-      {"null", DType::int32}, {"[1]", DType::int32}, {"{}", DType::int32}, {"\"NaN\"", DType::int32}, {"\"0x01\"", DType::uint8},
-      {"128", DType::int8}, {"-129", DType::int8}, {"256", DType::uint8}, {"-1", DType::uint8}, {"32768", DType::int16},
-      {"65536", DType::uint16}, {"2147483648", DType::int32}, {"4294967296", DType::uint32}, {"9223372036854775808", DType::int64},
-      {"-9223372036854775809", DType::int64}, {"18446744073709551616", DType::uint64}, {"-1", DType::uint64},
-      {"\"+Infinity\"", DType::float32}, {"\"inf\"", DType::float32}, {"\"nan\"", DType::float32}, {"\"-NaN\"", DType::float32},
-      {"\"1.5\"", DType::float32}, {"\"\"", DType::float64}, {"true", DType::float32}, {"null", DType::float32}, {"[1]", DType::float64},
-      {"\"0x7fc0\"", DType::float32}, {"\"0x7fc0000000\"", DType::float32}, {"\"0x7fc0000g\"", DType::float32},
-      {"\"0X7fc00000\"", DType::float32}, {"\"7fc00000\"", DType::float32}, {"\"0x-fc00000\"", DType::float32},
-      {"\"0x7fc00000\"", DType::float16}, {"\"0x7fc00000\"", DType::float64}, {"\"0b01\"", DType::float16},
-      {"1.5", date}, {"1e3", date}, {"\"nat\"", date}, {"\"2020-01-01\"", date}, {"9223372036854775808", date}, {"null", date},
-      {"null", DType::string}, {"null", DType::bytes}, {"[97]", DType::string}};
+  const std::pair<const char*, DType> rows[] = {{"0", DType::bool_},
+                                                {"1", DType::bool_},
+                                                {"\"true\"", DType::bool_},
+                                                {"null", DType::bool_},
+                                                {"1.0", DType::int32},
+                                                {"1e2", DType::int32},
+                                                {"1E2", DType::uint64},
+                                                {"\"1\"", DType::int32},
+                                                {"true", DType::int32},
+                                                {"null", DType::int32},
+                                                {"[1]", DType::int32},
+                                                {"{}", DType::int32},
+                                                {"\"NaN\"", DType::int32},
+                                                {"\"0x01\"", DType::uint8},
+                                                {"128", DType::int8},
+                                                {"-129", DType::int8},
+                                                {"256", DType::uint8},
+                                                {"-1", DType::uint8},
+                                                {"32768", DType::int16},
+                                                {"65536", DType::uint16},
+                                                {"2147483648", DType::int32},
+                                                {"4294967296", DType::uint32},
+                                                {"9223372036854775808", DType::int64},
+                                                {"-9223372036854775809", DType::int64},
+                                                {"18446744073709551616", DType::uint64},
+                                                {"-1", DType::uint64},
+                                                {"\"+Infinity\"", DType::float32},
+                                                {"\"inf\"", DType::float32},
+                                                {"\"nan\"", DType::float32},
+                                                {"\"-NaN\"", DType::float32},
+                                                {"\"1.5\"", DType::float32},
+                                                {"\"\"", DType::float64},
+                                                {"true", DType::float32},
+                                                {"null", DType::float32},
+                                                {"[1]", DType::float64},
+                                                {"\"0x7fc0\"", DType::float32},
+                                                {"\"0x7fc0000000\"", DType::float32},
+                                                {"\"0x7fc0000g\"", DType::float32},
+                                                {"\"0X7fc00000\"", DType::float32},
+                                                {"\"7fc00000\"", DType::float32},
+                                                {"\"0x-fc00000\"", DType::float32},
+                                                {"\"0x7fc00000\"", DType::float16},
+                                                {"\"0x7fc00000\"", DType::float64},
+                                                {"\"0b01\"", DType::float16},
+                                                {"1.5", date},
+                                                {"1e3", date},
+                                                {"\"nat\"", date},
+                                                {"\"2020-01-01\"", date},
+                                                {"9223372036854775808", date},
+                                                {"null", date},
+                                                {"null", DType::string},
+                                                {"null", DType::bytes},
+                                                {"[97]", DType::string}};
   for (const auto& [text, dtype] : rows) {
     const auto scalar = parse_scalar(json_of(text), dtype);
     ASSERT_FALSE(scalar) << text << " " << dtype.name();
     EXPECT_EQ(scalar.error().code(), ErrorCode::invalid_argument);
-    EXPECT_NE(scalar.error().text().find(dtype.name()), std::string::npos)
-        << scalar.error().text();
+    EXPECT_NE(scalar.error().text().find(dtype.name()), std::string::npos) << scalar.error().text();
   }
   EXPECT_EQ(parse_scalar(Json(), DType::uint16).error().text(), "null is no value of uint16; give one, such as 0");
   EXPECT_EQ(parse_scalar(json_of("300"), DType::uint8).error().text(), "300 does not fit uint8 (0 to 255)");
 }
 
 TEST(Scalar, HasADefaultForEveryType) {
-  const std::pair<DType, const char*> rows[] = {
-      {DType::bool_, "false"}, {DType::int8, "0"}, {DType::uint64, "0"}, {DType::float16, "0.0"}, {DType::bfloat16, "0.0"},
-      {DType::complex64, "[0.0,0.0]"}, {DType::string, "\"\""}, {DType::bytes, "\"\""}, {*DType::raw(16), "[0,0]"},
-      {*DType::timedelta64("s"), "0"}, {*DType::fixed_length_utf32(8), "\"\""},
-      {*DType::structure({{"a", DType::int8}}), "{\"a\":0}"}};
+  const std::pair<DType, const char*> rows[] = {{DType::bool_, "false"},
+                                                {DType::int8, "0"},
+                                                {DType::uint64, "0"},
+                                                {DType::float16, "0.0"},
+                                                {DType::bfloat16, "0.0"},
+                                                {DType::complex64, "[0.0,0.0]"},
+                                                {DType::string, "\"\""},
+                                                {DType::bytes, "\"\""},
+                                                {*DType::raw(16), "[0,0]"},
+                                                {*DType::timedelta64("s"), "0"},
+                                                {*DType::fixed_length_utf32(8), "\"\""},
+                                                {*DType::structure({{"a", DType::int8}}), "{\"a\":0}"}};
   for (const auto& [dtype, text] : rows) EXPECT_EQ(printed(default_scalar(dtype), dtype), text) << dtype.name();
 }
 
@@ -301,8 +355,8 @@ TEST(EqualElements, TellsZerosAndNaNsApartByTheirBits) {
 }
 
 TEST(Base64, HasOneTextForEachSequenceOfBytes) {
-  const std::pair<std::string, const char*> rows[] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"},
-                                                      {"\xff\xfe\xfb", "//77"}};
+  const std::pair<std::string, const char*> rows[] = {
+      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfb", "//77"}};
   for (const auto& [bytes, text] : rows) {
     EXPECT_EQ(encode_base64(bytes), text);
     EXPECT_EQ(decode_base64(text), bytes);

@@ -38,11 +38,12 @@ TEST(Url, KnowsMemory) {
 }
 
 TEST(Url, RefusesWhatItDoesNotUnderstand) {
-  for (const auto text : {std::string_view(""), std::string_view("file://host/a"), std::string_view("file://localhost"),
-                          std::string_view("file:a"), std::string_view("file://"), std::string_view("file:///a?b"),
-                          std::string_view("file:///a#b"), std::string_view("file:///a%"), std::string_view("file:///a%4"),
-                          std::string_view("file:///a%4g"), std::string_view("file:///a%00b"),
-                          std::string_view("a\0b", 3), std::string_view("memory:x")}) {
+  for (const auto text :
+       {std::string_view(""), std::string_view("file://host/a"), std::string_view("file://localhost"),
+        std::string_view("file:a"), std::string_view("file://"), std::string_view("file:///a?b"),
+        std::string_view("file:///a#b"), std::string_view("file:///a%"), std::string_view("file:///a%4"),
+        std::string_view("file:///a%4g"), std::string_view("file:///a%00b"), std::string_view("a\0b", 3),
+        std::string_view("memory:x")}) {
     EXPECT_EQ(refusal(text), ErrorCode::invalid_argument) << text;
   }
   EXPECT_EQ(refusal("s3://bucket/a"), ErrorCode::unsupported);

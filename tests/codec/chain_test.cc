@@ -42,8 +42,9 @@ const CodecEntry plus_one{
       return std::make_unique<PlusOne>();
     }};
 
-const CodecEntry* const kTable[] = {&sherd::bytes_codec,  &transpose_codec, &zstd_codec,    &gzip_codec, &zlib_codec,
-                                    &crc32c_codec, &crc32_codec,     &adler32_codec, &plus_one,   &fletcher32_codec};
+const CodecEntry* const kTable[] = {&sherd::bytes_codec, &transpose_codec, &zstd_codec,  &gzip_codec,
+                                    &zlib_codec,         &crc32c_codec,    &crc32_codec, &adler32_codec,
+                                    &plus_one,           &fletcher32_codec};
 
 Result<CodecChain> build(std::string_view list, const ChunkType& type = {DType::uint16, {4, 6}},
                          const Limits& limits = {}) {
@@ -59,7 +60,7 @@ Bytes encode(const CodecChain& chain, const Shape& stored, std::span<const std::
 }
 
 Result<Bytes> decode(const CodecChain& chain, const Shape& stored, std::span<const std::byte> encoded,
-                          std::size_t size) {
+                     std::size_t size) {
   Bytes elements(size);
   auto done = chain.decode(stored, encoded, elements, nullptr);
   if (!done) return std::move(done).error();
@@ -305,7 +306,8 @@ TEST(Transpose, MovesElementsOfEverySize) {
     const Limits limits;
     const ChunkType type{dtype, {2, 3, 4}};
     const auto codec =
-        transpose_codec.array_codec(spec_of(transpose_codec, R"({"order": [2, 0, 1]})"), {.in = type, .limits = &limits})
+        transpose_codec
+            .array_codec(spec_of(transpose_codec, R"({"order": [2, 0, 1]})"), {.in = type, .limits = &limits})
             .value();
     EXPECT_EQ(codec->encoded_type(type).value().shape, (Shape{4, 2, 3}));
     const Bytes from = noise(24 * size);

@@ -92,8 +92,7 @@ TEST(ChecksumCodecs, EveryFlippedBitIsCorrupt) {
 TEST(ChecksumCodecs, FewerThanFourBytesAreCorrupt) {
   for (const CodecEntry* entry : kChecksums)
     for (const std::size_t size : {0, 1, 3})
-      EXPECT_EQ(code_of(decoded(*try_bytes_codec(*entry).value(), Bytes(size), 10)), ErrorCode::corrupt)
-          << entry->name;
+      EXPECT_EQ(code_of(decoded(*try_bytes_codec(*entry).value(), Bytes(size), 10)), ErrorCode::corrupt) << entry->name;
 }
 
 TEST(ChecksumCodecs, StandWhereTheLocationSays) {

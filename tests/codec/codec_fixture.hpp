@@ -96,8 +96,8 @@ inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<c
 }
 
 /// The bytes that decode_blocks gives, all blocks but the last one being full.
-inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const std::byte> from,
-                                            std::size_t block_size, std::uint64_t limit) {
+inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const std::byte> from, std::size_t block_size,
+                                       std::uint64_t limit) {
   Bytes block(block_size);
   Bytes all;
   bool ended = false;

@@ -226,7 +226,10 @@ TEST(Zstd, BlocksThatAreCutOffReservedOrCompressedToNothingAreCorruptHoweverThey
     EXPECT_EQ(code_of(decoded(*codec, packed, 10)), ErrorCode::corrupt) << blocks;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, packed, 64, 10)), ErrorCode::corrupt) << blocks;
   }
-  const Bytes no_checksum = from_hex("28b52ffd0438" "010000" "99e9d8");  // one byte of it is missing
+  const Bytes no_checksum = from_hex(
+      "28b52ffd0438"
+      "010000"
+      "99e9d8");  // one byte of it is missing
   EXPECT_EQ(code_of(decoded(*codec, no_checksum, 10)), ErrorCode::corrupt);
   EXPECT_EQ(code_of(decoded_in_blocks(*codec, no_checksum, 64, 10)), ErrorCode::corrupt);
 }

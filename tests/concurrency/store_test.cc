@@ -95,9 +95,8 @@ class Stores : public testing::TestWithParam<Add> {
   TempDir directory_;
   Config config_;
 };
-INSTANTIATE_TEST_SUITE_P(Ways, Stores, testing::Values(&add_under_lock, &add_by_condition), [](const auto& way) {
-  return way.param == &add_under_lock ? "UnderTheLock" : "ByCondition";
-});
+INSTANTIATE_TEST_SUITE_P(Ways, Stores, testing::Values(&add_under_lock, &add_by_condition),
+                         [](const auto& way) { return way.param == &add_under_lock ? "UnderTheLock" : "ByCondition"; });
 
 TEST_P(Stores, LoseNoUpdateOfManyThreadsInMemory) {
   const auto store = memory_store();

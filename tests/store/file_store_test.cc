@@ -49,10 +49,13 @@ class FileStore : public testing::Test {
   }
   std::vector<std::string> keys() {
     std::vector<std::string> keys;
-    store_->list("", [&](const std::string& key, std::uint64_t) {
-      keys.push_back(key);
-      return true;
-    }).value();
+    store_
+        ->list("",
+               [&](const std::string& key, std::uint64_t) {
+                 keys.push_back(key);
+                 return true;
+               })
+        .value();
     return keys;
   }
   /// Leaves behind what a writer does that is killed before its commit.
@@ -197,8 +200,12 @@ TEST_F(FileStore, GivesNewVersionsLaterTimesThanOldOnes) {
 
 TEST_F(FileStore, RemovesTheDirectoriesOfAnObjectThatNeverCame) {
   fs::create_directory(root_ / "kept");
-  { const auto lock = store_->lock("kept/a/b/c").value(); }
-  { const auto writer = store_->write("kept/a/b/c").value(); }
+  {
+    const auto lock = store_->lock("kept/a/b/c").value();
+  }
+  {
+    const auto writer = store_->write("kept/a/b/c").value();
+  }
   EXPECT_FALSE(store_->set("x/y/z", "v", Condition::matches({"none"})));
   EXPECT_THAT(root_.contents(), ElementsAre("kept"));
 }
@@ -360,7 +367,9 @@ TEST_F(FileStore, AKilledWriterLeavesTheOldValueAndTheNextOneTidiesUp) {
 
 TEST_F(FileStore, TidiesUpAfterAKilledWriterWhereverItTakesTheLock) {
   kill_a_writer_of("a/k");
-  { const auto lock = store_->lock("a/k").value(); }
+  {
+    const auto lock = store_->lock("a/k").value();
+  }
   EXPECT_THAT(root_.contents(), ElementsAre("a"));
   store_->set("a/k", "x").value();
   kill_a_writer_of("a/k");

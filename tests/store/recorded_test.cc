@@ -54,7 +54,9 @@ TEST_F(RecordedStore, DoesNotCountWhatWasNotCommitted) {
   store_->set("a", "1").value();
   recorder_->start();
   EXPECT_FALSE(store_->set("a", "22", Condition::absent()));
-  { const auto writer = store_->write("a").value(); }
+  {
+    const auto writer = store_->write("a").value();
+  }
   EXPECT_THAT(recorder_->stop(), testing::IsEmpty());
   EXPECT_EQ(recorder_->stats().bytes_written, 1u);
 }

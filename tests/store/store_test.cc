@@ -36,8 +36,7 @@ const Kind kKinds[] = {
     {"File", [](const std::string& directory) { return files(directory, true, true); }},
     {"FileNotDurable", [](const std::string& directory) { return files(directory, true, false); }},
     {"FileWithoutSymlinks", [](const std::string& directory) { return files(directory, false, true); }},
-    {"RecordedMemory",
-     [](const std::string&) { return recorded_store(memory_store(), std::make_shared<Recorder>()); }},
+    {"RecordedMemory", [](const std::string&) { return recorded_store(memory_store(), std::make_shared<Recorder>()); }},
     {"RecordedFile",
      [](const std::string& directory) {
        return recorded_store(files(directory, true, true), std::make_shared<Recorder>());
@@ -50,10 +49,13 @@ class EveryStore : public testing::TestWithParam<Kind> {
   void set(const std::string& key, std::string_view text) { store_->set(key, text).value(); }
   std::vector<std::string> keys(const std::string& prefix = "") {
     std::vector<std::string> keys;
-    store_->list(prefix, [&](const std::string& key, std::uint64_t) {
-      keys.push_back(key);
-      return true;
-    }).value();
+    store_
+        ->list(prefix,
+               [&](const std::string& key, std::uint64_t) {
+                 keys.push_back(key);
+                 return true;
+               })
+        .value();
     return keys;
   }
   Generation generation(const std::string& key) { return store_->open(key).value()->generation().value(); }
@@ -62,7 +64,8 @@ class EveryStore : public testing::TestWithParam<Kind> {
   std::shared_ptr<Store> store_ = GetParam().make(directory_.path());
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kKinds), [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return kind.param.name; });
 
 TEST_P(EveryStore, HasNothingInTheBeginning) {
   EXPECT_EQ(store_->open("a/b").value(), nullptr);
@@ -286,7 +289,8 @@ TEST_P(EveryStore, RefusesToCopyWhatIsNotThere) {
   set("a", "0123456789");
   const auto source = store_->open("a").value();
   auto writer = store_->write("b").value();
-  for (const auto& [offset, length] : {std::pair<std::uint64_t, std::uint64_t>{8, 3}, {11, 0}, {~std::uint64_t{0}, 2}}) {
+  for (const auto& [offset, length] :
+       {std::pair<std::uint64_t, std::uint64_t>{8, 3}, {11, 0}, {~std::uint64_t{0}, 2}}) {
     EXPECT_FALSE(writer->copy(*source, offset, length, 0)) << offset << ' ' << length;
   }
 }
@@ -356,9 +360,10 @@ TEST_P(EveryStore, RefusesKeysThatLeadElsewhere) {
 }
 
 TEST_P(EveryStore, TakesEveryOtherKeyAsItStands) {
-  const std::vector<std::string> odd = {"%2e%2e%2f",   "%252e", "..\\..\\a", "...",  "..a",          ".zattrs", "A/case",
-                                        "a/case", "caf\xc3\xa9",   "\xff\xfe", " ",    "c:d?e#f*g|h", "-rf",     "x\ny",
-                                        ".sherd", "x.sherd-lock", std::string(255, 'n'), "~"};
+  const std::vector<std::string> odd = {
+      "%2e%2e%2f",           "%252e",    "..\\..\\a", "...",         "..a", ".zattrs", "A/case", "a/case",
+      "caf\xc3\xa9",         "\xff\xfe", " ",         "c:d?e#f*g|h", "-rf", "x\ny",    ".sherd", "x.sherd-lock",
+      std::string(255, 'n'), "~"};
   for (const auto& key : odd) set(key, key);
   for (const auto& key : odd) EXPECT_EQ(get(key), key);
   auto sorted = odd;

@@ -96,10 +96,14 @@ TEST(Check, EveryLayoutThatIsWrittenPassesWithData) {
      "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[2,4],"index_location":"start",
        "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"crc32c"}],
        "codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]}}]}},
-    {"name":"crc32c"}])").value();
-  std::vector<CreateOptions> layouts{sharded(), sharded({transposed, "zstd:1"}), sharded({Json("bytes")}), sharded({"bytes", "crc32c"})};
+    {"name":"crc32c"}])")
+                          .value();
+  std::vector<CreateOptions> layouts{sharded(), sharded({transposed, "zstd:1"}), sharded({Json("bytes")}),
+                                     sharded({"bytes", "crc32c"})};
   layouts.push_back({.shape = {7, 13}, .dtype = DType::uint16, .chunks = {3, 4}});
-  layouts.push_back({.shape = {16, 8}, .dtype = DType::uint16, .raw_codecs = nested,
+  layouts.push_back({.shape = {16, 8},
+                     .dtype = DType::uint16,
+                     .raw_codecs = nested,
                      .chunk_grid = Json::parse(R"({"name":"regular","configuration":{"chunk_shape":[8,8]}})").value()});
   layouts.push_back({.shape = {}, .dtype = DType::uint16});
   for (const CreateOptions& options : layouts) {
@@ -164,7 +168,8 @@ TEST(Check, AChunkBeyondTheShapeIsAChunkOutside) {
 }
 
 TEST(Check, AChunkThatNoEncodingMakesSoLargeIsChunkSize) {
-  auto store = store_with({.shape = {8, 8}, .dtype = DType::uint16, .chunks = {4, 4}, .codecs = std::vector<Json>{"zstd:1"}});
+  auto store =
+      store_with({.shape = {8, 8}, .dtype = DType::uint16, .chunks = {4, 4}, .codecs = std::vector<Json>{"zstd:1"}});
   save(*store, "c/0/1", std::string(1 << 20, 'x'));
   for (const bool data : {false, true}) {
     const Fault fault = only(check(store, {.data = data}).value());
@@ -275,7 +280,8 @@ INSTANTIATE_TEST_SUITE_P(
         Entry{"OffsetMissing", [](Index& index, const std::string&) { index.offset(2) = kEmpty; }, "entry_half_empty"},
         Entry{"LengthMissing", [](Index& index, const std::string&) { index.length(2) = kEmpty; }, "entry_half_empty"},
         Entry{"Wraps", [](Index& index, const std::string&) { index.offset(2) = kEmpty - 1; }, "extent_overflow"},
-        Entry{"BeyondTheEnd", [](Index& index, const std::string& shard) { index.offset(2) = shard.size() - 1; }, "extent_out_of_bounds"},
+        Entry{"BeyondTheEnd", [](Index& index, const std::string& shard) { index.offset(2) = shard.size() - 1; },
+              "extent_out_of_bounds"},
         Entry{"IntoTheIndex",
               [](Index& index, const std::string& shard) {
                 index.offset(2) = shard.size() - 10;
@@ -343,9 +349,13 @@ TEST(Check, ADamagedUnshardedChunkHasNoSlot) {
 TEST(Check, ADamagedCompressedShardIsShardDecode) {
   const Json around = Json::parse(R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[4,4],
     "codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
-    "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}},{"name":"crc32c"}])").value();
-  auto store = store_with({.shape = {8, 8}, .dtype = DType::uint16, .raw_codecs = around,
-                           .chunk_grid = Json::parse(R"({"name":"regular","configuration":{"chunk_shape":[8,8]}})").value()});
+    "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}},{"name":"crc32c"}])")
+                          .value();
+  auto store =
+      store_with({.shape = {8, 8},
+                  .dtype = DType::uint16,
+                  .raw_codecs = around,
+                  .chunk_grid = Json::parse(R"({"name":"regular","configuration":{"chunk_shape":[8,8]}})").value()});
   EXPECT_EQ(checked(store, true).chunks, 4U);
   std::string shard = load(*store, "c/0/0");
   shard[3] ^= 1;
@@ -358,9 +368,13 @@ TEST(Check, AFaultInANestedShardNamesBothSlots) {
     "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}],
     "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[2,2],
       "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}],
-      "codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}}]}}])").value();
-  auto store = store_with({.shape = {8, 8}, .dtype = DType::uint16, .raw_codecs = nested,
-                           .chunk_grid = Json::parse(R"({"name":"regular","configuration":{"chunk_shape":[8,8]}})").value()});
+      "codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}}]}}])")
+                          .value();
+  auto store =
+      store_with({.shape = {8, 8},
+                  .dtype = DType::uint16,
+                  .raw_codecs = nested,
+                  .chunk_grid = Json::parse(R"({"name":"regular","configuration":{"chunk_shape":[8,8]}})").value()});
   std::string shard = load(*store, "c/0/0");
   Index outer(shard);
   std::string inner = shard.substr(outer.offset(3), outer.length(3));
@@ -375,7 +389,8 @@ TEST(Check, AFaultInANestedShardNamesBothSlots) {
 }
 
 TEST(Check, AThousandFaultsOfOneKeyAreToldAndTheRestCounted) {
-  CreateOptions options{.shape = {2048}, .dtype = DType::uint16, .chunks = {1}, .shards = {2048}, .codecs = std::vector<Json>{"bytes"}};
+  CreateOptions options{
+      .shape = {2048}, .dtype = DType::uint16, .chunks = {1}, .shards = {2048}, .codecs = std::vector<Json>{"bytes"}};
   options.index_codecs = std::vector<Json>{"bytes"};
   auto store = store_with(options);
   std::string shard = load(*store, "c/0");
@@ -399,7 +414,8 @@ TEST(Check, DeadBytesOfAShardAreCounted) {
 TEST(Check, OneChunkInAHugeArrayIsCheckedWithoutLookingForTheOthers) {
   auto recorder = std::make_shared<Recorder>();
   auto store = memory_store();
-  CreateOptions options{.shape = {25000, 18000, 6000}, .dtype = DType::uint16, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
+  CreateOptions options{
+      .shape = {25000, 18000, 6000}, .dtype = DType::uint16, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
   const Array array = create_array(store, "", options).value();
   const std::uint16_t value = 5;
   array.fill(Box{{24999, 17999, 5999}, {1, 1, 1}}, std::as_bytes(std::span(&value, 1))).value();

@@ -78,7 +78,9 @@ std::vector<Layout> layouts() {
           {"start", {.chunks = {6, 4}, .shards = {18, 8}, .index_location = IndexLocation::start}},
           {"nested", nested()},
           {"opaque", opaque},
-          {"rectilinear", {.chunk_grid = json(R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[10,20,7],10]}})")}}};
+          {"rectilinear",
+           {.chunk_grid =
+                json(R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[10,20,7],10]}})")}}};
 }
 
 struct Change {
@@ -180,12 +182,16 @@ TEST(Copy, BytesDoNotDependOnTheBudget) {
   auto source = memory_store();
   const CreateOptions layout{.shape = {400, 300, 100}, .dtype = DType::uint16, .chunks = {50, 50, 50}};
   const auto values = noise(*element_count(layout.shape));
-  create_array(source, "", layout).value().write(Box{{0, 0, 0}, layout.shape}, std::span<const std::uint16_t>(values)).value();
+  create_array(source, "", layout)
+      .value()
+      .write(Box{{0, 0, 0}, layout.shape}, std::span<const std::uint16_t>(values))
+      .value();
   for (const ChunkOrder order : {ChunkOrder::c, ChunkOrder::f, ChunkOrder::morton}) {
     std::vector<Tree> trees;
     for (const std::uint64_t budget : {std::uint64_t{1} << 40, std::uint64_t{8} << 20}) {
       auto destination = memory_store();
-      CopyOptions options{.chunks = Shape{30, 20, 10}, .shards = Shape{390, 300, 100}, .codecs = std::vector<Json>{"bytes"}};
+      CopyOptions options{
+          .chunks = Shape{30, 20, 10}, .shards = Shape{390, 300, 100}, .codecs = std::vector<Json>{"bytes"}};
       options.config.memory_budget = budget;
       options.config.chunk_order = order;
       copy(source, destination, options).value();
@@ -202,7 +208,8 @@ TEST(Copy, StringsAreCopiedIntoOtherChunks) {
   const Array array = create_array(source, "", options).value();
   std::vector<std::string> texts;
   std::vector<VarBytes> values;
-  for (int i = 0; i < 10; ++i) texts.push_back(std::string(static_cast<std::size_t>(i * 3), static_cast<char>('a' + i)));
+  for (int i = 0; i < 10; ++i)
+    texts.push_back(std::string(static_cast<std::size_t>(i * 3), static_cast<char>('a' + i)));
   for (const auto& text : texts) values.push_back({text.data(), text.size()});
   const auto from = ConstAnyView::dense(reinterpret_cast<const std::byte*>(values.data()), DType::string, {10});
   array.write(Box{{0}, {10}}, from).value();
@@ -261,7 +268,8 @@ TEST(Copy, ConsolidatedMetadataSayWhatWasCopiedWhateverTheSourcesSaid) {
   // Somebody else's changes, which leave the copies of documents behind.
   std::string text = source->get("g/changed/zarr.json").value().value();
   source->set("g/made/zarr.json", text).value();
-  source->set("g/changed/zarr.json", text.insert(text.rfind("\"zarr_format\""), R"("dimension_names": ["y", "x"], )")).value();
+  source->set("g/changed/zarr.json", text.insert(text.rfind("\"zarr_format\""), R"("dimension_names": ["y", "x"], )"))
+      .value();
   source->erase_prefix("g/gone/").value();
   EXPECT_EQ(check(source).value().faults.size(), 6U);
   auto destination = memory_store();
@@ -356,7 +364,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, CopyResume,
 
 TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {
   auto source = memory_store();
-  CreateOptions layout{.shape = {25000, 18000, 6000}, .dtype = DType::uint16, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
+  CreateOptions layout{
+      .shape = {25000, 18000, 6000}, .dtype = DType::uint16, .chunks = {64, 64, 64}, .shards = {2048, 2048, 2048}};
   const std::uint16_t value = 5;
   const Box corner{{24999, 17999, 5999}, {1, 1, 1}};
   create_array(source, "", layout).value().fill(corner, std::as_bytes(std::span(&value, 1))).value();
@@ -404,8 +413,12 @@ TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
   const TempDir folder;
   const Shape shape{512, 512, 256};  // 128 MiB
   {
-    const Array array = create_array(folder / "a", {.shape = shape, .dtype = DType::uint16, .chunks = {64, 64, 64},
-                                                    .shards = {128, 512, 256}, .codecs = std::vector<Json>{"zstd:1"}}).value();
+    const Array array = create_array(folder / "a", {.shape = shape,
+                                                    .dtype = DType::uint16,
+                                                    .chunks = {64, 64, 64},
+                                                    .shards = {128, 512, 256},
+                                                    .codecs = std::vector<Json>{"zstd:1"}})
+                            .value();
     std::vector<std::uint16_t> values(std::size_t{64} * 512 * 256);
     for (std::uint64_t z = 0; z < 512; z += 64) {
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i / 7 + z);

@@ -48,8 +48,11 @@ class FailingStore final : public ForwardingStore {
    public:
     Writer(std::unique_ptr<ObjectWriter> writer, FailingStore& store, std::string key)
         : writer_(std::move(writer)), store_(store), key_(std::move(key)) {}
-    Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override { return writer_->write(offset, bytes); }
-    Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset) override {
+    Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+      return writer_->write(offset, bytes);
+    }
+    Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                      std::uint64_t to_offset) override {
       return writer_->copy(from, from_offset, length, to_offset);
     }
     Result<void> commit(const Condition& condition) override {

@@ -34,7 +34,8 @@ class Folder {
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      found.push_back(entry.path().filename().string());
     std::sort(found.begin(), found.end());
     return found;
   }
@@ -91,7 +92,8 @@ std::vector<T> values_of(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// The file holds the pattern, whether it is read at once, in odd parts or element by element, and again from the start.
+/// The file holds the pattern, whether it is read at once, in odd parts or element by element, and again from the
+/// start.
 template <class T>
 void expect_pattern(FileReader& reader, T factor = T(1)) {
   const auto expected = pattern_of<T>(element_count(reader.array().shape).value(), factor);
@@ -122,7 +124,8 @@ inline ::testing::AssertionResult refuses(const std::string& path, ErrorCode cod
     if (bytes) return ::testing::AssertionFailure() << "it was read";
     error = bytes.error();
   }
-  if (error.text().find(path) == std::string::npos) return ::testing::AssertionFailure() << "no path in: " << error.text();
+  if (error.text().find(path) == std::string::npos)
+    return ::testing::AssertionFailure() << "no path in: " << error.text();
   return fails(error, code, part);
 }
 

@@ -134,7 +134,8 @@ TEST_P(NiftiRoundTrip, KeepsElementsSpaceAndUnits) {
   if (before.find("scl_slope") == nullptr)
     for (const char* key : {"scl_slope", "scl_inter"}) after.erase(key);
   const auto affine = affine_of(first->array()), affine_again = affine_of(again->array());
-  for (std::size_t i = 0; i < affine.size(); ++i) EXPECT_EQ(static_cast<float>(affine[i]), static_cast<float>(affine_again[i]));
+  for (std::size_t i = 0; i < affine.size(); ++i)
+    EXPECT_EQ(static_cast<float>(affine[i]), static_cast<float>(affine_again[i]));
   for (Json* attributes : {&before, &after}) attributes->erase("affine");
   EXPECT_EQ(before, after) << before.dump() << "\n" << after.dump();
   EXPECT_EQ(folder.names(), std::vector<std::string>{written});
@@ -162,7 +163,8 @@ TEST(Nifti, LongDimensionsAreWrittenAsVersionTwo) {
 TEST(Nifti, WhatTheFormatCannotHoldIsRefused) {
   const Folder folder;
   const auto create = [&](Shape shape, const DType& dtype, Json attributes = {}) {
-    return kNiftiFiles.create(folder / "a.nii", FileArray{std::move(shape), dtype, {}, std::move(attributes), false}, WriteMode{});
+    return kNiftiFiles.create(folder / "a.nii", FileArray{std::move(shape), dtype, {}, std::move(attributes), false},
+                              WriteMode{});
   };
   EXPECT_TRUE(fails(create({2}, DType::float16), ErrorCode::unsupported, "float16"));
   EXPECT_TRUE(fails(create({}, DType::uint8), ErrorCode::unsupported, "1 to 7"));
@@ -206,9 +208,9 @@ TEST(Nifti, AHeaderThatLiesIsRefusedBeforeAnythingIsMade) {
 TEST(Nifti, ValuesThatAreNotFiniteAreLeftOut) {
   const Folder folder;
   std::string bytes = load(data("sform.nii"));
-  bytes.replace(80, 4, std::string("\0\0\xc0\x7f", 4));    // pixdim[1]
-  bytes.replace(280, 4, std::string("\0\0\x80\x7f", 4));   // srow_x[0]
-  bytes.replace(112, 4, std::string("\0\0\xc0\x7f", 4));   // scl_slope
+  bytes.replace(80, 4, std::string("\0\0\xc0\x7f", 4));   // pixdim[1]
+  bytes.replace(280, 4, std::string("\0\0\x80\x7f", 4));  // srow_x[0]
+  bytes.replace(112, 4, std::string("\0\0\xc0\x7f", 4));  // scl_slope
   save(folder / "nan.nii", bytes);
   auto reader = open_file(folder / "nan.nii").value();
   EXPECT_EQ(reader->array().attributes.find("affine"), nullptr);
@@ -246,7 +248,8 @@ TEST(Nifti, ADamagedGzipStreamNamesTheByte) {
   save(folder / "sum.nii.gz", wrong_sum);
   EXPECT_TRUE(refuses(folder / "sum.nii.gz", ErrorCode::corrupt, "incorrect data check at byte"));
   save(folder / "cut.nii.gz", std::string_view(packed).substr(0, packed.size() - 9));
-  EXPECT_TRUE(refuses(folder / "cut.nii.gz", ErrorCode::corrupt, "cut off at byte " + std::to_string(packed.size() - 9)));
+  EXPECT_TRUE(
+      refuses(folder / "cut.nii.gz", ErrorCode::corrupt, "cut off at byte " + std::to_string(packed.size() - 9)));
   save(folder / "tail.nii.gz", packed + "tail");
   EXPECT_TRUE(refuses(folder / "tail.nii.gz", ErrorCode::corrupt, "gzip"));
   save(folder / "short.nii.gz", gzip(load(data("sform.nii")).substr(0, 500)));

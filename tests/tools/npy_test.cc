@@ -172,7 +172,8 @@ TEST(Npy, AHeaderThatLiesIsRefusedBeforeAnythingIsMade) {
   EXPECT_TRUE(refuses(with("{'descr': '<u2"), ErrorCode::corrupt, "a string does not end"));
   EXPECT_TRUE(refuses(with("{'descr': '<u2'}"), ErrorCode::corrupt, "missing"));
   EXPECT_TRUE(refuses(with(std::string(4000, '[')), ErrorCode::corrupt, "'{' is expected"));
-  EXPECT_TRUE(refuses(with("{'descr': '<u2', 'fortran_order': False, 'shape': (1,), 'x': 1}"), ErrorCode::corrupt, "'x'"));
+  EXPECT_TRUE(
+      refuses(with("{'descr': '<u2', 'fortran_order': False, 'shape': (1,), 'x': 1}"), ErrorCode::corrupt, "'x'"));
   std::string fields;
   for (int i = 0; i < 5000; ++i) fields += "[('a',";
   EXPECT_TRUE(refuses(described(fields, "(1,)"), ErrorCode::unsupported, "nested"));

@@ -21,11 +21,15 @@ Array make(const Folder& folder, Shape shape, const std::vector<T>& values,
   options.config.durable = false;
   Array array = create_array(folder / "a.zarr", options).value();
   const auto bytes = reinterpret_cast<const std::byte*>(values.data());
-  array.write(Box{Shape(options.shape.size(), 0), options.shape}, ConstAnyView::dense(bytes, options.dtype, options.shape)).value();
+  array
+      .write(Box{Shape(options.shape.size(), 0), options.shape},
+             ConstAnyView::dense(bytes, options.dtype, options.shape))
+      .value();
   return array;
 }
 
-std::pair<Shape, std::vector<std::uint8_t>> draw(const Folder& folder, const Array& array, const PictureOptions& options = {}) {
+std::pair<Shape, std::vector<std::uint8_t>> draw(const Folder& folder, const Array& array,
+                                                 const PictureOptions& options = {}) {
   picture(array, folder / "a.png", options).value();
   auto reader = open_file(folder / "a.png").value();
   EXPECT_EQ(reader->array().dtype, DType::uint8);
@@ -42,7 +46,8 @@ TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
   const auto plane = [&](std::size_t axis, std::uint64_t index) {
     return draw(folder, array, {.axis = axis, .index = index, .range = std::pair(0.0, 255.0)});
   };
-  EXPECT_EQ(plane(0, 1), std::pair(Shape({3, 4}), Pixels({120, 130, 140, 150, 160, 170, 180, 190, 200, 210, 220, 230})));
+  EXPECT_EQ(plane(0, 1),
+            std::pair(Shape({3, 4}), Pixels({120, 130, 140, 150, 160, 170, 180, 190, 200, 210, 220, 230})));
   EXPECT_EQ(plane(1, 2), std::pair(Shape({2, 4}), Pixels({80, 90, 100, 110, 200, 210, 220, 230})));
   EXPECT_EQ(plane(2, 3), std::pair(Shape({2, 3}), Pixels({30, 70, 110, 150, 190, 230})));
 }
@@ -50,7 +55,8 @@ TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
 TEST(Picture, SpreadsThePlanesOwnRangeOverBlackToWhite) {
   const Folder folder;
   EXPECT_EQ(draw(folder, make<std::int16_t>(folder, {1, 3}, {-100, 0, 100})).second, Pixels({0, 128, 255}));
-  EXPECT_EQ(draw(folder, make<float>(folder, {1, 5}, {NAN, 1, 2, INFINITY, -INFINITY})).second, Pixels({0, 0, 255, 255, 0}));
+  EXPECT_EQ(draw(folder, make<float>(folder, {1, 5}, {NAN, 1, 2, INFINITY, -INFINITY})).second,
+            Pixels({0, 0, 255, 255, 0}));
   EXPECT_EQ(draw(folder, make<std::uint64_t>(folder, {1, 2}, {1ull << 62, 1ull << 63})).second, Pixels({0, 255}));
   EXPECT_EQ(draw(folder, make<std::uint16_t>(folder, {1, 2}, {7, 7})).second, Pixels({0, 0}));
   EXPECT_EQ(draw(folder, make<float>(folder, {1, 2}, {NAN, NAN})).second, Pixels({0, 0}));

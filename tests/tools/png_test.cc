@@ -59,9 +59,11 @@ TEST(Images, ADirectoryIsAStackInNaturalOrder) {
 TEST(Images, APatternOfFixedWidthTakesNoOtherFiles) {
   const Folder folder;
   const std::string image = load(data("gray8.png"));
-  for (const char* name : {"a_08.png", "a_09.png", "a_10.png", "a_7.png", "a_100.png", "a_x1.png"}) save(folder / name, image);
+  for (const char* name : {"a_08.png", "a_09.png", "a_10.png", "a_7.png", "a_100.png", "a_x1.png"})
+    save(folder / name, image);
   const auto listed = list_images(folder / "a_%02d.png", kPngFiles.suffixes).value().value();
-  EXPECT_EQ(listed, (std::vector<std::string>{folder / "a_08.png", folder / "a_09.png", folder / "a_10.png", folder / "a_100.png"}));
+  EXPECT_EQ(listed, (std::vector<std::string>{folder / "a_08.png", folder / "a_09.png", folder / "a_10.png",
+                                              folder / "a_100.png"}));
   EXPECT_TRUE(fails(list_images(folder / "b_*.png", kPngFiles.suffixes), ErrorCode::not_found, "b_*.png"));
 }
 
@@ -135,7 +137,8 @@ TEST(Images, FilesOfAStackAreNumberedWithLeadingZeros) {
 
 TEST(Images, WhatTheFormatCannotHoldIsRefused) {
   const Folder folder;
-  const auto write = [&](const FileFormat& format, const std::string& name, Shape shape, const DType& dtype) -> Result<void> {
+  const auto write = [&](const FileFormat& format, const std::string& name, Shape shape,
+                         const DType& dtype) -> Result<void> {
     FileArray array;
     array.shape = std::move(shape);
     array.dtype = dtype;
@@ -189,7 +192,8 @@ TEST(Images, RowsLargerThanTheLimitAreRefused) {
 TEST(Images, CutAndDamagedFilesAreRefused) {
   // Of a decimal image a cut inside the last number cannot be told.
   for (const char* name : {"gray8.png", "interlaced.png", "rgba16.png", "gray8.pgm"}) expect_cuts_refused(name);
-  for (const char* name : {"gray8.png", "interlaced.png", "rgba16.png", "gray8.pgm", "decimal.pgm"}) expect_damage_survived(name);
+  for (const char* name : {"gray8.png", "interlaced.png", "rgba16.png", "gray8.pgm", "decimal.pgm"})
+    expect_damage_survived(name);
   const Folder folder;
   std::string bytes = load(data("gray8.png"));
   bytes[bytes.size() - 20] ^= 1;

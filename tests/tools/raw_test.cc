@@ -34,7 +34,8 @@ TEST(Raw, ElementsOfEitherByteOrderAreRead) {
 TEST(Raw, ASizeThatDoesNotAgreeIsAnError) {
   const Folder folder;
   save(folder / "a.raw", "12345");
-  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "takes 4 bytes, the file has 5", raw_options({2}, DType::uint16)));
+  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "takes 4 bytes, the file has 5",
+                      raw_options({2}, DType::uint16)));
   EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "takes 6 bytes", raw_options({3}, DType::uint16)));
   EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::corrupt, "more bytes than any file",
                       raw_options({std::uint64_t{1} << 63, 2}, DType::uint16)));
@@ -86,12 +87,13 @@ TEST(Blocks, CoverEveryElementOnceInOrder) {
     BlockWalk walk(shape, block);
     while (const auto box = walk.next()) {
       std::uint64_t expected = 0;
-      ASSERT_TRUE(for_each_run(shape, *box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) -> Result<void> {
-        EXPECT_EQ(at, expected);
-        expected += count;
-        for (std::uint64_t i = 0; i < count; ++i) ++seen[first + i];
-        return {};
-      }));
+      ASSERT_TRUE(
+          for_each_run(shape, *box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) -> Result<void> {
+            EXPECT_EQ(at, expected);
+            expected += count;
+            for (std::uint64_t i = 0; i < count; ++i) ++seen[first + i];
+            return {};
+          }));
       EXPECT_EQ(expected, element_count(box->shape));
     }
     EXPECT_THAT(seen, ::testing::Each(1));
@@ -164,10 +166,14 @@ TEST(Import, GivesTheSameWithinAnyBudget) {
       EXPECT_EQ(array->shape(), (Shape{3, 5, 7}));
       EXPECT_EQ(last, total);
       EXPECT_EQ(total, 105 * array->dtype().size());
-      if (array->dtype() == DType::float32) EXPECT_EQ(whole<float>(*array), pattern_of<float>(105));
-      else if (array->dtype() == DType::float64) EXPECT_EQ(whole<double>(*array), pattern_of<double>(105));
-      else if (array->dtype() == DType::int16) EXPECT_EQ(whole<std::int16_t>(*array), pattern_of<std::int16_t>(105));
-      else EXPECT_EQ(whole<std::uint16_t>(*array), pattern_of<std::uint16_t>(105));
+      if (array->dtype() == DType::float32)
+        EXPECT_EQ(whole<float>(*array), pattern_of<float>(105));
+      else if (array->dtype() == DType::float64)
+        EXPECT_EQ(whole<double>(*array), pattern_of<double>(105));
+      else if (array->dtype() == DType::int16)
+        EXPECT_EQ(whole<std::int16_t>(*array), pattern_of<std::int16_t>(105));
+      else
+        EXPECT_EQ(whole<std::uint16_t>(*array), pattern_of<std::uint16_t>(105));
     }
 }
 
@@ -189,7 +195,8 @@ TEST(Import, ADirectoryTellsItsFormatByItsFiles) {
   EXPECT_TRUE(fails(import_file(folder / "mixed", folder / "b.zarr"), ErrorCode::invalid_argument, "several formats"));
   std::filesystem::create_directory(folder / "empty");
   EXPECT_TRUE(fails(import_file(folder / "empty", folder / "b.zarr"), ErrorCode::not_found, "empty"));
-  EXPECT_TRUE(fails(import_file(folder / "none.xyz", folder / "b.zarr"), ErrorCode::invalid_argument, "nifti, npy, raw"));
+  EXPECT_TRUE(
+      fails(import_file(folder / "none.xyz", folder / "b.zarr"), ErrorCode::invalid_argument, "nifti, npy, raw"));
 }
 
 TEST(Import, LeavesNoHalfArrayBehind) {
@@ -256,7 +263,8 @@ TEST(Export, LeavesWhatStandsThereWhenItFailsOrMayNot) {
   options.create = small_shards();
   const Array array = import_file(data("u1.npy"), folder / "a.zarr", options).value();
   save(folder / "a.npy", "old");
-  EXPECT_TRUE(fails(export_file(array, folder / "a.npy", {.to = {}, .overwrite = false}), ErrorCode::conflict, "exists"));
+  EXPECT_TRUE(
+      fails(export_file(array, folder / "a.npy", {.to = {}, .overwrite = false}), ErrorCode::conflict, "exists"));
   Config config = array.config();
   config.interrupted = [] { return true; };
   EXPECT_TRUE(fails(export_file(array.with_config(config), folder / "a.npy"), ErrorCode::unavailable, "interrupted"));

@@ -147,7 +147,8 @@ TEST(Tiff, StripsLargerThanTheLimitAreRefused) {
 }
 
 TEST(Tiff, CutAndDamagedFilesAreRefused) {
-  for (const char* name : {"strips.tif", "bigtiff.tif", "tiles_lzw.tif", "deflate.tif", "planar.tif", "imagej_joined.tif"}) {
+  for (const char* name :
+       {"strips.tif", "bigtiff.tif", "tiles_lzw.tif", "deflate.tif", "planar.tif", "imagej_joined.tif"}) {
     expect_cuts_refused(name);
     expect_damage_survived(name);
   }
