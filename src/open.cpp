@@ -84,6 +84,13 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
 
 }  // namespace
 
+Result<NodePlace> new_place(std::string_view url, const Config& config) {
+  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(around, enclosure(*store, config));
+  if (around) return new_place(std::move(around->store), around->path, config);
+  return new_place(std::move(store), "", config);
+}
+
 Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config) {
   SHERD_TRY(parsed, parse_url(url));
   for (const StoreEntry& entry : store_table()) {

@@ -16,6 +16,9 @@ struct StoreEntry {
   Result<std::shared_ptr<Store>> (*open)(const StoreUrl& url, const Config& config);
 };
 
+/// Where a new node of this URL goes: into the hierarchy in which its place lies, or a store of its own.
+[[nodiscard]] Result<NodePlace> new_place(std::string_view url, const Config& config);
+
 [[nodiscard]] Tables tables() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;

@@ -4,16 +4,21 @@
 // be erased again rather than objects that nobody knows.
 #include "array/hierarchy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "base/buffer.hpp"
+#include "base/checksum.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
 
 namespace {
+
+constexpr std::string_view staging_prefix = ".sherd-new-";
 
 std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
 
@@ -39,20 +44,28 @@ Result<void> erase_contents(const NodePlace& place) {
   const std::string prefix = prefix_of(place.path);
   const std::string document = place.format->document_key(place.path);
   SHERD_TRY(listing, place.store->list_dir(prefix));
-  for (const std::string& name : listing.prefixes) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
+  for (const std::string& name : listing.prefixes)
+    if (!is_staging(name)) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
   for (const auto& object : listing.objects) {
     if (prefix + object.name != document) SHERD_TRY(place.store->erase(prefix + object.name));
   }
   return {};
 }
 
+/// Whether something stands where a node's own objects would.
+Result<bool> has_contents(const NodePlace& place) {
+  SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
+  return !listing.objects.empty() || !std::ranges::all_of(listing.prefixes, is_staging);
+}
+
 /// What a new node finds at its place.
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
+  bool strays = false;  ///< objects, but no node
 };
 
-Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
+Result<Site> survey(const NodePlace& place, bool overwrite) {
   SHERD_TRY(require_writable(place));
   SHERD_TRY(check_names(place));
   Site site;
@@ -65,15 +78,21 @@ Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
   site.occupied = occupied;
   if (occupied && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path").in_key(key);
-  if (occupied || type == NodeType::group) return site;
-  SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
-  if (!listing.objects.empty() || !listing.prefixes.empty())
-    return conflict("objects stand where the new array's chunks would, but no node; remove them or choose another path")
-        .in_key(key);
   return site;
 }
 
-Result<Generation> write_node(const NodePlace& place, const Site& site, const Json& document) {
+Result<Site> survey_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(site, survey(place, options.overwrite));
+  if (site.occupied) return site;
+  SHERD_TRY(strays, has_contents(place));
+  site.strays = strays;
+  if (strays && !options.erase_strays)
+    return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
+        .in_key(place.format->document_key(place.path));
+  return site;
+}
+
+Result<void> make_parents(const NodePlace& place, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
@@ -83,12 +102,18 @@ Result<Generation> write_node(const NodePlace& place, const Site& site, const Js
     SHERD_TRY(stands, group_stands(parent));
     if (!stands) return std::move(written).error();
   }
+  return {};
+}
+
+Result<Generation> write_node(const NodePlace& place, const Site& site, const Json& document) {
+  SHERD_TRY(make_parents(place, site));
   if (site.occupied) {
     SHERD_TRY(unlist(place));
     SHERD_TRY(erase_contents(place));
   }
   SHERD_TRY(generation, write_document(place, document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
+  SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
   return generation;
 }
 
@@ -145,22 +170,53 @@ Result<std::optional<Node>> find_node(NodePlace place) {
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite) {
   if (!attributes.is_null() && !attributes.is_object())
     return invalid_argument("must be an object").in_member("attributes");
-  SHERD_TRY(site, survey(place, NodeType::group, overwrite));
   SHERD_TRY(document, place.format->group_document(attributes));
   SHERD_TRY(node, place.format->lower(document, place.config.limits));
+  SHERD_TRY(check_text(place.format->text(document), place.config.limits));
+  SHERD_TRY(site, survey(place, overwrite));
   SHERD_TRY(write_node(place, site, document));
   return make_group(std::move(place), std::move(node));
 }
 
-Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
+Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
   SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
   SHERD_TRY(document, place.format->array_document(spec));
-  SHERD_TRY(node, place.format->lower(document, place.config.limits));
+  SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
-  SHERD_TRY(site, survey(place, NodeType::array, options.overwrite));
-  SHERD_TRY(generation, write_node(place, site, document));
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  return node;
+}
+
+Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
+  SHERD_TRY(node, new_document(place, options));
+  SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
+  SHERD_TRY(generation, write_node(place, site, node.document));
   node.generation = std::move(generation);
   return make_array(std::move(place), std::move(node));
+}
+
+std::string staging_name(const std::string& path) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string name(staging_prefix);
+  const std::uint32_t hash = crc32c(as_bytes(path));
+  for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
+  return name;
+}
+
+bool is_staging(std::string_view name) noexcept { return name.starts_with(staging_prefix); }
+
+Result<void> check_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(survey_room(place, options));
+  return {};
+}
+
+Result<void> make_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(site, survey_room(place, options));
+  SHERD_TRY(make_parents(place, site));
+  if (site.occupied) SHERD_TRY(unlist(place));
+  if (site.occupied || site.strays) SHERD_TRY(erase_contents(place));
+  SHERD_TRY(place.store->erase(place.format->document_key(place.path)));
+  return {};
 }
 
 Result<bool> has_node(Store& store, const Tables& tables, const std::string& path) {

@@ -33,6 +33,24 @@ Result<Node> make_node(NodePlace place, NodeDocument document);
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 
+/// The document of a new array at `place`, made and checked and not written.
+Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options);
+
+/// What may go to make room for a node.
+struct RoomOptions {
+  bool overwrite = false;     ///< a node, with all below it
+  bool erase_strays = false;  ///< objects that belong to no node
+};
+/// What create_array_at() finds out before it writes anything.
+Result<void> check_room(const NodePlace& place, const RoomOptions& options);
+/// Makes the groups on the way to `place`, and erases what stands there as far as the options allow.
+Result<void> make_room(const NodePlace& place, const RoomOptions& options);
+
+/// The name, at the store's root, below which the node of this path comes to be before it is put into its place
+/// (staged.hpp); no node is called so.
+[[nodiscard]] std::string staging_name(const std::string& path);
+[[nodiscard]] bool is_staging(std::string_view name) noexcept;
+
 /// Whether any known format has a node at `path`.
 Result<bool> has_node(Store& store, const Tables& tables, const std::string& path);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so

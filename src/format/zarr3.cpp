@@ -7,6 +7,7 @@
 
 #include "array/document.hpp"
 #include "array/format.hpp"
+#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -171,6 +172,7 @@ Result<void> Zarr3::check_name(std::string_view name) const {
   if (name.find('\0') != name.npos) return refuse("it contains a NUL byte");
   if (name.find_first_not_of('.') == name.npos) return refuse("it consists of dots only");
   if (name.starts_with("__")) return refuse("names that begin with '__' are reserved");
+  if (is_staging(name)) return refuse("names that begin like it are those of nodes that are being made");
   if (name == file_name) return refuse("it is the name of the metadata documents");
   if (!Json::parse(Json(name).dump())) return refuse("it is not valid UTF-8");
   return {};

@@ -1,11 +1,10 @@
-// The order in which a tree is copied, so that a kill at any moment leaves something that can be told apart from a
-// whole copy and gone on with:
+// The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
+// moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. `.sherd-copy.json` is put at the destination; it says what is being copied.
+//   2. The copy is begun beside the destination (array/staged.hpp): `copy.json` there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done.
-//   4. Documents are written, those of members before their group's. Until then nothing there can be opened.
-//      Consolidated metadata of the groups around then takes them in.
-//   5. `.sherd-copy.json` goes.
+//   4. Documents are written, those of members before their group's.
+//   5. `copy.json` goes, and what has been made is put into its place.
 // A copy that goes on compares its plan with that file, and makes what is missing.
 #include "tools/copy.hpp"
 
@@ -15,13 +14,17 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/staged.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
 namespace {
 
-constexpr std::string_view kMarkerName = ".sherd-copy.json";
+constexpr std::string_view kMarker = ".sherd-copy.json";
+
+// What another attempt can go on from; any other failure would only come again.
+bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
 
 struct NodeCopy {
   std::string path;  ///< below the root of the copy
@@ -33,29 +36,75 @@ struct NodeCopy {
 class TreeCopy {
  public:
   TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
-      : source_(source),
-        destination_(destination),
-        options_(options),
-        format_(*source.format),
-        prefix_(format_.chunk_prefix(destination.path)),
-        marker_(prefix_ + std::string(kMarkerName)) {}
+      : source_(source), destination_(destination), options_(options), format_(*source.format) {}
 
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
     SHERD_TRY(check_ranks());
     SHERD_TRY(renew_consolidated_metadata());
-    for (NodeCopy& node : nodes_) node.text = node.text.empty() ? format_.text(node.document.document) : node.text;
-    SHERD_TRY(prepare());
-    for (const NodeCopy& node : nodes_)
-      if (node.array) SHERD_TRY(copy_objects(*node.array));
-    if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) SHERD_TRY(write_document_of(*node));
-    SHERD_TRY(renew_consolidated(destination_, paths_below()));
-    SHERD_TRY(destination_.store->erase(marker_));
+    for (NodeCopy& node : nodes_) {
+      if (node.text.empty()) node.text = format_.text(node.document.document);
+      SHERD_TRY(check_text(node.text, options_.config.limits)
+                    .in_key(format_.document_key(join_path(destination_.path, node.path))));
+    }
+    SHERD_TRY(finished, is_finished());
+    if (finished) {
+      SHERD_TRY(make(destination_));
+      return report();
+    }
+    SHERD_TRY(staged, StagedNode::begin(destination_, options_.overwrite, options_.resume));
+    Store& store = *staged.place().store;
+    SHERD_TRY(marker, store.get(std::string(kMarker), options_.config.limits.metadata_bytes));
+    const std::string mine = fingerprint();
+    if (marker && *marker != mine)
+      return conflict(
+          "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
+    auto made = marker ? Result<void>{} : begin_staged(staged, mine);
+    if (made) made = finish_staged(staged);
+    if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
+    if (!made) return std::move(made).error();
     return report();
   }
 
  private:
+  static Result<void> begin_staged(const StagedNode& staged, const std::string& fingerprint) {
+    SHERD_TRY(staged.abandon());  // what it is nobody can tell
+    return staged.place().store->set(std::string(kMarker), fingerprint, Condition::absent());
+  }
+
+  Result<void> finish_staged(const StagedNode& staged) {
+    SHERD_TRY(make(staged.place()));
+    SHERD_TRY(staged.place().store->erase(std::string(kMarker)));
+    return staged.commit(paths_below());
+  }
+
+  // Makes what is not there yet, the root's document last.
+  Result<void> make(const NodePlace& root) {
+    for (NodeCopy& node : nodes_) {
+      if (!node.array) continue;
+      SHERD_TRY(destination, make_array(at(root, node.path), node.document));
+      node.array->destination = std::move(destination);
+      SHERD_TRY(copy_objects(*node.array));
+    }
+    if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      const NodePlace place = at(root, node->path);
+      const std::string key = format_.document_key(place.path);
+      SHERD_TRY(present, place.store->get(key, place.config.limits.metadata_bytes));
+      if (present != node->text) SHERD_TRY(place.store->set(key, node->text).in_key(key));
+    }
+    return {};
+  }
+
+  // Documents are put into their place last, so where the root's is the one to be written the copy was finished, and
+  // only objects that are gone since are made anew.
+  Result<bool> is_finished() const {
+    if (!options_.resume) return false;
+    SHERD_TRY(text, destination_.store->get(format_.document_key(destination_.path),
+                                            destination_.config.limits.metadata_bytes));
+    return text == nodes_.front().text;
+  }
+
   [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
     NodePlace place = root;
     place.path = join_path(root.path, path);
@@ -158,37 +207,6 @@ class TreeCopy {
     return json.dump(2);
   }
 
-  Result<void> prepare() {
-    Store& store = *destination_.store;
-    const std::string key = format_.document_key(destination_.path);
-    SHERD_TRY(marker, store.get(marker_, destination_.config.limits.metadata_bytes));
-    const std::string mine = fingerprint();
-    if (marker && options_.resume && *marker == mine) return {};
-    SHERD_TRY(occupied, has_node(store, destination_.tables, destination_.path));
-    SHERD_TRY(text, store.get(key, destination_.config.limits.metadata_bytes));
-    // Documents come last, so this one stands for a copy that was finished.
-    const bool finished = !marker && options_.resume && text == nodes_.front().text;
-    if (!finished) {
-      SHERD_TRY(listing, store.list_dir(prefix_));
-      const bool empty = listing.objects.empty() && listing.prefixes.empty();
-      if (!empty && !options_.overwrite) return standing(marker.has_value(), occupied, key);
-      if (!empty) SHERD_TRY(erase_node(destination_));
-    }
-    return store.set(marker_, mine, Condition::absent());
-  }
-
-  [[nodiscard]] Error standing(bool unfinished, bool occupied, const std::string& key) const {
-    if (unfinished && options_.resume)
-      return std::move(
-                 conflict("an unfinished copy of something else, or with other options, stands here; overwrite it"))
-          .in_key(marker_);
-    if (unfinished)
-      return std::move(conflict("an unfinished copy stands here; resume or overwrite it")).in_key(marker_);
-    return std::move(conflict(occupied ? "a node stands here already; overwrite it or choose another place"
-                                       : "objects stand here already; overwrite them or choose another place"))
-        .in_key(key);
-  }
-
   // Lanes take one object after the other. Interruption is polled on the caller's thread only.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
@@ -202,7 +220,7 @@ class TreeCopy {
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
       const CellAccess cell = access(to, unravel(task.objects[i], count), shape);
-      SHERD_TRY(done, is_done(cell.key));
+      SHERD_TRY(done, is_done(*to.place.store, cell.key));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
@@ -219,9 +237,9 @@ class TreeCopy {
     });
   }
 
-  Result<bool> is_done(const std::string& key) {
+  Result<bool> is_done(Store& store, const std::string& key) {
     if (!options_.resume) return false;
-    SHERD_TRY(present, destination_.store->open(key));
+    SHERD_TRY(present, store.open(key));
     if (present != nullptr) ++counts_.skipped;
     return present != nullptr;
   }
@@ -231,25 +249,6 @@ class TreeCopy {
     for (const NodeCopy& node : nodes_)
       if (!node.path.empty()) paths.push_back(node.path);
     return paths;
-  }
-
-  Result<void> write_document_of(const NodeCopy& node) {
-    const NodePlace place = at(destination_, node.path);
-    const std::string key = format_.document_key(place.path);
-    if (node.text.size() > place.config.limits.metadata_bytes)
-      return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
-    if (node.path.empty() && !place.path.empty()) SHERD_TRY(make_parents(place));
-    return place.store->set(key, node.text).in_key(key);
-  }
-
-  // The groups between the store's root and the copy.
-  Result<void> make_parents(NodePlace place) {
-    const std::size_t slash = place.path.rfind('/');
-    place.path = slash == std::string::npos ? "" : place.path.substr(0, slash);
-    SHERD_TRY(stands, has_node(*place.store, place.tables, place.path));
-    if (stands) return {};
-    SHERD_TRY(create_group_at(std::move(place), Json(), false));
-    return {};
   }
 
   [[nodiscard]] CopyReport report() const {
@@ -270,8 +269,6 @@ class TreeCopy {
   const NodePlace& destination_;
   const CopyOptions& options_;
   const Format& format_;
-  const std::string prefix_;
-  const std::string marker_;
   std::vector<NodeCopy> nodes_;  ///< groups before their members
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
