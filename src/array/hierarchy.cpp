@@ -10,6 +10,7 @@
 #include "array/create.hpp"
 #include "array/document.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 
@@ -154,6 +155,7 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
 
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
+  complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(document, place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
