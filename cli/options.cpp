@@ -83,8 +83,8 @@ void ChunkingOptions::add_to(Arguments& arguments) {
   arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object");
   arguments.repeated(
       "--codec", "NAME[:LEVEL]|JSON", codecs,
-      "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata; several "
-      "are applied in turn");
+      "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata, one or a "
+      "list; several are applied in turn");
   arguments.choice("--index-location", {"start", "end"}, index_location, "Where a shard's index stands");
   writing.add_to(arguments);
 }
