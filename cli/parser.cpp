@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
 namespace sherd::cli {
 namespace {
 
@@ -13,6 +15,13 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
   return text;
+}
+
+std::optional<std::uint64_t> whole_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
 // "npy|raw|json" lists all there is; "SHAPE|auto" does not.
@@ -53,13 +62,23 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
-  place(*app_->add_option(name, value, help)->type_name("N"));
+  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
 }
 
 void Arguments::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  place(*app_->add_option_function<std::uint64_t>(
-                 name, [&value](std::uint64_t given) { value = given; }, help)
-             ->type_name("N"));
+  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
+}
+
+void Arguments::take_number(const std::string& name, const std::function<void(std::uint64_t)>& take,
+                            const std::string& help) {
+  // CLI11's own numbers wrap round below 0, and it does not say what they may be.
+  const auto check = [](const std::string& given) {
+    return whole_number(given) ? std::string() : "'" + given + "' is no whole number from 0 to 2^64-1";
+  };
+  place(*app_->add_option_function<std::string>(
+                 name, [take](const std::string& given) { take(*whole_number(given)); }, help)
+             ->type_name("N")
+             ->check(CLI::Validator(check, "")));
 }
 
 void Arguments::flag(const std::string& name, bool& value, const std::string& help) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,7 @@ class Arguments {
  private:
   void place(CLI::Option& option) const;
   CLI::App* app_;
+  void take_number(const std::string& name, const std::function<void(std::uint64_t)>& take, const std::string& help);
   std::string group_;
 };
 

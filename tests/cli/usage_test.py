@@ -112,6 +112,16 @@ def test_codecs_of_other_versions_are_refused_by_name(sherd, codec):
     assert ran.code == 5
     assert f"the codec '{codec.split(':')[0]}' is not supported by this version" in ran.stderr
 
+@pytest.mark.parametrize("number", ["-1", "abc", "1.5", "", "18446744073709551616"])
+@pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --axis", "--axis"),
+                                        ("picture a p.png --index", "--index")])
+def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line, name, number):
+    *words, option = line.split()
+    ran = sherd(*words, f"{option}={number}") if number else sherd(*words, option, "")
+    assert ran.code == 2
+    assert ran.stderr.startswith(f"sherd: {name}: '{number}' is no whole number from 0 to 2^64-1; see"), ran.stderr
+
+
 
 @pytest.mark.parametrize("dtype", ["int4", "uint2", "float8_e4m3", "float4_e2m1fn", "complex_float16"])
 def test_types_of_other_versions_are_refused_by_name(sherd, dtype):
