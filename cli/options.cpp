@@ -96,7 +96,7 @@ void WritingOptions::add_to(Arguments& arguments) {
                  "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
   arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold nothing but the fill value too");
   arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
-  arguments.later({"--update VALUE", "--slack VALUE", "--layout VALUE"});
+  arguments.later({"--update rewrite", "--slack VALUE", "--layout plain"});
 }
 
 Result<void> WritingOptions::apply(Config& config) const {

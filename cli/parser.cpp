@@ -32,6 +32,12 @@ std::vector<std::string> words_of(const CLI::Option& option) {
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
 }
 
+// What may be given to an option of a later version, as it is what this one does: "rewrite", but not "VALUE".
+std::vector<std::string> words_now(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.empty() || type == "VALUE" ? std::vector<std::string>() : std::vector{type};
+}
+
 ParsedOption as_option(const CLI::Option& option) {
   ParsedOption known{
       {}, option.get_description(), option.get_type_size() != 0, option.get_expected_max() > 1, words_of(option)};
@@ -103,7 +109,7 @@ void Arguments::later(const std::vector<std::string>& options) {
     if (space == std::string::npos)
       app_->add_flag(option)->group(kLater);
     else
-      app_->add_option(option.substr(0, space))->expected(1)->group(kLater);
+      app_->add_option(option.substr(0, space))->expected(1)->group(kLater)->type_name(option.substr(space + 1));
   }
 }
 
@@ -125,7 +131,10 @@ std::optional<std::string> given_later(const CLI::App& command) {
   if (command.get_group() == kLater) return "'" + command.get_name() + "'";
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
-    if (option->get_group() == kLater) return "--" + option->get_lnames().front();
+    if (option->get_group() == kLater) {
+      if (option->results() == words_now(*option)) continue;
+      return "--" + option->get_lnames().front();
+    }
     // A word that help does not name has come through the check of a choice.
     const auto words = words_of(*option);
     for (const std::string& given : option->results())

@@ -83,6 +83,12 @@ def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("writer", WRITERS[:1])
+@pytest.mark.parametrize("option", ["--update rewrite", "--layout plain"])
+def test_what_this_version_does_anyway_may_be_asked_for(sherd, writer, option):
+    sherd.ok(*writer.split(), *option.split())
+
+
 def test_help_names_nothing_that_is_refused(sherd):
     for command in COMMANDS:
         help_text = sherd.ok(command, "--help").text
@@ -106,12 +112,6 @@ def test_a_share_is_a_number_from_0_to_1(sherd, share):
     assert ran.code == 2 and "--max-unused" in ran.stderr
 
 
-@pytest.mark.parametrize("codec", ["cast_value", "scale_offset:2", "reshape", "zfp", "n5_default", "conditional"])
-def test_codecs_of_other_versions_are_refused_by_name(sherd, codec):
-    ran = sherd("create", "a", "--shape", "4", "--dtype", "int8", "--codec", codec)
-    assert ran.code == 5
-    assert f"the codec '{codec.split(':')[0]}' is not supported by this version" in ran.stderr
-
 @pytest.mark.parametrize("number", ["-1", "abc", "1.5", "", "18446744073709551616"])
 @pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --axis", "--axis"),
                                         ("picture a p.png --index", "--index")])
@@ -121,6 +121,12 @@ def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line
     assert ran.code == 2
     assert ran.stderr.startswith(f"sherd: {name}: '{number}' is no whole number from 0 to 2^64-1; see"), ran.stderr
 
+
+@pytest.mark.parametrize("codec", ["cast_value", "scale_offset:2", "reshape", "zfp", "n5_default", "conditional"])
+def test_codecs_of_other_versions_are_refused_by_name(sherd, codec):
+    ran = sherd("create", "a", "--shape", "4", "--dtype", "int8", "--codec", codec)
+    assert ran.code == 5
+    assert f"the codec '{codec.split(':')[0]}' is not supported by this version" in ran.stderr
 
 
 @pytest.mark.parametrize("dtype", ["int4", "uint2", "float8_e4m3", "float4_e2m1fn", "complex_float16"])
