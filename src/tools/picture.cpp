@@ -174,7 +174,7 @@ Result<void> picture(const Array& array, const std::string& png, const PictureOp
     return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
   // The difference, by which values are scaled, is finite only where both are.
   if (options.range && !std::isfinite(options.range->second - options.range->first))
-    return invalid_argument("the range of a picture is two finite numbers, black and white").in_member("range");
+    return invalid_argument("must be two finite numbers, black and white").in_member("range");
   SHERD_TRY(plane, find_plane(array, options));
   const std::uint64_t channels = plane.channels;
   Bands bands(array, std::move(plane), array.config().memory_budget / 2);
