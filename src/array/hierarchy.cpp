@@ -13,6 +13,7 @@
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 
@@ -180,6 +181,7 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
 
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
   SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
+  complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written

@@ -22,6 +22,9 @@ Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
 Error no_such_codec(std::string_view name);
 /// As metadata: objects; no `configuration` where it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
+/// Codecs of new metadata: adds the members that are missing as the short form has them, also inside of shards.
+/// `dtype` is the array's. What has no short form, or none for this type, stays as it is.
+void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& dtype);
 
 class CodecChain {
  public:

@@ -124,7 +124,7 @@ struct CodecEntry {
   Result<std::unique_ptr<ArrayBytesCodec>> (*array_bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   Result<std::unique_ptr<BytesCodec>> (*bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   /// The configuration to write for a short form such as "zstd:3" or "gzip" (argument: text after the colon, or
-  /// empty); completes what the specification requires to be written.
+  /// empty), with everything that some reader requires; an empty object where one requires that there is an object.
   Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
 };
 
