@@ -7,9 +7,9 @@ import subprocess
 
 import numpy
 import pytest
-from interop.conftest import lacking
 
 from crash.deeds import COMMAND
+from lacking import lacking
 
 CHUNK_CODEC = COMMAND.parents[1] / "tests/chunk_codec"
 BLOCK = (8, 8, 8)
