@@ -100,6 +100,8 @@ class CodecChain {
   Result<void> add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type);
   [[nodiscard]] bool has_array_bytes_codec() const noexcept { return array_bytes_codec_ != nullptr || sharding_; }
 
+  /// Of what the array->bytes codec is given.
+  [[nodiscard]] Bound innermost_bound(const ChunkType& type) const;
   [[nodiscard]] Bound bound_of(std::size_t codec, Bound innermost) const;
   Result<std::span<const std::byte>> undo(std::span<const std::byte> encoded, Bound innermost, Target target,
                                           Spare& spare) const;
