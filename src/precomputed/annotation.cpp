@@ -4,7 +4,7 @@
 //
 // An object of the index by id is a record and, for each relationship, u32 n | u64 id[n]. An object of the other
 // indices is u64 count | record[count] | u64 id[count]. Source: Neuroglancer's docs/datasource/precomputed, "Annotation
-// format". cloud-volume 12.14 leaves the properties in the info's order: it agrees where that order is by size.
+// format". cloud-volume 12.15 leaves the properties in the info's order: it agrees where that order is by size.
 #include <algorithm>
 #include <array>
 
@@ -28,11 +28,6 @@ struct Record {
     return (is_polyline() ? sizeof(std::uint32_t) : vectors * rank * sizeof(float)) + property_bytes;
   }
 };
-
-Column empty_column(const AnnotationProperty& property) {
-  const PropertyKind& kind = property_kind(property.type);
-  return {*kind.dtype, kind.components, {}};
-}
 
 Record record_of(const AnnotationInfo& info) {
   Record record{info.dimensions.size(), vector_count(info.type), {}, std::vector<std::size_t>(info.properties.size())};
@@ -187,6 +182,11 @@ Result<void> check_geometry(const Annotations& annotations, const Record& record
 }
 
 }  // namespace
+
+Column empty_column(const AnnotationProperty& property) {
+  const PropertyKind& kind = property_kind(property.type);
+  return {*kind.dtype, kind.components, {}};
+}
 
 std::size_t vector_count(AnnotationType type) noexcept {
   if (type == AnnotationType::polyline) return 0;

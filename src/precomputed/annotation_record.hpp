@@ -20,6 +20,9 @@ struct PropertyKind {
 /// nullptr where nothing is called so.
 [[nodiscard]] const PropertyKind* property_kind(std::string_view name) noexcept;
 
+/// Of the type and components that hold the property.
+[[nodiscard]] Column empty_column(const AnnotationProperty& property);
+
 /// Geometry vectors of one annotation; 0 for polylines, which say it themselves.
 [[nodiscard]] std::size_t vector_count(AnnotationType type) noexcept;
 
