@@ -6,11 +6,28 @@
 
 namespace sherd::python {
 
+namespace {
+
+/// The same integers as another type; invalid where one does not fit, or is none.
+nb::object integers(const nb::object& given, const nb::object& type) {
+  const char kind = nb::cast<const char*>(given.attr("dtype").attr("kind"))[0];
+  if (kind != 'i' && kind != 'u' && kind != 'O') return {};
+  try {
+    nb::object array = given.attr("astype")(type);
+    if (nb::cast<bool>(numpy().module.attr("array_equal")(array, given))) return array;
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_OverflowError) && !error.matches(PyExc_TypeError)) throw;
+  }
+  return {};
+}
+
+}  // namespace
+
 BytesView::BytesView(nb::handle value) {
   if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
 }
 
-nb::bytes bytes_to(const std::string& text) { return {text.data(), text.size()}; }
+nb::bytes bytes_to(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 nb::object array_to(const void* data, std::size_t size, const Shape& shape, const DType& dtype) {
   NewArray made = new_array(shape, dtype, numpy_dtype(dtype), Order::c);
@@ -26,12 +43,16 @@ nb::object column_to(const neuroglancer::Column& column) {
 
 nb::object array_from(nb::handle value, const DType& dtype, const Shape& row, const std::string& what) {
   const nb::object type = numpy_dtype(dtype);
-  nb::object given = numpy().asarray(value);
+  const bool to_integers = dtype.kind() < DType::Kind::float16;
+  // Python's integers as they are: NumPy would take large ones for floats.
+  const bool is_list = !nb::isinstance(value, numpy().ndarray);
+  const nb::object given =
+      is_list && to_integers ? numpy().asarray(value, numpy().object_dtype) : numpy().asarray(value);
   const bool empty = nb::cast<std::size_t>(given.attr("size")) == 0;
-  nb::object array = numpy().module.attr("ascontiguousarray")(given, type);
-  if (!empty && dtype.kind() < DType::Kind::float16 && !given.attr("dtype").equal(type) &&
-      !nb::cast<bool>(numpy().module.attr("array_equal")(array, given)))
+  nb::object array = to_integers && !empty ? integers(given, type) : given.attr("astype")(type);
+  if (!array.is_valid())
     throw Exception(invalid_argument("must be " + dtype.name() + ", and has other values").in_member(what));
+  array = numpy().module.attr("ascontiguousarray")(array);
   if (empty && nb::cast<std::size_t>(given.attr("ndim")) == 1 && !row.empty())
     array = array.attr("reshape")(to_tuple([&] {
       Shape shape = row;

@@ -108,9 +108,11 @@ nanobind::class_<Info> bind_info(nanobind::module_& module, const char* name, co
           },
           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [type](const Info& info) { return type + ".from_json(" + quoted(document_of(info)) + ")"; })
-      .def("__reduce__", [](nb::handle self) {
-        return nb::make_tuple(self.type().attr("from_json"), nb::make_tuple(self.attr("to_json")()));
-      });
+      .def("__getstate__", [](const Info& info) { return document_of(info); })
+      .def(
+          "__setstate__",
+          [](Info& made, nb::handle document) { new (&made) Info(Info::parse(json_from(document)).value()); },
+          nb::arg("document"));
 }
 
 }  // namespace sherd::python

@@ -43,7 +43,8 @@ void bind_skeleton(nb::module_& module) {
       "The info document of skeletons, `neuroglancer_skeletons`: transform, vertex_attributes, sharding and "
       "segment_properties. Source: Neuroglancer's precomputed format.")
       .def_prop_ro(
-          "vertex_attributes", [](const SkeletonInfo& info) { return document_of(info)["vertex_attributes"]; },
+          "vertex_attributes",
+          [](const SkeletonInfo& info) { return nb::object(document_of(info)["vertex_attributes"]); },
           "What each vertex has beside its position: dicts with id, data_type and num_components.",
           nb::sig("def vertex_attributes(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(

@@ -206,7 +206,7 @@ def _vector_shape(info: AnnotationInfo) -> tuple[int, ...]:
 def _flat(geometry: Any, shape: tuple[int, ...]) -> np.ndarray:
     array = np.asarray(geometry, "f4")
     if array.shape != shape:
-        raise InvalidArgument(f"must be of shape {shape}, not {array.shape}", member="geometry")
+        raise InvalidArgument(f"geometry: must be of shape {shape}, not {array.shape}", member="geometry")
     return array.ravel()
 
 
