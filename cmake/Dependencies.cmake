@@ -1,8 +1,15 @@
 # The libraries below the engine, all private to it. An installed static Sherd looks them up with this file too.
 # Global targets, so that a project that adds a static Sherd as a subdirectory can link them.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-set(SHERD_COMPRESSION_MODULES libzstd libdeflate libisal zlib liblz4 liblzma blosc)
+set(SHERD_COMPRESSION_MODULES libdeflate libisal zlib liblz4 liblzma blosc)
 set(SHERD_IMAGE_MODULES libpng libtiff-4)
+
+if(TARGET sherd_zstd)
+  set(SHERD_ZSTD_LIBRARY sherd_zstd)
+else()
+  list(APPEND SHERD_COMPRESSION_MODULES libzstd)
+  set(SHERD_ZSTD_LIBRARY PkgConfig::SHERD_COMPRESSION)
+endif()
 
 find_package(Threads REQUIRED)
 find_package(BZip2 REQUIRED)
@@ -22,7 +29,7 @@ elseif(SHERD_DRACO)
   pkg_check_modules(SHERD_MESHES REQUIRED IMPORTED_TARGET GLOBAL draco)
 endif()
 
-set(SHERD_LIBRARIES PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)
+set(SHERD_LIBRARIES ${SHERD_ZSTD_LIBRARY} PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)
 if(TARGET PkgConfig::SHERD_MESHES)
   list(APPEND SHERD_LIBRARIES PkgConfig::SHERD_MESHES)
   set(SHERD_DRACO_MODULES draco)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sherd import neuroglancer as ng
 
-from interop.conftest import lacking
+from lacking import lacking
 
 
 @pytest.fixture(scope="module", autouse=True)
