@@ -7,6 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
+from . import neuroglancer
 from ._attributes import Attributes
 from ._errors import (
     BrokenMemberWarning,
@@ -54,13 +55,14 @@ __all__ = [
     "copy",
     "create_array",
     "create_group",
+    "neuroglancer",
     "open",
     "open_array",
     "open_group",
     "record",
 ]
 
-_LATER = ("compact", "draft2022", "neuroglancer", "repair")
+_LATER = ("compact", "draft2022", "repair")
 
 
 def __getattr__(name: str) -> object:
