@@ -9,6 +9,7 @@ namespace sherd {
 extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc32_codec, crc32c_codec, delta_codec,
     fixedscaleoffset_codec, fletcher32_codec, gzip_codec, lz4_codec, lzma_codec, numcodecs_blosc_codec, packbits_codec,
     shuffle_codec, transpose_codec, vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
+const Format& draft2022_format() noexcept;
 const Format& zarr3_format() noexcept;
 
 namespace {
@@ -27,7 +28,7 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format()};
+  static const std::array formats{&zarr3_format(), &draft2022_format()};
   return formats;
 }
 

@@ -7,6 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
+from . import draft2022
 from ._attributes import Attributes
 from ._errors import (
     BrokenMemberWarning,
@@ -52,13 +53,14 @@ __all__ = [
     "copy",
     "create_array",
     "create_group",
+    "draft2022",
     "open",
     "open_array",
     "open_group",
     "record",
 ]
 
-_LATER = ("compact", "draft2022", "neuroglancer", "repair")
+_LATER = ("compact", "neuroglancer", "repair")
 
 
 def __getattr__(name: str) -> object:

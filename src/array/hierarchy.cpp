@@ -4,6 +4,7 @@
 // be erased again rather than objects that nobody knows.
 #include "array/hierarchy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "array/consolidated.hpp"
@@ -15,8 +16,6 @@ namespace sherd {
 
 namespace {
 
-std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
-
 Result<void> check_names(const NodePlace& place) {
   std::string_view rest = place.path;
   while (!rest.empty()) {
@@ -27,21 +26,32 @@ Result<void> check_names(const NodePlace& place) {
   return {};
 }
 
-/// Whether a group stands at `place`; `conflict` where an array does.
+/// Whether a group's document stands at `place`; `conflict` where an array does.
 Result<bool> group_stands(const NodePlace& place) {
   SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
   if (node && node->type == NodeType::array)
-    return conflict("an array stands here, and an array has no members").in_key(place.format->document_key(place.path));
-  return node.has_value();
+    return conflict("an array stands here, and an array has no members")
+        .in_key(place.format->document_key(place.path, NodeType::array));
+  return node && !node->implicit;
 }
 
 Result<void> erase_contents(const NodePlace& place) {
-  const std::string prefix = prefix_of(place.path);
-  const std::string document = place.format->document_key(place.path);
-  SHERD_TRY(listing, place.store->list_dir(prefix));
-  for (const std::string& name : listing.prefixes) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
-  for (const auto& object : listing.objects) {
-    if (prefix + object.name != document) SHERD_TRY(place.store->erase(prefix + object.name));
+  const std::vector<std::string> documents = place.format->probes(place.path);
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    SHERD_TRY(listing, place.store->list_dir(prefix));
+    for (const std::string& name : listing.prefixes) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
+    for (const auto& object : listing.objects) {
+      const std::string key = prefix + object.name;
+      const bool is_document = std::find(documents.begin(), documents.end(), key) != documents.end();
+      if (!is_document) SHERD_TRY(place.store->erase(key));
+    }
+  }
+  return {};
+}
+
+Result<void> erase_documents(const NodePlace& place, const std::string& but) {
+  for (const std::string& key : place.format->probes(place.path)) {
+    if (key != but) SHERD_TRY(place.store->erase(key));
   }
   return {};
 }
@@ -60,24 +70,24 @@ Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
     if (!stands) site.missing_groups.push_back(std::move(path));
   }
-  const std::string key = place.format->document_key(place.path);
-  SHERD_TRY(occupied, has_node(*place.store, place.tables, place.path));
+  const std::string key = place.format->document_key(place.path, type);
+  SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
   if (occupied && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path").in_key(key);
   if (occupied || type == NodeType::group) return site;
-  SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
-  if (!listing.objects.empty() || !listing.prefixes.empty())
+  SHERD_TRY(crowded, has_contents(place));
+  if (crowded)
     return conflict("objects stand where the new array's chunks would, but no node; remove them or choose another path")
         .in_key(key);
   return site;
 }
 
-Result<Generation> write_node(const NodePlace& place, const Site& site, const Json& document) {
+Result<Generation> write_node(const NodePlace& place, NodeType type, const Site& site, const Json& document) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
-    auto written = write_document(parent, group, Condition::absent());
+    auto written = write_document(parent, NodeType::group, group, Condition::absent());
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
     SHERD_TRY(stands, group_stands(parent));
@@ -86,8 +96,9 @@ Result<Generation> write_node(const NodePlace& place, const Site& site, const Js
   if (site.occupied) {
     SHERD_TRY(unlist(place));
     SHERD_TRY(erase_contents(place));
+    SHERD_TRY(erase_documents(place, place.format->document_key(place.path, type)));
   }
-  SHERD_TRY(generation, write_document(place, document, site.occupied ? Condition{} : Condition::absent()));
+  SHERD_TRY(generation, write_document(place, type, document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
   return generation;
 }
@@ -129,7 +140,7 @@ NodePlace at_path(const NodePlace& place, std::string path) {
 
 Result<Node> make_node(NodePlace place, NodeDocument document) {
   if (document.type == NodeType::group) return Node(make_group(std::move(place), std::move(document)));
-  const std::string key = place.format->document_key(place.path);
+  const std::string key = place.format->document_key(place.path, NodeType::array);
   auto array = make_array(std::move(place), std::move(document));
   if (!array) return stored_error(std::move(array).error()).in_key(key);
   return Node(*std::move(array));
@@ -142,33 +153,65 @@ Result<std::optional<Node>> find_node(NodePlace place) {
   return std::optional(std::move(node));
 }
 
+Result<void> enter(NodePlace& place) {
+  SHERD_TRY(format, place.format->enter(*place.store, place.config.limits));
+  if (format == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  place.format = std::move(format);
+  return {};
+}
+
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite) {
   if (!attributes.is_null() && !attributes.is_object())
     return invalid_argument("must be an object").in_member("attributes");
   SHERD_TRY(site, survey(place, NodeType::group, overwrite));
+  SHERD_TRY(enter(place));
   SHERD_TRY(document, place.format->group_document(attributes));
   SHERD_TRY(node, place.format->lower(document, place.config.limits));
-  SHERD_TRY(write_node(place, site, document));
+  SHERD_TRY(write_node(place, NodeType::group, site, document));
   return make_group(std::move(place), std::move(node));
 }
 
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
+  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs, place.format->default_codecs()));
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(document, place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
   SHERD_TRY(site, survey(place, NodeType::array, options.overwrite));
-  SHERD_TRY(generation, write_node(place, site, document));
+  SHERD_TRY(enter(place));
+  SHERD_TRY(generation, write_node(place, NodeType::array, site, document));
   node.generation = std::move(generation);
   return make_array(std::move(place), std::move(node));
 }
 
-Result<bool> has_node(Store& store, const Tables& tables, const std::string& path) {
-  for (const Format* format : tables.formats) {
-    for (const std::string& key : format->probes(path)) {
-      SHERD_TRY(source, store.open(key));
-      if (source != nullptr) return true;
+Result<Presence> presence(const NodePlace& place) {
+  auto node = place.format->open(*place.store, place.path, place.config.limits);
+  if (!node && is_stored_fault(node.error())) return Presence::stored;
+  if (!node) return std::move(node).error();
+  if (!*node) return Presence::none;
+  return (*node)->implicit ? Presence::implicit : Presence::stored;
+}
+
+Result<bool> has_node(const NodePlace& place) {
+  NodePlace asked = place;
+  for (const Format* format : place.tables.formats) {
+    const bool own = place.format != nullptr && place.format->name() == format->name();
+    if (!own) {
+      SHERD_TRY(bound, format->in(*place.store, place.config.limits));
+      if (bound == nullptr) continue;
+      asked.format = std::move(bound);
+    } else {
+      asked.format = place.format;
     }
+    SHERD_TRY(found, presence(asked));
+    if (found == Presence::stored) return true;
+  }
+  return false;
+}
+
+Result<bool> has_contents(const NodePlace& place) {
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    SHERD_TRY(listing, place.store->list_dir(prefix));
+    if (!listing.objects.empty() || !listing.prefixes.empty()) return true;
   }
   return false;
 }
@@ -177,8 +220,8 @@ Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
-  SHERD_TRY(place.store->erase(place.format->document_key(place.path)));
-  SHERD_TRY(place.store->erase_prefix(prefix_of(place.path)));
+  SHERD_TRY(erase_documents(place, {}));
+  for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->erase_prefix(prefix));
   return renew_consolidated(place);
 }
 

@@ -1,6 +1,7 @@
 // Nodes by path: found, made and erased in any format. What the public open and create calls and Group share.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,14 +28,22 @@ Result<std::optional<Node>> find_node(NodePlace place);
 Result<Node> make_node(NodePlace place, NodeDocument document);
 [[nodiscard]] Group make_group(NodePlace place, NodeDocument document);
 
+/// Makes the store of `place` begin a hierarchy of its format where it does not yet; `conflict` where it begins
+/// another.
+Result<void> enter(NodePlace& place);
 /// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
 /// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
 /// array, or where other objects stand in a new array's place. Overwriting erases everything below the place first.
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 
-/// Whether any known format has a node at `path`.
-Result<bool> has_node(Store& store, const Tables& tables, const std::string& path);
+/// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
+enum class Presence : std::uint8_t { none, implicit, stored };
+Result<Presence> presence(const NodePlace& place);
+/// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
+Result<bool> has_node(const NodePlace& place);
+/// Whether objects stand where those of a node at `place` and of its members would, its document perhaps aside.
+Result<bool> has_contents(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
 /// that what is cut short can be done again.
 Result<void> erase_node(const NodePlace& place);

@@ -32,19 +32,18 @@ struct NodeCopy {
 
 class TreeCopy {
  public:
-  TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
+  TreeCopy(const NodePlace& source, NodePlace destination, const CopyOptions& options)
       : source_(source),
-        destination_(destination),
+        destination_(std::move(destination)),
         options_(options),
         format_(*source.format),
-        prefix_(format_.chunk_prefix(destination.path)),
-        marker_(prefix_ + std::string(kMarkerName)) {}
+        marker_(destination_.format->chunk_prefix(destination_.path) + std::string(kMarkerName)) {}
 
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
     SHERD_TRY(check_ranks());
     SHERD_TRY(renew_consolidated_metadata());
-    for (NodeCopy& node : nodes_) node.text = node.text.empty() ? format_.text(node.document.document) : node.text;
+    for (NodeCopy& node : nodes_) node.text = node.text.empty() ? new_format().text(node.document.document) : node.text;
     SHERD_TRY(prepare());
     for (const NodeCopy& node : nodes_)
       if (node.array) SHERD_TRY(copy_objects(*node.array));
@@ -67,10 +66,16 @@ class TreeCopy {
     const NodePlace place = at(source_, path);
     SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
     if (!document) return {};  // erased since it was listed
-    const std::string key = format_.document_key(place.path);
+    const std::string key = format_.document_key(place.path, document->type);
     if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
-    nodes_.push_back({path, *std::move(document), text.value_or(""), {}});
+    NodeCopy node{path, *std::move(document), text.value_or(""), {}};
+    if (changes_format()) {
+      SHERD_TRY(fresh, new_format().group_document(node.document.attributes));
+      node.document.document = std::move(fresh);
+      node.text.clear();
+    }
+    nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};
@@ -93,15 +98,22 @@ class TreeCopy {
   }
 
   Result<void> plan_array(const NodePlace& place, const std::string& path, NodeDocument document) {
-    SHERD_TRY(text, place.store->get(format_.document_key(place.path), place.config.limits.metadata_bytes));
+    const std::string key = format_.document_key(place.path, NodeType::array);
+    SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     auto source = make_array(place, document);
     if (!source) return stored_error(std::move(source).error());
+    SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), options));
+    SHERD_TRY(spec, copied_spec(source->state(), options, new_format().default_codecs()));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
-    if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
+    if (changes_format()) {
+      SHERD_TRY(fresh, new_document(spec, node.document.attributes));
+      SHERD_TRY(lowered, new_format().lower(std::move(fresh), to.config.limits));
+      node.document = std::move(lowered);
+      node.text.clear();
+    } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
       SHERD_TRY(changed, format_.with_chunks(node.document.document, spec));
       if (!(changed == node.document.document)) node.text.clear();
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
@@ -115,6 +127,16 @@ class TreeCopy {
     return {};
   }
 
+  [[nodiscard]] const Format& new_format() const { return *destination_.format; }
+  [[nodiscard]] bool changes_format() const { return format_.name() != new_format().name(); }
+
+  // Keys stay alike as far as the other format lets them: what they begin with is its own.
+  [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
+    spec.keys = KeyEncoding{.separator = spec.keys.separator};
+    spec.attributes = attributes;
+    return new_format().array_document(spec);
+  }
+
   Result<void> check_ranks() const {
     if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
     return std::move(invalid_argument("no array here has so many dimensions"))
@@ -125,7 +147,7 @@ class TreeCopy {
   Result<void> renew_consolidated_metadata() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       NodeCopy& group = nodes_[i];
-      const auto told = format_.consolidated(group.document.document);
+      const auto told = new_format().consolidated(group.document.document);
       if (!told) continue;
       Consolidated documents;
       for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
@@ -138,7 +160,7 @@ class TreeCopy {
         return a.first == b.first && same_node(a.second, b.second);
       };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
-      SHERD_TRY(document, format_.with_consolidated(group.document.document, std::move(documents)));
+      SHERD_TRY(document, new_format().with_consolidated(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
       group.text.clear();
     }
@@ -160,20 +182,21 @@ class TreeCopy {
 
   Result<void> prepare() {
     Store& store = *destination_.store;
-    const std::string key = format_.document_key(destination_.path);
+    const std::string key = new_format().document_key(destination_.path, nodes_.front().document.type);
     SHERD_TRY(marker, store.get(marker_, destination_.config.limits.metadata_bytes));
     const std::string mine = fingerprint();
     if (marker && options_.resume && *marker == mine) return {};
-    SHERD_TRY(occupied, has_node(store, destination_.tables, destination_.path));
+    SHERD_TRY(occupied, has_node(destination_));
     SHERD_TRY(text, store.get(key, destination_.config.limits.metadata_bytes));
     // Documents come last, so this one stands for a copy that was finished.
     const bool finished = !marker && options_.resume && text == nodes_.front().text;
     if (!finished) {
-      SHERD_TRY(listing, store.list_dir(prefix_));
-      const bool empty = listing.objects.empty() && listing.prefixes.empty();
+      SHERD_TRY(crowded, has_contents(destination_));
+      const bool empty = !occupied && !crowded;
       if (!empty && !options_.overwrite) return standing(marker.has_value(), occupied, key);
       if (!empty) SHERD_TRY(erase_node(destination_));
     }
+    SHERD_TRY(enter(destination_));
     return store.set(marker_, mine, Condition::absent());
   }
 
@@ -235,7 +258,7 @@ class TreeCopy {
 
   Result<void> write_document_of(const NodeCopy& node) {
     const NodePlace place = at(destination_, node.path);
-    const std::string key = format_.document_key(place.path);
+    const std::string key = new_format().document_key(place.path, node.document.type);
     if (node.text.size() > place.config.limits.metadata_bytes)
       return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
     if (node.path.empty() && !place.path.empty()) SHERD_TRY(make_parents(place));
@@ -246,7 +269,7 @@ class TreeCopy {
   Result<void> make_parents(NodePlace place) {
     const std::size_t slash = place.path.rfind('/');
     place.path = slash == std::string::npos ? "" : place.path.substr(0, slash);
-    SHERD_TRY(stands, has_node(*place.store, place.tables, place.path));
+    SHERD_TRY(stands, has_node(place));
     if (stands) return {};
     SHERD_TRY(create_group_at(std::move(place), Json(), false));
     return {};
@@ -267,10 +290,9 @@ class TreeCopy {
   }
 
   const NodePlace& source_;
-  const NodePlace& destination_;
+  NodePlace destination_;
   const CopyOptions& options_;
-  const Format& format_;
-  const std::string prefix_;
+  const Format& format_;  ///< of the source
   const std::string marker_;
   std::vector<NodeCopy> nodes_;  ///< groups before their members
   bool rank_met_ = false;

@@ -112,11 +112,11 @@ bool is_opaque(const ChunkLayout& layout) {
 
 }  // namespace
 
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options) {
+Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults) {
   ArraySpec spec = *source.document().array;
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
     return spec;
@@ -124,7 +124,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   std::optional<Codecs> leaf;
   if (options.codecs) {
     CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
     leaf = std::move(fresh.codecs);
   }
   SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));
