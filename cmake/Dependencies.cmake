@@ -1,8 +1,15 @@
 # The libraries below the engine, all private to it. An installed static Sherd looks them up with this file too.
 # Global targets, so that a project that adds a static Sherd as a subdirectory can link them.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-set(SHERD_COMPRESSION_MODULES libzstd libdeflate libisal zlib liblz4 liblzma blosc)
+set(SHERD_COMPRESSION_MODULES libdeflate libisal zlib liblz4 liblzma blosc)
 set(SHERD_IMAGE_MODULES libpng libtiff-4)
+
+if(TARGET sherd_zstd)
+  set(SHERD_ZSTD_LIBRARY sherd_zstd)
+else()
+  list(APPEND SHERD_COMPRESSION_MODULES libzstd)
+  set(SHERD_ZSTD_LIBRARY PkgConfig::SHERD_COMPRESSION)
+endif()
 
 find_package(Threads REQUIRED)
 find_package(BZip2 REQUIRED)
@@ -11,4 +18,4 @@ pkg_check_modules(SHERD_COMPRESSION REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_COMP
 pkg_check_modules(SHERD_IMAGES REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_IMAGE_MODULES})
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
 
-set(SHERD_LIBRARIES PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)
+set(SHERD_LIBRARIES ${SHERD_ZSTD_LIBRARY} PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)

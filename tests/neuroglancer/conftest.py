@@ -1,0 +1,32 @@
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+
+@pytest.fixture(scope="session")
+def neuroglancer():
+    """The viewer in a browser, one for all tests."""
+    from lacking import lacking
+    from neuroglancer.server import Server
+    from neuroglancer.viewer import NODE, PAGE, Neuroglancer
+
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        lacking("Chromium")
+    if not (PAGE / "index.html").is_file() or not NODE.exists():
+        lacking("Neuroglancer")
+    with Server(PAGE) as page, Neuroglancer(chromium, page.url) as viewer:
+        yield viewer
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The HTTP server of the test's folder, tmp_path, with another origin than the page."""
+    from neuroglancer.server import Server
+
+    with Server(tmp_path) as server:
+        yield server

@@ -1,0 +1,54 @@
+// Opens pages in one headless browser: each line of stdin is a request, each line of stdout its answer, until stdin ends.
+//   node driver.mjs CHROMIUM      {url, width, height, voxels} -> {outcome, errors, picture, panel, volumes} or {thrown}
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+// A page that hangs shall not hang the tests; nothing that works takes a hundredth of it.
+const patience = 300_000;
+
+async function answer(request) {
+  const page = await browser.newPage();
+  const late = setTimeout(patience, null, { ref: false }).then(() => ({ thrown: "the page is never ready" }));
+  const looked = look(page, request).catch((error) => ({ thrown: String(error) }));
+  const first = await Promise.race([looked, late]);
+  await page.close();
+  return first;
+}
+
+async function look(page, { url, width, height, voxels }) {
+  const spoken = [];
+  page.on("pageerror", (error) => spoken.push(String(error)));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" ? !/^Failed to load resource/.test(text) : /^Error/.test(text)) spoken.push(text);
+  });
+  page.setDefaultTimeout(0);
+  await page.setViewportSize({ width, height });
+  await page.goto(url);
+  await page.waitForFunction(() => globalThis.probe?.loaded());
+  const outcome = await page.evaluate(() => probe.outcome());
+  const panel = await page.evaluate(() => probe.draw());
+  const picture = (await page.screenshot()).toString("base64");
+  const errors = [...(await page.evaluate(() => probe.errors())), ...spoken];
+  const volumes = voxels ? await page.evaluate(() => probe.volumes()) : [];
+  return { outcome, errors, panel, picture, volumes };
+}
+
+const browser = await chromium.launch({
+  executablePath: process.argv[2],
+  args: [
+    "--no-sandbox", // root may not have one
+    "--use-angle=swiftshader", // WebGL without a graphics card
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+  ],
+});
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(JSON.stringify(await answer(JSON.parse(line))) + "\n");
+}
+await browser.close();
