@@ -10,7 +10,7 @@ import zipfile
 import numpy
 import pytest
 import sherd
-from interop.conftest import lacking
+from lacking import lacking
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-draft2022/bin/python"

@@ -280,7 +280,7 @@ def test_settings_of_later_versions_are_refused_by_name(tmp_path, setting):
     assert not (tmp_path / "g").exists()
 
 
-@pytest.mark.parametrize("name", ["compact", "repair", "neuroglancer", "draft2022"])
+@pytest.mark.parametrize("name", ["compact", "repair", "neuroglancer"])
 def test_names_of_later_versions_say_so(name):
     with pytest.raises(AttributeError, match="not supported by this version"):
         getattr(sherd, name)
