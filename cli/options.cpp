@@ -83,8 +83,8 @@ void ChunkingOptions::add_to(Arguments& arguments) {
   arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object");
   arguments.repeated(
       "--codec", "NAME[:LEVEL]|JSON", codecs,
-      "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata; several "
-      "are applied in turn");
+      "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata, one or a "
+      "list; several are applied in turn");
   arguments.choice("--index-location", {"start", "end"}, index_location, "Where a shard's index stands");
   writing.add_to(arguments);
 }
@@ -96,7 +96,7 @@ void WritingOptions::add_to(Arguments& arguments) {
                  "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
   arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold nothing but the fill value too");
   arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
-  arguments.later({"--update VALUE", "--slack VALUE", "--layout VALUE"});
+  arguments.later({"--update rewrite", "--slack VALUE", "--layout plain"});
 }
 
 Result<void> WritingOptions::apply(Config& config) const {

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
 namespace sherd::cli {
 namespace {
 
@@ -15,12 +17,25 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   return text;
 }
 
+std::optional<std::uint64_t> whole_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
+}
+
 // "npy|raw|json" lists all there is; "SHAPE|auto" does not.
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const bool closed =
       type.find('|') != std::string::npos && type.find_first_not_of("abcdefghijklmnopqrstuvwxyz|") == std::string::npos;
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
+}
+
+// What may be given to an option of a later version, as it is what this one does: "rewrite", but not "VALUE".
+std::vector<std::string> words_now(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.empty() || type == "VALUE" ? std::vector<std::string>() : std::vector{type};
 }
 
 ParsedOption as_option(const CLI::Option& option) {
@@ -53,13 +68,23 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
-  place(*app_->add_option(name, value, help)->type_name("N"));
+  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
 }
 
 void Arguments::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  place(*app_->add_option_function<std::uint64_t>(
-                 name, [&value](std::uint64_t given) { value = given; }, help)
-             ->type_name("N"));
+  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
+}
+
+void Arguments::take_number(const std::string& name, const std::function<void(std::uint64_t)>& take,
+                            const std::string& help) {
+  // CLI11's own numbers wrap round below 0, and it does not say what they may be.
+  const auto check = [](const std::string& given) {
+    return whole_number(given) ? std::string() : "'" + given + "' is no whole number from 0 to 2^64-1";
+  };
+  place(*app_->add_option_function<std::string>(
+                 name, [take](const std::string& given) { take(*whole_number(given)); }, help)
+             ->type_name("N")
+             ->check(CLI::Validator(check, "")));
 }
 
 void Arguments::flag(const std::string& name, bool& value, const std::string& help) {
@@ -84,7 +109,7 @@ void Arguments::later(const std::vector<std::string>& options) {
     if (space == std::string::npos)
       app_->add_flag(option)->group(kLater);
     else
-      app_->add_option(option.substr(0, space))->expected(1)->group(kLater);
+      app_->add_option(option.substr(0, space))->expected(1)->group(kLater)->type_name(option.substr(space + 1));
   }
 }
 
@@ -106,7 +131,10 @@ std::optional<std::string> given_later(const CLI::App& command) {
   if (command.get_group() == kLater) return "'" + command.get_name() + "'";
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
-    if (option->get_group() == kLater) return "--" + option->get_lnames().front();
+    if (option->get_group() == kLater) {
+      if (option->results() == words_now(*option)) continue;
+      return "--" + option->get_lnames().front();
+    }
     // A word that help does not name has come through the check of a choice.
     const auto words = words_of(*option);
     for (const std::string& given : option->results())

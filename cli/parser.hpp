@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,7 +37,8 @@ class Arguments {
   void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                 const std::string& help);
   /// Options that a later version is to have: known to the parser, absent from help, refused where they are given.
-  /// A name alone is a flag, "--name VALUE" takes a value.
+  /// A name alone is a flag, "--name VALUE" takes a value; "--name word" takes the word, which says what this version
+  /// does anyway, and refuses others.
   void later(const std::vector<std::string>& options);
   /// Example command lines and what each does, at the end of the help.
   void examples(const std::vector<std::pair<std::string, std::string>>& examples);
@@ -48,6 +50,7 @@ class Arguments {
 
  private:
   void place(CLI::Option& option) const;
+  void take_number(const std::string& name, const std::function<void(std::uint64_t)>& take, const std::string& help);
   CLI::App* app_;
   std::string group_;
 };

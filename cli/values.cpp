@@ -123,12 +123,15 @@ Json parse_value_argument(const std::string& text) {
 Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts) {
   std::vector<Json> codecs;
   for (const std::string& text : texts) {
-    if (!text.starts_with('{') && !text.starts_with('@')) {
+    if (!text.starts_with('{') && !text.starts_with('[') && !text.starts_with('@')) {
       codecs.emplace_back(text);
       continue;
     }
     SHERD_TRY(json, parse_json_argument(text));
-    codecs.push_back(std::move(json));
+    if (json.is_array())
+      codecs.insert(codecs.end(), json.elements().begin(), json.elements().end());
+    else
+      codecs.push_back(std::move(json));
   }
   return codecs;
 }

@@ -26,7 +26,7 @@ namespace sherd::cli {
 [[nodiscard]] Result<Json> parse_json_argument(const std::string& text);
 /// JSON; what is none is a string, so that NaN and 0x7fc00000 need no quotes within quotes.
 [[nodiscard]] Json parse_value_argument(const std::string& text);
-/// Codecs as create_array() takes them: short forms stay strings, `{…}` is JSON.
+/// Codecs as create_array() takes them: short forms stay strings, `{…}` is JSON, and `[…]` several in turn.
 [[nodiscard]] Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts);
 
 /// "12.3 MiB", "512 B".

@@ -231,6 +231,13 @@ void bind_changes(nb::class_<BoundArray>& type) {
           nb::arg("data"), nb::arg("axis") = 0,
           nb::sig("def append(self, data: typing.Any, axis: int = 0) -> tuple[int, ...]"),
           "Grows the array along `axis` by the data's length there and writes the data; gives the new shape.")
+      .def(
+          "appender",
+          [](const BoundArray&, const nb::args&, const nb::kwargs&) -> nb::object {
+            throw Exception(unsupported("array.appender() is not supported by this version; append() writes at once"));
+          },
+          nb::sig("def appender(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"),
+          "Of a later version; append() writes at once.")
       .def("_attributes", [](const BoundArray& self) { return json_to(self.array.attributes()); })
       .def("_set_attributes",
            [](BoundArray& self, nb::handle attributes) {

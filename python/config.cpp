@@ -1,7 +1,6 @@
 // Knows the settings by their Python names, and what values each takes: one table, a row a setting.
 #include "python/config.hpp"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -69,11 +68,29 @@ constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
 
-// Settings of later versions.
-constexpr std::array<std::string_view, 3> kLaterSettings{"update", "slack", "layout"};
+/// A setting of later versions; `now` names what this version does anyway, where that has a name.
+struct LaterSetting {
+  const char* name;
+  const char* now;
+};
+constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}, {"layout", "plain"}};
+
+const LaterSetting* find_later(std::string_view name) {
+  for (const LaterSetting& setting : kLaterSettings)
+    if (setting.name == name) return &setting;
+  return nullptr;
+}
 
 Exception for_later(const std::string& what) {
   return Exception(unsupported(what + " is not supported by this version"));
+}
+
+Exception for_later(const LaterSetting& setting) {
+  return Exception(Error(for_later("the setting '" + std::string(setting.name) + "'").error()).in_member("config"));
+}
+
+bool is_text(nb::handle value, const char* text) {
+  return PyUnicode_Check(value.ptr()) && PyUnicode_CompareWithASCIIString(value.ptr(), text) == 0;
 }
 
 template <auto member, const auto& names>
@@ -84,7 +101,7 @@ template <auto member, const auto& names>
 void set_name(Config& config, nb::handle value) {
   std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (PyUnicode_Check(value.ptr()) && PyUnicode_CompareWithASCIIString(value.ptr(), names[i]) == 0) {
+    if (is_text(value, names[i])) {
       config.*member = static_cast<std::remove_reference_t<decltype(config.*member)>>(i);
       return;
     }
@@ -94,8 +111,7 @@ void set_name(Config& config, nb::handle value) {
 }
 
 void set_chunk_order(Config& config, nb::handle value) {
-  if (PyUnicode_Check(value.ptr()) && PyUnicode_CompareWithASCIIString(value.ptr(), "arrival") == 0)
-    throw for_later("\"arrival\"");
+  if (is_text(value, "arrival")) throw for_later("\"arrival\"");
   set_name<&Config::chunk_order, kChunkOrders>(config, value);
 }
 
@@ -108,15 +124,19 @@ void set_share(Config& config, nb::handle value) {
   config.max_unused = share;
 }
 
+/// sherd._limits.Limits: a mapping that can be assigned, but not changed in its place, where nothing would come of it.
+nb::object limits_class() { return nb::module_::import_("sherd._limits").attr("Limits"); }
+
 nb::object get_limits(const Config& config) {
   nb::dict limits;
   for (const auto& [name, value] : config.limits.entries()) limits[nb::str(name.data(), name.size())] = value;
-  return limits;
+  return limits_class()(limits);
 }
 void set_limits(Config& config, nb::handle value) {
-  if (!PyDict_Check(value.ptr())) throw wrong_value(value, "a dict of limits by name");
-  for (const auto& [name, limit] : nb::borrow<nb::dict>(value))
-    config.limits.set(text_of(name, "a limit's name"), to_count<std::uint64_t>(limit)).value();
+  if (!PyDict_Check(value.ptr()) && !nb::isinstance(value, limits_class()))
+    throw wrong_value(value, "a dict of limits by name");
+  for (const nb::handle item : nb::object(value.attr("items")()))
+    config.limits.set(text_of(item[0], "a limit's name"), to_count<std::uint64_t>(item[1])).value();
 }
 
 constexpr Setting kSettings[] = {
@@ -145,8 +165,8 @@ constexpr Setting kSettings[] = {
      "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
-    {"limits", "dict[str, int]", get_limits, set_limits,
-     "Bounds on what stored bytes may ask for, by name; setting changes those named."},
+    {"limits", "typing.Mapping[str, int]", get_limits, set_limits,
+     "Bounds on what stored bytes may ask for, by name; assigning a dict changes those named."},
 };
 
 const Setting* find_setting(std::string_view name) {
@@ -156,9 +176,11 @@ const Setting* find_setting(std::string_view name) {
 }
 
 void change(Config& config, const std::string& name, nb::handle value) {
+  if (const LaterSetting* later = find_later(name)) {
+    if (later->now != nullptr && is_text(value, later->now)) return;
+    throw for_later(*later);
+  }
   const Setting* setting = find_setting(name);
-  if (std::find(kLaterSettings.begin(), kLaterSettings.end(), name) != kLaterSettings.end())
-    throw Exception(Error(for_later("the setting '" + name + "'").error()).in_member("config"));
   if (setting == nullptr) {
     std::string known;
     for (const Setting& each : kSettings) known += (known.empty() ? "" : ", ") + std::string(each.name);
@@ -189,6 +211,24 @@ std::string print_defaults(const Defaults& self) {
   for (const Setting& setting : kSettings)
     text += std::string("\n  ") + setting.name + " = " + quoted(setting.get(self.config));
   return text;
+}
+
+void bind_later(nb::class_<Defaults>& type) {
+  for (const LaterSetting& setting : kLaterSettings) {
+    const LaterSetting* const row = &setting;
+    const std::string now = row->now == nullptr ? "typing.NoReturn" : "typing.Literal['" + std::string(row->now) + "']";
+    const std::string get_type = std::string("def ") + row->name + "(self) -> " + now;
+    const std::string set_type = std::string("def ") + row->name + "(self, value: " + now + ", /) -> None";
+    type.def_prop_rw(
+        row->name,
+        [row](const Defaults& /*self*/) {
+          if (row->now == nullptr) throw for_later(*row);
+          return nb::str(row->now);
+        },
+        [row](Defaults& self, nb::object value) { change(self.config, row->name, value); },
+        nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
+        "Of a later version; there is nothing to choose in this one.");
+  }
 }
 
 }  // namespace
@@ -239,6 +279,7 @@ void bind_config(nb::module_& module) {
         nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
         row->doc);
   }
+  bind_later(type);
   type.def(
       "set", [](Defaults& self, const nb::kwargs& settings) { change_all(self.config, settings); },
       nb::sig("def set(self, **settings: typing.Any) -> None"),

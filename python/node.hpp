@@ -10,8 +10,6 @@
 
 namespace sherd::python {
 
-/// A path or URL, or an os.PathLike, as bytes, as the file system has it.
-[[nodiscard]] std::string url_from(nb::handle value);
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
 /// Whether that is a Store, whose root begins a hierarchy; what a path or URL names may lie in one.

@@ -40,14 +40,15 @@ nb::tuple reduce_store(nb::handle self) {
   return nb::make_tuple(self.type(), nb::make_tuple(url.c_str()));
 }
 
-}  // namespace
-
+/// A path or URL, or an os.PathLike, as bytes, as the file system has it.
 std::string url_from(nb::handle value) {
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) throw nb::python_error();
   const nb::object owner = nb::steal(bytes);
   return {PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};
 }
+
+}  // namespace
 
 bool is_store(nb::handle value) { return nb::isinstance<BoundStore>(value); }
 

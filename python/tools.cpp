@@ -21,9 +21,9 @@ nb::dict report_to(const CopyReport& report) {
 
 /// Takes the options of a new array that a copy can change; `resume` besides.
 nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& given, bool resume) {
-  const std::string from = url_from(source);
-  const std::string to = url_from(destination);
   CreateOptions create = create_options(given, config_from(nb::none()));
+  const std::shared_ptr<Store> from = store_from(source, create.config);
+  const std::shared_ptr<Store> to = store_from(destination, create.config);
   CopyOptions options{.auto_shards = create.auto_shards,
                       .codecs = std::move(create.codecs),
                       .resume = resume,
@@ -33,7 +33,7 @@ nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& gi
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
-  return report_to(call([&] { return in_store(sherd::copy(from, to, options), from + " or " + to); }));
+  return report_to(call([&] { return in_store(sherd::copy(from, to, options), from->url() + " or " + to->url()); }));
 }
 
 }  // namespace
@@ -46,12 +46,12 @@ void bind_tools(nb::module_& module) {
   module.def(
       "check",
       [](nb::handle place, const std::string& path, bool data, nb::handle settings) {
-        const std::string url = url_from(place);
         const CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
-        return json_to(call([&] { return sherd::check(url, options); }).to_json());
+        const std::shared_ptr<Store> store = store_from(place, options.config);
+        return json_to(call([&] { return sherd::check(store, options); }).to_json());
       },
-      nb::arg("url"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(),
-      nb::sig("def check(url: object, path: str, data: bool, config: object | None) -> dict[str, typing.Any]"),
+      nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(),
+      nb::sig("def check(store: object, path: str, data: bool, config: object | None) -> dict[str, typing.Any]"),
       "Verifies a node and all below it.");
 }
 

@@ -110,6 +110,13 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
   return place;
 }
 
+Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config) {
+  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(around, enclosure(*store, config));
+  if (around) return new_place(std::move(around->store), around->path, format, config);
+  return new_place(std::move(store), "", format, config);
+}
+
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {
   std::optional<Enclosure> around;
   SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {

@@ -24,6 +24,8 @@ Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vect
 /// Where a new array or group goes: its format is that of the store's hierarchy unless another is asked for.
 Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
                             const Config& config);
+/// The same for the node of a URL: in the hierarchy in which its place lies, or in a store of its own.
+Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config);
 /// A hierarchy, and a place in it.
 struct Enclosure {
   std::shared_ptr<Store> store;

@@ -17,6 +17,8 @@ struct StoreEntry {
 };
 
 [[nodiscard]] Tables tables() noexcept;
+/// What chunks of the precomputed format are encoded with; in place of tables().codecs there, and nowhere else.
+[[nodiscard]] CodecTable precomputed_codecs() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;
 

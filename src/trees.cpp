@@ -1,5 +1,7 @@
 // The public ways into what is done with whole trees: copy, check and import. A URL names a store whose root is the
 // node; the format is the first of the table that knows something there, readable or not.
+#include <filesystem>
+
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -32,16 +34,23 @@ Result<Enclosure> find_store(std::string_view url, const std::string& path, cons
   return Enclosure{around->store, around->path + "/" + path};
 }
 
-/// Where a node is, as a prefix of all that is below it.
-std::string location(const NodePlace& place) {
-  const std::string url = url_below(place.store->url(), place.path);
-  return url.ends_with('/') ? url : url + "/";
+/// Where a node is, as a prefix of all that is below it; for files without the symbolic links on the way there.
+Result<std::string> location(const NodePlace& place) {
+  std::string text = url_below(place.store->url(), place.path);
+  if (text.starts_with("file:")) {
+    SHERD_TRY(url, parse_url(text));
+    std::error_code failed;
+    const auto path = std::filesystem::weakly_canonical(url.path, failed);
+    if (failed) return io_error("cannot find out what " + url.path + " is: " + failed.message());
+    text = path.string();
+  }
+  return text.ends_with('/') ? text : text + "/";
 }
 
 /// A copy cannot go into its own source, nor, where it replaces something, around it.
 Result<void> check_apart(const NodePlace& source, const NodePlace& destination, bool one_store) {
-  const std::string from = location(source);
-  const std::string to = location(destination);
+  SHERD_TRY(from, location(source));
+  SHERD_TRY(to, location(destination));
   // All stores in memory are called alike.
   if (from.starts_with("memory:") && !one_store) return {};
   if (!to.starts_with(from) && !from.starts_with(to)) return {};
@@ -86,8 +95,9 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
 }
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
-  const auto make = [url](const CreateOptions& create) { return in_store(create_array(url, create), url); };
-  return import_from(source, options, make);
+  SHERD_TRY(place, new_place(url, options.create.format, options.create.config));
+  SHERD_TRY(import_at(source, options, place));
+  return open_array(url, {.writable = true, .config = options.create.config});
 }
 
 }  // namespace sherd

@@ -123,6 +123,10 @@ class SHERD_API Store {
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
   /// commits later makes its object anew, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
+  /// Moves every object below `from` to the same place below `to` (both end in `/` or are empty), over what stands there,
+  /// each all at once; what lies deeper first, so that a document comes after what it speaks of. Nobody else may be
+  /// writing below either.
+  virtual Result<void> move_prefix(const std::string& from, const std::string& to);
   /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing where it does not exist.
   virtual Result<Listing> list_dir(const std::string& prefix) = 0;
 
@@ -140,7 +144,7 @@ class SHERD_API Store {
 class SHERD_API Recorder {
  public:
   struct Request {
-    std::string op;  ///< get, put, erase, list
+    std::string op;  ///< get, put, erase, move, list
     std::string key;
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
@@ -173,6 +177,8 @@ SHERD_API std::shared_ptr<Store> memory_store();
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store, its requests counted by `recorder`.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
+/// What lies below `prefix` (which ends in `/`) in another store, as a store of its own.
+SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
 /// The store that a path or URL names: a plain path, `file://…`, `memory:`.
 SHERD_API Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config = {});
 

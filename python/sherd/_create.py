@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _options, _sherd
+from . import _arguments, _options, _sherd
 from ._errors import InvalidArgument
 
 
@@ -33,6 +33,7 @@ def make_array(
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
     """Calls `create` with the engine's options and writes the data, where there is any."""
+    _arguments.flag(overwrite, "overwrite")
     if data is not None:
         data = np.asarray(data)
         if shape is not None and tuple(np.atleast_1d(shape)) != data.shape:

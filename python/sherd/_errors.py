@@ -82,6 +82,10 @@ class BrokenMemberWarning(UserWarning):
     """A member of a group cannot be opened and is left out."""
 
 
+class NodeNameWarning(UserWarning):
+    """The name of a new node is not in Unicode's form NFKC: another name may look the same."""
+
+
 CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported, NotFound, Conflict, Io, Unavailable)}
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from . import _sherd
+from . import _arguments, _sherd
 from ._attributes import Attributes
 from ._create import make_array
 from ._errors import BrokenMemberWarning, Corrupt, Error, Io, NotFound, Unsupported
@@ -98,6 +98,7 @@ class Group:
         return Tree(self)
 
     def __getitem__(self, path: str) -> _sherd.Array | Group:
+        _arguments.text(path, "a member's path")
         try:
             return wrap(self._handle.open(path))
         except NotFound as error:
@@ -107,6 +108,7 @@ class Group:
         return isinstance(path, str) and path.strip("/") != "" and self._handle.contains(path)
 
     def __delitem__(self, path: str) -> None:
+        _arguments.text(path, "a member's path")
         try:
             self._handle.erase(path)
         except NotFound as error:
@@ -121,10 +123,13 @@ class Group:
     def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
         """Makes a group below this one, and the groups on the way to it. What already stands there is Conflict, unless
         it is to be overwritten, which erases it and all below it."""
+        _arguments.new_name(path, "path")
+        _arguments.flag(overwrite, "overwrite")
         return Group(self._handle.create_group(path, {} if attributes is None else attributes, overwrite))
 
     def create_array(self, name: str, **options: Any) -> _sherd.Array:
         """Makes an array below this group, and the groups on the way to it. Takes the keywords of sherd.create_array."""
+        _arguments.new_name(name, "name")
         return make_array(lambda made: self._handle.create_array(name, made), **options)
 
     def __repr__(self) -> str:

@@ -1,10 +1,11 @@
-"""Limits that the environment raises: SHERD_LIMIT_<NAME>, as for the command."""
+"""Limits as sherd.config shows them, and those that the environment raises: SHERD_LIMIT_<NAME>, as for the command."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
 
 from ._errors import InvalidArgument
 
@@ -16,6 +17,32 @@ _UNITS = (
     | {f"{letter}iB": size for letter, size in _BINARY.items()}
     | {f"{letter}B": size for letter, size in _DECIMAL.items()}
 )
+
+
+class Limits(Mapping[str, int]):
+    """The limits by name, as they were when they were asked for. They are changed by assigning those that are to
+    change: sherd.config.limits = {"chunk_bytes": 1 << 33}."""
+
+    def __init__(self, limits: dict[str, int]) -> None:
+        self._limits = limits
+
+    def __getitem__(self, name: str) -> int:
+        return self._limits[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._limits)
+
+    def __len__(self) -> int:
+        return len(self._limits)
+
+    def __setitem__(self, name: str, value: Any) -> NoReturn:
+        raise TypeError(f"limits are changed by assigning a dict: sherd.config.limits = {{{name!r}: {value!r}}}")
+
+    def __delitem__(self, name: str) -> NoReturn:
+        raise TypeError("there is a limit for everything; raise it: sherd.config.limits = {" + repr(name) + ": 1 << 40}")
+
+    def __repr__(self) -> str:
+        return repr(self._limits)
 
 
 def _size(text: str) -> int | None:

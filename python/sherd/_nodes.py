@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from . import _sherd
+from . import _arguments, _sherd
 from ._create import make_array
 from ._errors import InvalidArgument, NotFound
 from ._group import Group, wrap
@@ -21,7 +21,10 @@ def _check_mode(mode: str) -> None:
 
 
 def _open(store: StoreLike, mode: str, path: str, format: str | None, config: Any) -> _sherd.Array | Group:
-    return wrap(_sherd.open_node(store, path, mode != "r", format or "", config))
+    _arguments.store(store)
+    _arguments.text(path, "path")
+    name = "" if format is None else _arguments.text(format, "format")
+    return wrap(_sherd.open_node(store, path, mode != "r", name, config))
 
 
 def open(
@@ -105,6 +108,9 @@ def create_group(
 ) -> Group:
     """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
     overwritten, which erases it and all below it."""
+    _arguments.store(store)
+    _arguments.new_name(path, "path")
+    _arguments.flag(overwrite, "overwrite")
     return Group(_sherd.create_group(store, path, {} if attributes is None else attributes, overwrite, config))
 
 
@@ -150,7 +156,9 @@ def create_array(
     """
     arguments = dict(locals())
     del arguments["store"], arguments["name"]
-    return make_array(lambda options: _sherd.create_array(store, name or "", options), **arguments)
+    _arguments.store(store)
+    path = "" if name is None else _arguments.new_name(name, "name")
+    return make_array(lambda options: _sherd.create_array(store, path, options), **arguments)
 
 
 def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from . import _options, _sherd
+from . import _arguments, _options, _sherd
 from ._errors import InvalidArgument
 from ._group import Group
 
 Source = str | os.PathLike[str] | _sherd.Store | _sherd.Array | Group
 
 
-def _url(source: Source) -> str | os.PathLike[str]:
-    if isinstance(source, (_sherd.Store, _sherd.Array, Group)):
-        if source.url.startswith("memory:"):
-            raise InvalidArgument("this works on stores that have a path or a URL, and a memory store has none")
-        return source.url
-    return source
+def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
+    if not isinstance(source, (_sherd.Array, Group)):
+        return _arguments.store(source, name)
+    if source.url.startswith("memory:"):
+        raise InvalidArgument("a node in memory has no URL; give the MemoryStore that it stands in", member=name)
+    return source.url
 
 
 def copy(
@@ -51,7 +51,8 @@ def copy(
         options["format"] = format
     if config is not None:
         options["config"] = config
-    return _sherd.copy(_url(src), _url(dst), options, resume)
+    _arguments.flag(overwrite, "overwrite")
+    return _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
 
 
 def check(src: Source, data: bool = False, *, path: str = "", config: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -60,4 +61,5 @@ def check(src: Source, data: bool = False, *, path: str = "", config: dict[str, 
     Gives {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
     "code", "key", "slot", "offset", "message"}], "repaired": []}.
     """
-    return _sherd.check(_url(src), path, data, config)
+    _arguments.flag(data, "data")
+    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, config)

@@ -153,8 +153,7 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
     SHERD_TRY(source, store.open(cell.key).in_key(cell.key));
     if (source == nullptr) {
       if (state.config().missing_is_error) return std::move(not_found("the chunk is missing")).in_key(cell.key);
-      ChunkReader::fill(piece);
-      return {};
+      return reader.fill(piece);
     }
     auto done = reader.from_object(*source, piece, cell.valid).in_key(cell.key);
     if (done || attempt == kAttempts) return done;

@@ -58,10 +58,11 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
       const std::uint64_t slot = ravel(cell, grid);
       SHERD_TRY(extent, index.extent(slot));
       if (!extent && config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
-      if (!extent)
-        fill(inner);
-      else
+      if (!extent) {
+        SHERD_TRY(fill(inner));
+      } else {
         SHERD_TRY(from_memory(shard.subspan(extent->offset, extent->length), inner).in_slot(slot));
+      }
     }
     return {};
   });

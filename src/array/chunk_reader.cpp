@@ -109,8 +109,21 @@ Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) 
   return {layout, shape, std::move(part), {to, chunk_strides(shape, layout.dtype.size())}};
 }
 
-void ChunkReader::fill(const Piece& piece) {
-  fill_out(piece.layout.dtype.size(), piece.layout.fill.bytes().data(), piece.part, piece.target);
+Result<void> ChunkReader::fill(const Piece& piece) const {
+  const std::uint64_t size = piece.layout.dtype.size();
+  const std::byte* value = piece.layout.fill.bytes().data();
+  const Cells blocks(piece.part, regular_axes(block_shape(piece.shape, size)));
+  if (blocks.size() == 1) {
+    fill_out(size, value, piece.part, piece.target);
+    return {};
+  }
+  return parallel_for(blocks.size(), config_, [&](std::size_t i) -> Result<void> {
+    Shape cell;
+    Region part;
+    blocks.get(i, cell, part);
+    fill_out(size, value, part, piece.target);
+    return {};
+  });
 }
 
 void ChunkReader::count_decoded() const noexcept {
@@ -283,7 +296,8 @@ Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
   return parallel_for(runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
     if (i < runs.size()) return run_one(source, plan, wanted, runs[i]);
     const std::size_t first = (i - runs.size()) * 16;
-    for (std::size_t j = first; j < std::min(first + 16, plan.empty.size()); ++j) fill(plan.empty[j].piece());
+    for (std::size_t j = first; j < std::min(first + 16, plan.empty.size()); ++j)
+      SHERD_TRY(fill(plan.empty[j].piece()));
     return {};
   });
 }

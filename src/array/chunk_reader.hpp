@@ -56,7 +56,7 @@ class ChunkReader {
     return reader;
   }
   /// Puts the fill value everywhere.
-  static void fill(const Piece& piece);
+  Result<void> fill(const Piece& piece) const;
 
  private:
   struct Level;

@@ -43,14 +43,20 @@ Result<Generation> write_document(const NodePlace& place, NodeType type, const J
                                   const Condition& condition) {
   const std::string key = place.format->document_key(place.path, type);
   const std::string text = place.format->text(document);
-  if (text.size() > place.config.limits.metadata_bytes)
-    return unsupported("the metadata would take " + std::to_string(text.size()) + " bytes, more than the limit " +
-                       "metadata_bytes = " + std::to_string(place.config.limits.metadata_bytes))
-        .in_key(key);
+  SHERD_TRY(check_text(text, place.config.limits).in_key(key));
   SHERD_TRY(writer, place.store->write(key, text.size()).in_key(key));
   SHERD_TRY(writer->write(0, as_bytes(text)).in_key(key));
   SHERD_TRY(writer->commit(condition).in_key(key));
   return writer->committed();
+}
+
+Result<void> check_text(std::string_view text, const Limits& limits) {
+  if (text.size() > limits.metadata_bytes)
+    return unsupported("the metadata would take " + std::to_string(text.size()) + " bytes, more than the limit " +
+                       "metadata_bytes = " + std::to_string(limits.metadata_bytes));
+  auto parsed = Json::parse(text, limits.json_depth, limits.json_values);
+  if (!parsed) return std::move(parsed).error().in("the metadata could not be opened again");
+  return {};
 }
 
 Result<Json> merged_attributes(Json attributes, const Json& changes) {

@@ -26,6 +26,9 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
 Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
                                   const Condition& condition);
 
+/// `unsupported` where readers with these limits would not accept the text of a document.
+Result<void> check_text(std::string_view text, const Limits& limits);
+
 /// `attributes` with the members of `changes` set, or removed where they are null. Both must be objects.
 Result<Json> merged_attributes(Json attributes, const Json& changes);
 

@@ -47,6 +47,10 @@ class Format {
   virtual Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const {
     return in(store, limits);
   }
+  /// As it would be in a store with the same entry point, for one that has none: what is made there goes elsewhere.
+  [[nodiscard]] virtual std::shared_ptr<const Format> entered() const {
+    return {std::shared_ptr<const Format>(), this};
+  }
   /// The keys at which a node's document can stand, the likeliest first.
   [[nodiscard]] virtual std::vector<std::string> probes(const std::string& path) const = 0;
   /// The key of the document of a node of this type at `path`.

@@ -10,11 +10,16 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "base/buffer.hpp"
+#include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 
 namespace {
+
+constexpr std::string_view staging_prefix = ".sherd-new-";
 
 Result<void> check_names(const NodePlace& place) {
   std::string_view rest = place.path;
@@ -39,7 +44,8 @@ Result<void> erase_contents(const NodePlace& place) {
   const std::vector<std::string> documents = place.format->probes(place.path);
   for (const std::string& prefix : place.format->contents(place.path)) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
-    for (const std::string& name : listing.prefixes) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
+    for (const std::string& name : listing.prefixes)
+      if (!is_staging(name)) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
     for (const auto& object : listing.objects) {
       const std::string key = prefix + object.name;
       const bool is_document = std::find(documents.begin(), documents.end(), key) != documents.end();
@@ -49,20 +55,30 @@ Result<void> erase_contents(const NodePlace& place) {
   return {};
 }
 
-Result<void> erase_documents(const NodePlace& place, const std::string& but) {
+Result<void> erase_documents(const NodePlace& place, const std::string& but = {}) {
   for (const std::string& key : place.format->probes(place.path)) {
     if (key != but) SHERD_TRY(place.store->erase(key));
   }
   return {};
 }
 
+/// Whether something stands where a node's own objects would.
+Result<bool> has_contents(const NodePlace& place) {
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    SHERD_TRY(listing, place.store->list_dir(prefix));
+    if (!listing.objects.empty() || !std::ranges::all_of(listing.prefixes, is_staging)) return true;
+  }
+  return false;
+}
+
 /// What a new node finds at its place.
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
+  bool strays = false;  ///< objects, but no node
 };
 
-Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
+Result<Site> survey(const NodePlace& place, bool overwrite) {
   SHERD_TRY(require_writable(place));
   SHERD_TRY(check_names(place));
   Site site;
@@ -70,20 +86,26 @@ Result<Site> survey(const NodePlace& place, NodeType type, bool overwrite) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
     if (!stands) site.missing_groups.push_back(std::move(path));
   }
-  const std::string key = place.format->document_key(place.path, type);
   SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
   if (occupied && !overwrite)
-    return conflict("a node stands here already; overwrite it or choose another path").in_key(key);
-  if (occupied || type == NodeType::group) return site;
-  SHERD_TRY(crowded, has_contents(place));
-  if (crowded)
-    return conflict("objects stand where the new array's chunks would, but no node; remove them or choose another path")
-        .in_key(key);
+    return conflict("a node stands here already; overwrite it or choose another path")
+        .in_key(place.format->probes(place.path).front());
   return site;
 }
 
-Result<Generation> write_node(const NodePlace& place, NodeType type, const Site& site, const Json& document) {
+Result<Site> survey_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(site, survey(place, options.overwrite));
+  if (site.occupied) return site;
+  SHERD_TRY(strays, has_contents(place));
+  site.strays = strays;
+  if (strays && !options.erase_strays)
+    return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
+        .in_key(place.format->probes(place.path).front());
+  return site;
+}
+
+Result<void> make_parents(const NodePlace& place, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
@@ -93,13 +115,21 @@ Result<Generation> write_node(const NodePlace& place, NodeType type, const Site&
     SHERD_TRY(stands, group_stands(parent));
     if (!stands) return std::move(written).error();
   }
+  return {};
+}
+
+Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
+  SHERD_TRY(enter(place));
+  SHERD_TRY(make_parents(place, site));
   if (site.occupied) {
     SHERD_TRY(unlist(place));
     SHERD_TRY(erase_contents(place));
-    SHERD_TRY(erase_documents(place, place.format->document_key(place.path, type)));
+    SHERD_TRY(erase_documents(place, place.format->document_key(place.path, node.type)));
   }
-  SHERD_TRY(generation, write_document(place, type, document, site.occupied ? Condition{} : Condition::absent()));
+  SHERD_TRY(generation,
+            write_document(place, node.type, node.document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
+  SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
   return generation;
 }
 
@@ -163,24 +193,53 @@ Result<void> enter(NodePlace& place) {
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite) {
   if (!attributes.is_null() && !attributes.is_object())
     return invalid_argument("must be an object").in_member("attributes");
-  SHERD_TRY(site, survey(place, NodeType::group, overwrite));
-  SHERD_TRY(enter(place));
   SHERD_TRY(document, place.format->group_document(attributes));
-  SHERD_TRY(node, place.format->lower(document, place.config.limits));
-  SHERD_TRY(write_node(place, NodeType::group, site, document));
+  SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(site, survey(place, overwrite));
+  SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
 }
 
-Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
+Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
   SHERD_TRY(spec, new_array_spec(options, place.tables.codecs, place.format->default_codecs()));
+  complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
-  SHERD_TRY(node, place.format->lower(document, place.config.limits));
+  SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
-  SHERD_TRY(site, survey(place, NodeType::array, options.overwrite));
-  SHERD_TRY(enter(place));
-  SHERD_TRY(generation, write_node(place, NodeType::array, site, document));
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  return node;
+}
+
+Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
+  SHERD_TRY(node, new_document(place, options));
+  SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
+  SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
   return make_array(std::move(place), std::move(node));
+}
+
+std::string staging_name(const std::string& path) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string name(staging_prefix);
+  const std::uint32_t hash = crc32c(as_bytes(path));
+  for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
+  return name;
+}
+
+bool is_staging(std::string_view name) noexcept { return name.starts_with(staging_prefix); }
+
+Result<void> check_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(survey_room(place, options));
+  return {};
+}
+
+Result<void> make_room(const NodePlace& place, const RoomOptions& options) {
+  SHERD_TRY(site, survey_room(place, options));
+  SHERD_TRY(make_parents(place, site));
+  if (site.occupied) SHERD_TRY(unlist(place));
+  if (site.occupied || site.strays) SHERD_TRY(erase_contents(place));
+  return erase_documents(place);
 }
 
 Result<Presence> presence(const NodePlace& place) {
@@ -208,19 +267,11 @@ Result<bool> has_node(const NodePlace& place) {
   return false;
 }
 
-Result<bool> has_contents(const NodePlace& place) {
-  for (const std::string& prefix : place.format->contents(place.path)) {
-    SHERD_TRY(listing, place.store->list_dir(prefix));
-    if (!listing.objects.empty() || !listing.prefixes.empty()) return true;
-  }
-  return false;
-}
-
 Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
-  SHERD_TRY(erase_documents(place, {}));
+  SHERD_TRY(erase_documents(place));
   for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->erase_prefix(prefix));
   return renew_consolidated(place);
 }

@@ -37,13 +37,29 @@ Result<void> enter(NodePlace& place);
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 
+/// The document of a new array at `place`, made and checked and not written.
+Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options);
+
+/// What may go to make room for a node.
+struct RoomOptions {
+  bool overwrite = false;     ///< a node, with all below it
+  bool erase_strays = false;  ///< objects that belong to no node
+};
+/// What create_array_at() finds out before it writes anything.
+Result<void> check_room(const NodePlace& place, const RoomOptions& options);
+/// Makes the groups on the way to `place`, and erases what stands there as far as the options allow.
+Result<void> make_room(const NodePlace& place, const RoomOptions& options);
+
+/// The name, at the store's root, below which the node of this path comes to be before it is put into its place
+/// (staged.hpp); no node is called so.
+[[nodiscard]] std::string staging_name(const std::string& path);
+[[nodiscard]] bool is_staging(std::string_view name) noexcept;
+
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodePlace& place);
 /// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
 Result<bool> has_node(const NodePlace& place);
-/// Whether objects stand where those of a node at `place` and of its members would, its document perhaps aside.
-Result<bool> has_contents(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
 /// that what is cut short can be done again.
 Result<void> erase_node(const NodePlace& place);

@@ -22,6 +22,9 @@ Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
 Error no_such_codec(std::string_view name);
 /// As metadata: objects; no `configuration` where it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
+/// Codecs of new metadata: adds the members that are missing as the short form has them, also inside of shards.
+/// `dtype` is the array's. What has no short form, or none for this type, stays as it is.
+void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& dtype);
 
 class CodecChain {
  public:
@@ -97,6 +100,8 @@ class CodecChain {
   Result<void> add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type);
   [[nodiscard]] bool has_array_bytes_codec() const noexcept { return array_bytes_codec_ != nullptr || sharding_; }
 
+  /// Of what the array->bytes codec is given.
+  [[nodiscard]] Bound innermost_bound(const ChunkType& type) const;
   [[nodiscard]] Bound bound_of(std::size_t codec, Bound innermost) const;
   Result<std::span<const std::byte>> undo(std::span<const std::byte> encoded, Bound innermost, Target target,
                                           Spare& spare) const;

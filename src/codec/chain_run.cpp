@@ -66,10 +66,16 @@ CodecChain::Bound CodecChain::bound_of(std::size_t codec, Bound innermost) const
   return bound;
 }
 
+CodecChain::Bound CodecChain::innermost_bound(const ChunkType& type) const {
+  if (const auto size = array_bytes_codec_->encoded_size(type)) return {Bound::Kind::exact, *size};
+  const auto most = array_bytes_codec_->max_encoded_size(type);
+  if (most && *most < limits_.chunk_bytes) return {Bound::Kind::at_most, *most};
+  return {Bound::Kind::limit, limits_.chunk_bytes};
+}
+
 std::uint64_t CodecChain::max_encoded_size(const Shape& stored) const {
   const auto type = inner_type(stored);
-  const auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
-  const Bound innermost = size ? Bound{Bound::Kind::exact, *size} : Bound{Bound::Kind::limit, limits_.chunk_bytes};
+  const Bound innermost = type ? innermost_bound(*type) : Bound{Bound::Kind::limit, limits_.chunk_bytes};
   return bound_of(bytes_codecs_.size(), innermost).size;
 }
 
@@ -165,10 +171,8 @@ Result<void> CodecChain::decode(const Shape& stored, Bytes encoded, std::span<st
   assert(array_bytes_codec_ != nullptr);
   if (word_size_ != 0) return decode_words(encoded, elements);
   SHERD_TRY(type, inner_type(stored));
-  Bound bound{Bound::Kind::limit, limits_.chunk_bytes};
-  if (const auto size = array_bytes_codec_->encoded_size(type)) bound = {Bound::Kind::exact, *size};
   Spare spare;
-  SHERD_TRY(bytes, undo(encoded, bound, {}, spare));
+  SHERD_TRY(bytes, undo(encoded, innermost_bound(type), {}, spare));
   if (array_codecs_.empty()) return array_bytes_codec_->decode(type, bytes, elements, arena);
   Scratch lent;
   Buffer& inner = *lent;

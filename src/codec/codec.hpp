@@ -50,6 +50,10 @@ class ArrayBytesCodec {
   virtual Result<void> check(const ChunkType& in) const = 0;
   /// Set where every chunk of this type encodes to the same number of bytes.
   [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(const ChunkType& in) const = 0;
+  /// No writer's encoding of such a chunk is larger; nullopt where nobody can tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const {
+    return encoded_size(in);
+  }
   /// Where the encoded bytes are the elements themselves, each word of word_size() bytes perhaps turned around:
   /// 0 where they are not, 1 where they are as they are in memory, otherwise the size of the words to be swapped.
   /// Structs whose fields would have to be swapped one by one count as 0.
@@ -124,7 +128,7 @@ struct CodecEntry {
   Result<std::unique_ptr<ArrayBytesCodec>> (*array_bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   Result<std::unique_ptr<BytesCodec>> (*bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   /// The configuration to write for a short form such as "zstd:3" or "gzip" (argument: text after the colon, or
-  /// empty); completes what the specification requires to be written.
+  /// empty), with everything that some reader requires; an empty object where one requires that there is an object.
   Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
 };
 

@@ -9,11 +9,13 @@ namespace sherd {
 namespace {
 
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
-  using Place = ChecksumCodec::Place;
-  if (spec.name == "numcodecs.crc32c") return make_located_checksum(spec, crc32c, Place::after);
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
-  return std::make_unique<ChecksumCodec>(crc32c, Place::after);
+  return std::make_unique<ChecksumCodec>(crc32c, ChecksumCodec::Place::after);
+}
+
+Result<std::unique_ptr<BytesCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext&) {
+  return make_located_checksum(spec, crc32c, ChecksumCodec::Place::after);
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {
@@ -21,11 +23,16 @@ Result<Json> short_form(std::string_view argument, const DType&) {
   return Json();
 }
 
-constexpr std::string_view kAliases[] = {"numcodecs.crc32c"};
+Result<Json> short_numcodecs(std::string_view argument, const DType&) {
+  SHERD_TRY(no_argument(argument));
+  return Json(Json::Object{});
+}
 
 }  // namespace
 
 extern constinit const CodecEntry crc32c_codec{
-    .name = "crc32c", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "crc32c", .aliases = {}, .bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_crc32c_codec{
+    .name = "numcodecs.crc32c", .aliases = {}, .bytes_codec = make_numcodecs, .short_form = short_numcodecs};
 
 }  // namespace sherd

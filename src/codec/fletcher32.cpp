@@ -16,7 +16,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
 
 Result<Json> short_form(std::string_view argument, const DType&) {
   SHERD_TRY(no_argument(argument));
-  return Json();
+  return Json(Json::Object{});
 }
 
 constexpr std::string_view kAliases[] = {"fletcher32"};

@@ -21,11 +21,11 @@ Result<Json> short_form(std::string_view argument, const DType&) {
   return Json(Json::Object{{"level", level}});
 }
 
-constexpr std::string_view kAliases[] = {"numcodecs.gzip"};
-
 }  // namespace
 
 extern constinit const CodecEntry gzip_codec{
-    .name = "gzip", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "gzip", .aliases = {}, .bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_gzip_codec{
+    .name = "numcodecs.gzip", .aliases = {}, .bytes_codec = make, .short_form = short_form};
 
 }  // namespace sherd

@@ -340,7 +340,9 @@ Result<std::unique_ptr<BytesCodec>> make_lzma(const CodecSpec& spec, const Codec
 
 Result<Json> short_lzma(std::string_view argument, const DType&) {
   SHERD_TRY(preset, short_integer(argument, {0, 9}, LZMA_PRESET_DEFAULT));
-  return Json(Json::Object{{"format", 1}, {"check", -1}, {"preset", preset}, {"filters", nullptr}});
+  // Python's lzma refuses a preset beside filters, so the default preset is not named.
+  const Json named = argument.empty() ? Json() : Json(preset);
+  return Json(Json::Object{{"format", 1}, {"check", -1}, {"preset", named}, {"filters", nullptr}});
 }
 
 constexpr std::string_view kAliases[] = {"lzma"};

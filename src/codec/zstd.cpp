@@ -266,11 +266,11 @@ Result<Json> short_form(std::string_view argument, const DType&) {
   return Json(Json::Object{{"level", level}, {"checksum", false}});
 }
 
-constexpr std::string_view kAliases[] = {"numcodecs.zstd"};
-
 }  // namespace
 
 extern constinit const CodecEntry zstd_codec{
-    .name = "zstd", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_zstd_codec{
+    .name = "numcodecs.zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form};
 
 }  // namespace sherd

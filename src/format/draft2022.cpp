@@ -58,6 +58,9 @@ class Draft2022 final : public Format {
   [[nodiscard]] std::string_view name() const noexcept override { return "draft2022"; }
   [[nodiscard]] Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const override;
   Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const override;
+  [[nodiscard]] std::shared_ptr<const Format> entered() const override {
+    return std::make_shared<const Draft2022>(suffix_);
+  }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
     return {document_key(path, NodeType::array), document_key(path, NodeType::group)};
   }

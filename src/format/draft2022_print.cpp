@@ -37,7 +37,7 @@ Result<Json> print_numcodecs(const CodecSpec& spec) {
   for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
   if (spec.name == "zstd" && json.find("checksum") != nullptr && json.find("checksum")->as_bool() == false)
     json.erase("checksum");
-  if (spec.name != "blosc") return json;
+  if (json.find("id")->text() != "blosc") return json;
   json.erase("typesize");
   constexpr std::string_view names[] = {"noshuffle", "shuffle", "bitshuffle"};
   const Json* shuffle = json.find("shuffle");

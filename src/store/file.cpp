@@ -130,6 +130,30 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   return {};
 }
 
+/// Renames what is in one directory into another, directories first; one that stands there already is entered.
+Result<void> move_children(const Fd& from, const Fd& to, const std::string& path, bool durable) {
+  SHERD_TRY(entries, entries_of(from.get(), path));
+  std::ranges::sort(entries.directories);
+  std::ranges::sort(entries.files);
+  for (const auto& name : entries.directories) {
+    const std::string below = path + "/" + name;
+    if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) == 0) continue;
+    if (errno != ENOTEMPTY && errno != EEXIST) return system_error("move", below, errno);
+    const Fd source(::openat(from.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const Fd target(::openat(to.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!source || !target) return system_error("open", below, errno);
+    SHERD_TRY(move_children(source, target, below, durable));
+    if (::unlinkat(from.get(), name.c_str(), AT_REMOVEDIR) != 0) return system_error("erase", below, errno);
+  }
+  if (durable && !entries.files.empty() && ::fsync(to.get()) != 0) return system_error("sync", path, errno);
+  for (const auto& name : entries.files)
+    if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) != 0)
+      return system_error("move", path + "/" + name, errno);
+  for (const auto& name : entries.side_files) FileLock::remove_abandoned(from.get(), name);
+  if (durable && ::fsync(to.get()) != 0) return system_error("sync", path, errno);
+  return {};
+}
+
 class FileStore final : public Store {
  public:
   FileStore(std::string root, FileTree::Options options)
@@ -145,6 +169,7 @@ class FileStore final : public Store {
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key) override;
   Result<void> erase_prefix(const std::string& prefix) override;
+  Result<void> move_prefix(const std::string& from, const std::string& to) override;
   Result<Listing> list_dir(const std::string& prefix) override;
 
  private:
@@ -240,6 +265,17 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
     return system_error("erase", tree_.path(key), errno).in_key(prefix);
   }
   return sync(parent.get(), above).in_key(prefix);
+}
+
+Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
+  SHERD_TRY(check_prefix(from));
+  SHERD_TRY(check_prefix(to));
+  SHERD_TRY(source, tree_.open_directory(from).in_key(from));
+  if (!source) return {};
+  SHERD_TRY(target, tree_.make_directory(to).in_key(to));
+  SHERD_TRY(move_children(source, target.fd, tree_.path(from), tree_.options().durable));
+  target.keep();
+  return erase_prefix(from);
 }
 
 /// The directories from the root to a prefix. A directory that contains itself by a symbolic link would make lists

@@ -184,6 +184,18 @@ class MemoryStore final : public Store {
     return {};
   }
 
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    const std::unique_lock guard(objects_->mutex);
+    auto& objects = objects_->by_key;
+    std::vector<decltype(objects.extract(objects.begin()))> moved;
+    for (auto at = objects.lower_bound(from); at != objects.end() && at->first.starts_with(from);)
+      moved.push_back(objects.extract(at++));
+    for (auto& node : moved) objects.insert_or_assign(to + node.key().substr(from.size()), std::move(node.mapped()));
+    return {};
+  }
+
   Result<Listing> list_dir(const std::string& prefix) override {
     SHERD_TRY(check_prefix(prefix));
     Listing listing;

@@ -92,6 +92,10 @@ class RecordedStore final : public Store {
     recorder_->request("erase", prefix, 0, 0);
     return store_->erase_prefix(prefix);
   }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    recorder_->request("move", from, 0, 0);
+    return store_->move_prefix(from, to);
+  }
   Result<Listing> list_dir(const std::string& prefix) override {
     recorder_->request("list", prefix, 0, 0);
     return store_->list_dir(prefix);

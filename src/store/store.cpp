@@ -107,6 +107,25 @@ Result<void> Store::set(const std::string& key, std::string_view text, const Con
   return set(key, as_bytes(text), condition);
 }
 
+Result<void> Store::move_prefix(const std::string& from, const std::string& to) {
+  std::vector<std::string> keys;
+  SHERD_TRY(list(from, [&](const std::string& key, std::uint64_t) {
+    keys.push_back(key);
+    return true;
+  }));
+  const auto depth = [](const std::string& key) { return std::count(key.begin(), key.end(), '/'); };
+  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return depth(a) > depth(b); });
+  for (const std::string& key : keys) {
+    SHERD_TRY(source, open(key));
+    if (source == nullptr) continue;
+    SHERD_TRY(size, source->size());
+    SHERD_TRY(writer, write(to + key.substr(from.size()), size));
+    SHERD_TRY(writer->copy(*source, 0, size, 0));
+    SHERD_TRY(writer->commit());
+  }
+  return erase_prefix(from);
+}
+
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {
   std::vector<Level> levels;

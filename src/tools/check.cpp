@@ -14,6 +14,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 namespace {
@@ -27,6 +28,22 @@ std::string described(const Error& error) {
 
 std::string_view document_code(const Error& error) {
   return error.code() == ErrorCode::unsupported ? "document_unsupported" : "document_corrupt";
+}
+
+// Whether elements whose bytes have an order are stored without a word about it: structs may be.
+bool lacks_byte_order(std::span<const CodecSpec> codecs, CodecTable table, const DType& dtype) {
+  for (const CodecSpec& spec : codecs) {
+    const CodecEntry* entry = find_codec(table, spec.name);
+    if (entry != nullptr && entry->name == "bytes") {
+      const auto needed = entry->short_form("", dtype);
+      return needed && needed->find("endian") != nullptr && spec.configuration.find("endian") == nullptr;
+    }
+    const Json* inner = spec.name == "sharding_indexed" ? spec.configuration.find("codecs") : nullptr;
+    if (inner == nullptr) continue;
+    const auto nested = parse_codec_list(*inner);
+    if (nested && lacks_byte_order(*nested, table, dtype)) return true;
+  }
+  return false;
 }
 
 class TreeCheck {
@@ -108,6 +125,12 @@ class TreeCheck {
       report_.documents += (*document)->implicit ? 0 : 1;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       compare(member, (*document)->document);
+      if (const auto& spec = (*document)->array;
+          spec && lacks_byte_order(spec->codecs, root_.tables.codecs, spec->dtype))
+        findings.warning(
+            "byte_order_missing", {},
+            "the codec 'bytes' has no 'endian'; a struct is read as little-endian then, which other readers "
+            "may see otherwise");
       if (kind == Kind::group)
         listing = add_listing(member, (*document)->document);
       else
@@ -169,7 +192,7 @@ class TreeCheck {
       for (const std::string& name : listing->prefixes) {
         if (format_.check_name(name))
           names.insert(name);
-        else if (group.expected)
+        else if (group.expected && !is_ours(name))
           SHERD_TRY(stray(prefix + name + "/", "objects stand here that belong to no node"));
       }
       for (const auto& object : listing->objects) {

@@ -1,11 +1,10 @@
-// The order in which a tree is copied, so that a kill at any moment leaves something that can be told apart from a
-// whole copy and gone on with:
+// The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
+// moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. `.sherd-copy.json` is put at the destination; it says what is being copied.
+//   2. The copy is begun beside the destination (array/staged.hpp): `copy.json` there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done.
-//   4. Documents are written, those of members before their group's. Until then nothing there can be opened.
-//      Consolidated metadata of the groups around then takes them in.
-//   5. `.sherd-copy.json` goes.
+//   4. Documents are written, those of members before their group's.
+//   5. `copy.json` goes, and what has been made is put into its place.
 // A copy that goes on compares its plan with that file, and makes what is missing.
 #include "tools/copy.hpp"
 
@@ -15,13 +14,18 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/staged.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 namespace {
 
-constexpr std::string_view kMarkerName = ".sherd-copy.json";
+constexpr std::string_view kMarker = ".sherd-copy.json";
+
+// What another attempt can go on from; any other failure would only come again.
+bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
 
 struct NodeCopy {
   std::string path;  ///< below the root of the copy
@@ -32,29 +36,83 @@ struct NodeCopy {
 
 class TreeCopy {
  public:
-  TreeCopy(const NodePlace& source, NodePlace destination, const CopyOptions& options)
+  TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
       : source_(source),
-        destination_(std::move(destination)),
+        destination_(destination),
         options_(options),
         format_(*source.format),
-        marker_(destination_.format->chunk_prefix(destination_.path) + std::string(kMarkerName)) {}
+        new_format_(*destination.format) {}
 
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
     SHERD_TRY(check_ranks());
     SHERD_TRY(renew_consolidated_metadata());
-    for (NodeCopy& node : nodes_) node.text = node.text.empty() ? new_format().text(node.document.document) : node.text;
-    SHERD_TRY(prepare());
-    for (const NodeCopy& node : nodes_)
-      if (node.array) SHERD_TRY(copy_objects(*node.array));
-    if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) SHERD_TRY(write_document_of(*node));
-    SHERD_TRY(renew_consolidated(destination_, paths_below()));
-    SHERD_TRY(destination_.store->erase(marker_));
+    for (NodeCopy& node : nodes_) {
+      if (node.text.empty()) node.text = new_format_.text(node.document.document);
+      SHERD_TRY(check_text(node.text, options_.config.limits).in_key(key_of(node)));
+    }
+    SHERD_TRY(finished, is_finished());
+    if (finished) {
+      SHERD_TRY(make(destination_));
+      return report();
+    }
+    SHERD_TRY(staged, StagedNode::begin(destination_, options_.overwrite, options_.resume));
+    Store& store = *staged.place().store;
+    SHERD_TRY(marker, store.get(std::string(kMarker), options_.config.limits.metadata_bytes));
+    const std::string mine = fingerprint();
+    if (marker && *marker != mine)
+      return conflict(
+          "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
+    auto made = marker ? Result<void>{} : begin_staged(staged, mine);
+    if (made) made = finish_staged(staged);
+    if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
+    if (!made) return std::move(made).error();
     return report();
   }
 
  private:
+  static Result<void> begin_staged(const StagedNode& staged, const std::string& fingerprint) {
+    SHERD_TRY(staged.abandon());  // what it is nobody can tell
+    return staged.place().store->set(std::string(kMarker), fingerprint, Condition::absent());
+  }
+
+  Result<void> finish_staged(StagedNode& staged) {
+    SHERD_TRY(make(staged.place()));
+    SHERD_TRY(staged.place().store->erase(std::string(kMarker)));
+    return staged.commit(paths_below());
+  }
+
+  // Makes what is not there yet, the root's document last.
+  Result<void> make(const NodePlace& root) {
+    for (NodeCopy& node : nodes_) {
+      if (!node.array) continue;
+      SHERD_TRY(destination, make_array(at(root, node.path), node.document));
+      node.array->destination = std::move(destination);
+      SHERD_TRY(copy_objects(*node.array));
+    }
+    if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      const NodePlace place = at(root, node->path);
+      const std::string key = key_of(*node);
+      SHERD_TRY(present, place.store->get(key, place.config.limits.metadata_bytes));
+      if (present != node->text) SHERD_TRY(place.store->set(key, node->text).in_key(key));
+    }
+    return {};
+  }
+
+  // Documents are put into their place last, so where the root's is the one to be written the copy was finished, and
+  // only objects that are gone since are made anew.
+  Result<bool> is_finished() const {
+    if (!options_.resume) return false;
+    SHERD_TRY(text, destination_.store->get(key_of(nodes_.front()), destination_.config.limits.metadata_bytes));
+    return text == nodes_.front().text;
+  }
+
+  /// Of the copy's document.
+  [[nodiscard]] std::string key_of(const NodeCopy& node) const {
+    return new_format_.document_key(join_path(destination_.path, node.path), node.document.type);
+  }
+
   [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
     NodePlace place = root;
     place.path = join_path(root.path, path);
@@ -71,7 +129,7 @@ class TreeCopy {
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     NodeCopy node{path, *std::move(document), text.value_or(""), {}};
     if (changes_format()) {
-      SHERD_TRY(fresh, new_format().group_document(node.document.attributes));
+      SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
       node.text.clear();
     }
@@ -104,13 +162,13 @@ class TreeCopy {
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), options, new_format().default_codecs()));
+    SHERD_TRY(spec, copied_spec(source->state(), options, new_format_.default_codecs()));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
-      SHERD_TRY(fresh, new_document(spec, node.document.attributes));
-      SHERD_TRY(lowered, new_format().lower(std::move(fresh), to.config.limits));
+      SHERD_TRY(fresh, new_document(std::move(spec), node.document.attributes));
+      SHERD_TRY(lowered, new_format_.lower(std::move(fresh), to.config.limits));
       node.document = std::move(lowered);
       node.text.clear();
     } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
@@ -127,14 +185,14 @@ class TreeCopy {
     return {};
   }
 
-  [[nodiscard]] const Format& new_format() const { return *destination_.format; }
-  [[nodiscard]] bool changes_format() const { return format_.name() != new_format().name(); }
+  [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
 
   // Keys stay alike as far as the other format lets them: what they begin with is its own.
   [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
+    complete_codecs(spec.codecs, source_.tables.codecs, spec.dtype);
     spec.keys = KeyEncoding{.separator = spec.keys.separator};
     spec.attributes = attributes;
-    return new_format().array_document(spec);
+    return new_format_.array_document(spec);
   }
 
   Result<void> check_ranks() const {
@@ -147,7 +205,7 @@ class TreeCopy {
   Result<void> renew_consolidated_metadata() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       NodeCopy& group = nodes_[i];
-      const auto told = new_format().consolidated(group.document.document);
+      const auto told = new_format_.consolidated(group.document.document);
       if (!told) continue;
       Consolidated documents;
       for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
@@ -160,7 +218,7 @@ class TreeCopy {
         return a.first == b.first && same_node(a.second, b.second);
       };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
-      SHERD_TRY(document, new_format().with_consolidated(group.document.document, std::move(documents)));
+      SHERD_TRY(document, new_format_.with_consolidated(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
       group.text.clear();
     }
@@ -180,38 +238,6 @@ class TreeCopy {
     return json.dump(2);
   }
 
-  Result<void> prepare() {
-    Store& store = *destination_.store;
-    const std::string key = new_format().document_key(destination_.path, nodes_.front().document.type);
-    SHERD_TRY(marker, store.get(marker_, destination_.config.limits.metadata_bytes));
-    const std::string mine = fingerprint();
-    if (marker && options_.resume && *marker == mine) return {};
-    SHERD_TRY(occupied, has_node(destination_));
-    SHERD_TRY(text, store.get(key, destination_.config.limits.metadata_bytes));
-    // Documents come last, so this one stands for a copy that was finished.
-    const bool finished = !marker && options_.resume && text == nodes_.front().text;
-    if (!finished) {
-      SHERD_TRY(crowded, has_contents(destination_));
-      const bool empty = !occupied && !crowded;
-      if (!empty && !options_.overwrite) return standing(marker.has_value(), occupied, key);
-      if (!empty) SHERD_TRY(erase_node(destination_));
-    }
-    SHERD_TRY(enter(destination_));
-    return store.set(marker_, mine, Condition::absent());
-  }
-
-  [[nodiscard]] Error standing(bool unfinished, bool occupied, const std::string& key) const {
-    if (unfinished && options_.resume)
-      return std::move(
-                 conflict("an unfinished copy of something else, or with other options, stands here; overwrite it"))
-          .in_key(marker_);
-    if (unfinished)
-      return std::move(conflict("an unfinished copy stands here; resume or overwrite it")).in_key(marker_);
-    return std::move(conflict(occupied ? "a node stands here already; overwrite it or choose another place"
-                                       : "objects stand here already; overwrite them or choose another place"))
-        .in_key(key);
-  }
-
   // Lanes take one object after the other. Interruption is polled on the caller's thread only.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
@@ -225,7 +251,7 @@ class TreeCopy {
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
       const CellAccess cell = access(to, unravel(task.objects[i], count), shape);
-      SHERD_TRY(done, is_done(cell.key));
+      SHERD_TRY(done, is_done(*to.place.store, cell.key));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
@@ -242,9 +268,9 @@ class TreeCopy {
     });
   }
 
-  Result<bool> is_done(const std::string& key) {
+  Result<bool> is_done(Store& store, const std::string& key) {
     if (!options_.resume) return false;
-    SHERD_TRY(present, destination_.store->open(key));
+    SHERD_TRY(present, store.open(key));
     if (present != nullptr) ++counts_.skipped;
     return present != nullptr;
   }
@@ -254,25 +280,6 @@ class TreeCopy {
     for (const NodeCopy& node : nodes_)
       if (!node.path.empty()) paths.push_back(node.path);
     return paths;
-  }
-
-  Result<void> write_document_of(const NodeCopy& node) {
-    const NodePlace place = at(destination_, node.path);
-    const std::string key = new_format().document_key(place.path, node.document.type);
-    if (node.text.size() > place.config.limits.metadata_bytes)
-      return unsupported("the metadata exceeds the limit metadata_bytes").in_key(key);
-    if (node.path.empty() && !place.path.empty()) SHERD_TRY(make_parents(place));
-    return place.store->set(key, node.text).in_key(key);
-  }
-
-  // The groups between the store's root and the copy.
-  Result<void> make_parents(NodePlace place) {
-    const std::size_t slash = place.path.rfind('/');
-    place.path = slash == std::string::npos ? "" : place.path.substr(0, slash);
-    SHERD_TRY(stands, has_node(place));
-    if (stands) return {};
-    SHERD_TRY(create_group_at(std::move(place), Json(), false));
-    return {};
   }
 
   [[nodiscard]] CopyReport report() const {
@@ -290,10 +297,10 @@ class TreeCopy {
   }
 
   const NodePlace& source_;
-  NodePlace destination_;
+  const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;  ///< of the source
-  const std::string marker_;
+  const Format& format_;         ///< of the source
+  const Format& new_format_;     ///< of the destination
   std::vector<NodeCopy> nodes_;  ///< groups before their members
   bool rank_met_ = false;
   std::uint64_t total_ = 0;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "array/state.hpp"
 #include "base/buffer.hpp"
 #include "sherd/tools.hpp"
 
@@ -271,9 +272,7 @@ struct Transfer {
 Result<void> transfer_blocks(const BlockRequest& request, std::size_t element_size, const Config& config,
                              const Transfer& transfer);
 
-/// Makes the array that a file is imported into.
-using ArrayMaker = std::function<Result<Array>(const CreateOptions&)>;
-/// import_file(), wherever the array is to stand.
-Result<Array> import_from(const std::string& source, const ImportOptions& options, const ArrayMaker& make);
+/// import_file() at a place (writable, its format given).
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place);
 
 }  // namespace sherd

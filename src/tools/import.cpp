@@ -1,5 +1,9 @@
 // A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
-// that follow its shards, one box being read while the one before it is written. Where that fails, it is erased.
+// that follow its shards, one box being read while the one before it is written. It is put into its place when it is
+// whole (array/staged.hpp), so where that fails what stood there stays.
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "array/staged.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"
@@ -53,7 +57,7 @@ Config quiet(Config config) {
   return config;
 }
 
-Result<void> fill(FileReader& reader, const Array& array, const Config& config) {
+Result<void> fill(FileReader& reader, const Array& array, const Config& config, const std::string& url) {
   const FileArray& file = reader.array();
   const Array target = array.with_config(quiet(config));
   BlockRequest request;
@@ -71,7 +75,7 @@ Result<void> fill(FileReader& reader, const Array& array, const Config& config) 
   transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
     const Box where = file.fortran ? Box{reversed(box.origin), reversed(box.shape)} : box;
     const auto view = ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c);
-    return in_store(target.write(where, view), array.store()->url());
+    return in_store(target.write(where, view), url);
   };
   SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
   return reader.finish();
@@ -79,17 +83,22 @@ Result<void> fill(FileReader& reader, const Array& array, const Config& config) 
 
 }  // namespace
 
-Result<Array> import_from(const std::string& source, const ImportOptions& options, const ArrayMaker& make) {
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place) {
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(reader, format->open(source, options));
   const CreateOptions create = target_options(reader->array(), options);
-  SHERD_TRY(array, make(create));
-  if (auto filled = fill(*reader, array, create.config); !filled) {
-    // An array that is half there looks like a whole one. The first failure is the one to tell.
-    (void)array.store()->erase_prefix(array.path().empty() ? "" : array.path() + "/");
-    return std::move(filled).error();
-  }
-  return array;
+  const std::string& url = place.store->url();
+  SHERD_TRY(document, in_store(new_document(place, create), url));
+  SHERD_TRY(staged, in_store(StagedNode::begin(place, create.overwrite), url));
+  const auto make = [&]() -> Result<void> {
+    SHERD_TRY(in_store(write_document(staged.place(), NodeType::array, document.document, Condition::absent()), url));
+    SHERD_TRY(array, make_array(staged.place(), document));
+    SHERD_TRY(fill(*reader, array, create.config, url));
+    return in_store(staged.commit(), url);
+  };
+  auto made = make();
+  if (!made) (void)staged.abandon();  // the first failure is the one to tell
+  return made;
 }
 
 }  // namespace sherd

@@ -92,6 +92,44 @@ std::optional<NiftiMatrix> parse_affine(const Json& json) {
   return affine;
 }
 
+// The qform beside the affine, field by field: a rotation that is computed back from a matrix is another one in its
+// last bits.
+std::optional<Json> qform_attribute(const NiftiHeader& header) {
+  const auto code = header.integer(nifti::qform_code);
+  if (code <= 0) return std::nullopt;
+  Json quatern{Json::Array{}}, offset{Json::Array{}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double turn = header.real(nifti::quatern, i), step = header.real(nifti::qoffset, i);
+    if (!std::isfinite(turn) || !std::isfinite(step)) return std::nullopt;
+    quatern.push_back(turn);
+    offset.push_back(step);
+  }
+  return Json(Json::Object{{"code", code},
+                           {"quatern", std::move(quatern)},
+                           {"offset", std::move(offset)},
+                           {"qfac", header.real(nifti::pixdim, 0) < 0 ? -1 : 1}});
+}
+
+void set_qform(NiftiHeader& header, const Json& qform) {
+  const Json* numbers[] = {qform.find("code"), qform.find("qfac")};
+  const Json* threes[] = {qform.find("quatern"), qform.find("offset")};
+  for (const Json* each : numbers)
+    if (each == nullptr || !each->as_int()) return;
+  const std::int64_t code = *numbers[0]->as_int();
+  if (code <= 0 || code > 32767) return;
+  for (const Json* each : threes) {
+    if (each == nullptr || each->elements().size() != 3) return;
+    for (const Json& value : each->elements())
+      if (!std::isfinite(value.as_double().value_or(NAN))) return;
+  }
+  header.set(nifti::qform_code, static_cast<double>(code));
+  header.set(nifti::pixdim, *numbers[1]->as_int() < 0 ? -1 : 1, 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    header.set(nifti::quatern, *threes[0]->elements()[i].as_double(), i);
+    header.set(nifti::qoffset, *threes[1]->elements()[i].as_double(), i);
+  }
+}
+
 void set_affine(NiftiHeader& header, const NiftiMatrix& affine, std::int64_t code) {
   header.set(nifti::sform_code, static_cast<double>(code));
   for (std::size_t r = 0; r < 3; ++r)
@@ -230,6 +268,10 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json more{Json::Object{}};
   more.set("version", header.version());
   more.set("xform_code", space.code);
+  if (auto qform = qform_attribute(header)) {
+    qform->set("is_affine", header.integer(nifti::sform_code) <= 0);
+    more.set("qform", *std::move(qform));
+  }
   // Of a volume without a time dimension; `units` has no place for it.
   if (const Json time = unit_name(codes & 56); rank < 4 && !time.is_null()) more.set("time_unit", time);
   const double low = header.real(nifti::cal_min), high = header.real(nifti::cal_max);
@@ -263,15 +305,19 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
     const int time = unit_code(rank > 3 ? units->elements()[rank - 4] : Json(text(more, "time_unit")));
     header.set(nifti::xyzt_units, (space & 7) | (time & 56));
   }
+  const Json* qform = more == nullptr ? nullptr : more->find("qform");
+  if (qform != nullptr) set_qform(header, *qform);
+  const Json* alone = qform == nullptr ? nullptr : qform->find("is_affine");
   if (const Json* affine = attributes.find("affine")) {
     const auto matrix = parse_affine(*affine);
     if (!matrix) return invalid_argument("is no 4x4 matrix of finite numbers").in_member("attributes.affine");
     // 2: aligned to something, the least that a form can claim. 0 came from a file that has the spacing alone.
     const double code = number(more, "xform_code").value_or(2);
-    if (code > 0 && code < 32768)
-      set_affine(header, *matrix, static_cast<std::int64_t>(code));
-    else if (*matrix != nifti_space(header).affine)
-      set_affine(header, *matrix, 2);
+    const bool is_code = code > 0 && code < 32768;
+    const bool is_qform = alone != nullptr && alone->as_bool() == true;
+    const bool differs = *matrix != nifti_space(header).affine;
+    if (differs && is_qform) header.set(nifti::qform_code, 0);  // the affine was changed since
+    if (differs || (is_code && !is_qform)) set_affine(header, *matrix, is_code ? static_cast<std::int64_t>(code) : 2);
   }
   header.set(nifti::scl_slope, number(&attributes, "scl_slope").value_or(1));
   header.set(nifti::scl_inter, number(&attributes, "scl_inter").value_or(0));

@@ -21,7 +21,7 @@ float from_half(std::uint16_t bits, bool bfloat) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
-// Calls visit(value) for each element of a real type.
+// Calls visit(value) for each element; false where the type is not real, of which there is nothing to draw.
 template <class Visit>
 bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
   const auto each = [&]<class T>(T /*type*/) {
@@ -141,12 +141,11 @@ Result<std::pair<double, double>> find_range(Bands& bands, const DType& dtype) {
   if (dtype == DType::bool_) return std::pair(0.0, 1.0);
   double low = INFINITY, high = -INFINITY;
   SHERD_TRY(bands.each([&](std::span<const std::byte> rows) -> Result<void> {
-    const bool real = visit_values(dtype.kind(), rows, [&](double value) {
+    visit_values(dtype.kind(), rows, [&](double value) {
       if (!std::isfinite(value)) return;
       low = std::min(low, value);
       high = std::max(high, value);
     });
-    if (!real) return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
     return {};
   }));
   return low <= high ? std::pair(low, high) : std::pair(0.0, 1.0);
@@ -158,11 +157,10 @@ Result<void> draw(Bands& bands, const DType& dtype, std::pair<double, double> ra
   SHERD_TRY(bands.each([&](std::span<const std::byte> rows) -> Result<void> {
     SHERD_TRY(gray.resize(rows.size() / dtype.size()));
     std::byte* to = gray.data();
-    const bool real = visit_values(dtype.kind(), rows, [&](double value) {
+    visit_values(dtype.kind(), rows, [&](double value) {
       const double share = white == black ? (value > black ? 1.0 : 0.0) : (value - black) / (white - black);
       *to++ = static_cast<std::byte>(share > 0 ? std::lround(255 * std::min(share, 1.0)) : 0);
     });
-    if (!real) return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
     return writer.write(gray.span());
   }));
   return {};
@@ -171,10 +169,15 @@ Result<void> draw(Bands& bands, const DType& dtype, std::pair<double, double> ra
 }  // namespace
 
 Result<void> picture(const Array& array, const std::string& png, const PictureOptions& options) {
+  const DType dtype = array.dtype();
+  if (!visit_values(dtype.kind(), {}, [](double /*value*/) {}))
+    return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
+  // The difference, by which values are scaled, is finite only where both are.
+  if (options.range && !std::isfinite(options.range->second - options.range->first))
+    return invalid_argument("must be two finite numbers, black and white").in_member("range");
   SHERD_TRY(plane, find_plane(array, options));
   const std::uint64_t channels = plane.channels;
   Bands bands(array, std::move(plane), array.config().memory_budget / 2);
-  const DType dtype = array.dtype();
   auto range = options.range;
   if (!range && channels == 1) {
     SHERD_TRY(found, find_range(bands, dtype));

@@ -2,6 +2,9 @@
 // readers, bounded growth of updated shards, and refusals.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -229,6 +232,22 @@ TEST(Array, AnInterruptedCallEndsAsUnavailable) {
   const auto read = array.read(Box{{0}, {1 << 20}}, std::span(values));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
+}
+
+TEST(Array, ACallThatFillsWhatIsMissingIsInterruptedToo) {
+  CreateOptions options{.shape = {1 << 26}, .dtype = DType::uint8, .chunks = {1 << 16}, .shards = {1 << 26}};
+  int polls = 0;
+  options.config.interrupted = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));  // it is polled every 20 at most
+    return ++polls > 1;
+  };
+  options.config.threads = 1;
+  const Array array = create_array(memory_store(), "", options).value();
+  std::vector<std::uint8_t> values(1 << 26, 7);
+  const auto read = array.read(Box{{0}, {1 << 26}}, std::span(values));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(values.back(), 7) << "what follows is left alone";
 }
 
 TEST(Array, StringsLiveAsLongAsTheirArena) {

@@ -172,7 +172,8 @@ TEST_P(Consolidated, MetadataLoseANodeBeforeItIsErased) {
       group.erase("g/x").value();
     std::vector<std::string> changes;
     for (const auto& request : recorder->stop())
-      if (request.op != "get" && request.op != "list") changes.push_back(request.op + " " + request.key);
+      if (request.op != "get" && request.op != "list" && !request.key.starts_with(".sherd-new-"))
+        changes.push_back(request.op + " " + request.key);
     ASSERT_GE(changes.size(), 3U);
     EXPECT_EQ(changes[0], "put zarr.json");
     EXPECT_EQ(changes[1], "put g/zarr.json");

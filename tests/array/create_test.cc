@@ -169,9 +169,65 @@ TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
   EXPECT_EQ(codecs(DType::int32, {parsed(R"({"name": "endian", "configuration": {"endian": "big"}})")}),
             R"([{"name":"bytes","configuration":{"endian":"big"}}])");
   EXPECT_EQ(codecs(DType::uint8, {parsed(R"({"name": "numcodecs.crc32c"})")}),
-            R"([{"name":"bytes"},{"name":"numcodecs.crc32c"}])");
+            R"([{"name":"bytes"},{"name":"numcodecs.crc32c","configuration":{}}])");
   EXPECT_EQ(codecs(DType::string, {}), R"([{"name":"vlen-utf8","configuration":{}}])");
   EXPECT_EQ(codecs(DType::bytes, {}), R"([{"name":"vlen-bytes","configuration":{}}])");
+}
+
+// zarr-python takes names of numcodecs only with a configuration, and no gzip without a level.
+TEST(CreateArray, WritesTheMembersThatACodecWasGivenWithout) {
+  const auto last = [](std::string_view codec, const DType& dtype = DType::int16) {
+    const Json given = codec.starts_with('{') ? parsed(codec) : Json(codec);
+    const Json list = parsed(member({.shape = {4}, .dtype = dtype, .codecs = std::vector<Json>{given}}, "codecs"));
+    return list.elements().back().dump();
+  };
+  for (const char* name : {"crc32", "adler32", "fletcher32"}) {
+    const std::string full = R"({"name":"numcodecs.)" + std::string(name) + R"(","configuration":{}})";
+    EXPECT_EQ(last(name), full);
+    EXPECT_EQ(last(R"({"name": "numcodecs.)" + std::string(name) + "\"}"), full);
+  }
+  EXPECT_EQ(last(R"({"name": "gzip"})"), R"({"name":"gzip","configuration":{"level":5}})");
+  EXPECT_EQ(last(R"({"name": "zstd", "configuration": {"checksum": true}})"),
+            R"({"name":"zstd","configuration":{"checksum":true,"level":3}})");
+  EXPECT_EQ(last(R"({"name": "numcodecs.zlib"})"), R"({"name":"numcodecs.zlib","configuration":{"level":1}})");
+  EXPECT_EQ(last(R"({"name": "numcodecs.lzma", "configuration": {"filters": [{"id": 33}]}})"),
+            R"({"name":"numcodecs.lzma","configuration":{"filters":[{"id":33}],"format":1,"check":-1,"preset":null}})")
+      << "Python's lzma refuses a preset beside filters";
+  EXPECT_EQ(
+      last(R"({"name": "blosc", "configuration": {"cname": "lz4"}})"),
+      R"({"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":2,"blocksize":0}})");
+  EXPECT_EQ(last(R"({"name": "bytes"})"), R"({"name":"bytes","configuration":{"endian":"little"}})");
+}
+
+TEST(CreateArray, WritesTheMembersThatAreMissingInsideShardsAndInWholeChainsToo) {
+  const Json chain = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+      "codecs": ["bytes", {"name": "numcodecs.crc32"}], "index_codecs": [{"name": "bytes"}, {"name": "crc32c"}]}}])");
+  EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"),
+            R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[2],"codecs":[{"name":"bytes",)"
+            R"("configuration":{"endian":"little"}},{"name":"numcodecs.crc32","configuration":{}}],)"
+            R"("index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}}])");
+}
+
+TEST(CreateArray, KeepsTheNamesThatNumcodecsGaveItsCodecs) {
+  for (const char* name : {"zstd", "gzip", "crc32c", "blosc", "zlib", "crc32"}) {
+    const std::string given = "numcodecs." + std::string(name);
+    const Json list =
+        parsed(member({.shape = {4}, .dtype = DType::int16, .codecs = std::vector<Json>{given}}, "codecs"));
+    EXPECT_EQ(list.elements().back().find("name")->text(), given);
+  }
+}
+
+TEST(CreateArray, LeavesTheCodecsOfDocumentsThatLackMembersAsTheyStand) {
+  const auto store = memory_store();
+  create_array(store, "", {.shape = {4}, .dtype = DType::uint8, .codecs = std::vector<Json>{"gzip"}}).value();
+  Json document = parsed(store->get("zarr.json").value().value());
+  const Json bare = parsed(R"(["bytes", {"name": "gzip"}])");
+  document.set("codecs", bare);
+  store->set("zarr.json", document.dump()).value();
+  Array array = open_array(store, {.writable = true}).value();
+  array.set_attributes(parsed(R"({"a": 1})")).value();
+  array.resize({8}).value();
+  EXPECT_EQ(*parsed(store->get("zarr.json").value().value()).find("codecs"), bare);
 }
 
 TEST(CreateArray, TakesAWholeChainVerbatim) {

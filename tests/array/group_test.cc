@@ -55,6 +55,25 @@ TEST_P(EveryStore, WhatStandsIsAConflictUnlessOverwritten) {
   EXPECT_TRUE(store_->list_dir("a/").value().prefixes.empty());
 }
 
+TEST_P(EveryStore, ADocumentThatCouldNotBeOpenedAgainIsNotWritten) {
+  Json deep;
+  for (int level = 0; level < 200; ++level) deep = Json(Json::Array{std::move(deep)});
+  const Json attributes = Json::Object{{"deep", deep}};
+  EXPECT_EQ(code_of(create_group(store_, "g", attributes)), ErrorCode::unsupported);
+  CreateOptions options = bytes_array();
+  options.attributes = attributes;
+  EXPECT_EQ(code_of(create_array(store_, "a", options)), ErrorCode::unsupported);
+  Group group = create_group(store_, "").value();
+  EXPECT_EQ(code_of(group.update_attributes(attributes)), ErrorCode::unsupported);
+  EXPECT_EQ(open_group(store_).value().attributes(), Json(Json::Object{}));
+
+  Json inner;
+  for (int level = 0; level < 124; ++level) inner = Json(Json::Array{std::move(inner)});
+  create_group(store_, "h", Json(Json::Object{{"deep", inner}})).value();
+  EXPECT_EQ(code_of(writable(store_).consolidate()), ErrorCode::unsupported) << "deeper there by four levels";
+  EXPECT_THAT(open_group(store_).value().members().value(), ElementsAre(Pair("h", NodeType::group)));
+}
+
 TEST_P(EveryStore, OverwritingAGroupErasesItsMembers) {
   create_array(store_, "g/x", bytes_array()).value();
   create_group(store_, "g", {}, true).value();

@@ -105,3 +105,14 @@ def test_export_writes_into_a_pipe(sherd, tmp_path):
     piped = subprocess.run(["bash", "-c", f"'{sherd.binary}' export v.zarr --to raw /dev/stdout | cat"], cwd=tmp_path,
                            capture_output=True, check=True)
     assert piped.stdout == VOLUME.tobytes()
+
+
+def test_a_picture_of_text_is_unsupported_and_one_of_no_range_a_usage_error(sherd, tmp_path):
+    sherd.ok("create", "text", "--shape", "3,3", "--dtype", "string")
+    ran = sherd("picture", "text", "p.png")
+    assert (ran.code, ran.stderr) == (5, "sherd: a picture needs real numbers, the array has 'string'\n")
+    sherd.ok("create", "v", "--shape", "3,3", "--dtype", "float32")
+    for values in ["nan,5", "0,inf", "nan,nan"]:
+        ran = sherd("picture", "v", "p.png", f"--range={values}")
+        assert ran.code == 2 and "range" in ran.stderr
+    assert not (tmp_path / "p.png").exists()

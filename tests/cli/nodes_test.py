@@ -258,3 +258,19 @@ def test_ls_in_long_form_gives_types_and_shapes(sherd, study):
     assert lines[0] == ["TYPE", "DTYPE", "SHAPE", "CHUNKS", "SHARDS", "NAME"]
     assert " ".join(lines[1]) == "array uint8 (8, 8) (4, 4) (8, 8) left"
     assert sherd.ok("ls", "-l", "study/images", "--json").json[0]["shape"] == [8, 8]
+
+
+def codecs_of(folder):
+    return json.loads((folder / "zarr.json").read_text())["codecs"]
+
+
+def test_codecs_may_be_given_as_one_list(sherd, tmp_path):
+    shape = ["--shape", "10", "--dtype", "uint16"]
+    listed = '["bytes:big", {"name": "gzip", "configuration": {"level": 6}}, "crc32c"]'
+    sherd.ok("create", "list", *shape, "--codec", listed)
+    sherd.ok("create", "each", *shape, "--codec", "bytes:big", "--codec", "gzip:6", "--codec", "crc32c")
+    assert codecs_of(tmp_path / "list") == codecs_of(tmp_path / "each")
+    sherd.ok("create", "both", *shape, "--codec", '["bytes:big", "gzip:6"]', "--codec", "crc32c")
+    assert codecs_of(tmp_path / "both") == codecs_of(tmp_path / "each")
+    ran = sherd("create", "nested", *shape, "--codec", "[[]]")
+    assert ran.code == 2 and "codec" in ran.stderr

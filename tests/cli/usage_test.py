@@ -83,6 +83,12 @@ def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("writer", WRITERS[:1])
+@pytest.mark.parametrize("option", ["--update rewrite", "--layout plain"])
+def test_what_this_version_does_anyway_may_be_asked_for(sherd, writer, option):
+    sherd.ok(*writer.split(), *option.split())
+
+
 def test_help_names_nothing_that_is_refused(sherd):
     for command in COMMANDS:
         help_text = sherd.ok(command, "--help").text
@@ -104,6 +110,16 @@ def test_a_share_is_a_number_from_0_to_1(sherd, share):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "int8", "--max-unused", "30%")
     ran = sherd("write", "a", "--value", "1", f"--max-unused={share}")
     assert ran.code == 2 and "--max-unused" in ran.stderr
+
+
+@pytest.mark.parametrize("number", ["-1", "abc", "1.5", "", "18446744073709551616"])
+@pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --axis", "--axis"),
+                                        ("picture a p.png --index", "--index")])
+def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line, name, number):
+    *words, option = line.split()
+    ran = sherd(*words, f"{option}={number}") if number else sherd(*words, option, "")
+    assert ran.code == 2
+    assert ran.stderr.startswith(f"sherd: {name}: '{number}' is no whole number from 0 to 2^64-1; see"), ran.stderr
 
 
 @pytest.mark.parametrize("codec", ["cast_value", "scale_offset:2", "reshape", "zfp", "n5_default", "conditional"])

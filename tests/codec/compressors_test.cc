@@ -4,7 +4,8 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry zstd_codec, gzip_codec, zlib_codec, crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec;
+extern const CodecEntry zstd_codec, gzip_codec, zlib_codec, crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec,
+    numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
 }
 
 namespace sherd::test {
@@ -12,8 +13,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const CodecEntry* const kTable[] = {&zstd_codec,  &gzip_codec,    &zlib_codec,      &crc32c_codec,
-                                    &crc32_codec, &adler32_codec, &fletcher32_codec};
+const CodecEntry* const kTable[] = {
+    &zstd_codec,    &gzip_codec,       &zlib_codec,           &crc32c_codec,         &crc32_codec,
+    &adler32_codec, &fletcher32_codec, &numcodecs_zstd_codec, &numcodecs_gzip_codec, &numcodecs_crc32c_codec};
 
 struct Case {
   const CodecEntry* entry;

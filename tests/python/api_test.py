@@ -239,8 +239,21 @@ def test_copy_changes_the_layout(tmp_path):
     copied = sherd.open(tmp_path / "b")
     assert (copied.chunks, copied.shards) == ((10, 10), (20, 20))
     assert np.array_equal(copied[...], data)
-    with pytest.raises(sherd.InvalidArgument):
+    with pytest.raises(sherd.NotFound):
         sherd.copy(sherd.MemoryStore(), tmp_path / "c")
+
+
+def test_a_store_in_memory_is_a_store_for_every_function():
+    store, other = sherd.MemoryStore(), sherd.MemoryStore()
+    sherd.create_array(store, name="g/a", data=np.arange(10), chunks=(4,))
+    assert sherd.copy(store, other, chunks=(5,)) == {
+        "arrays": 1, "groups": 2, "shards": 2, "shards_skipped": 0, "chunks_moved": 0, "chunks_encoded": 2}
+    assert np.array_equal(sherd.open(other, path="g/a")[...], np.arange(10))
+    assert sherd.check(other, data=True)["ok"]
+    other.set("g/a/c/1", b"broken")
+    assert not sherd.check(other, True, path="g/a")["ok"]
+    with pytest.raises(sherd.InvalidArgument, match="the MemoryStore that it stands in"):
+        sherd.check(sherd.open(other))
 
 
 def test_settings_of_a_handle_go_before_the_defaults(tmp_path):
@@ -278,6 +291,37 @@ def test_settings_of_later_versions_are_refused_by_name(tmp_path, setting):
     with pytest.raises(sherd.Unsupported):
         sherd.config.set(**setting)
     assert not (tmp_path / "g").exists()
+
+
+def test_settings_of_later_versions_are_attributes_that_say_so(tmp_path):
+    for name, now in [("update", "rewrite"), ("layout", "plain")]:
+        assert getattr(sherd.config, name) == now
+        setattr(sherd.config, name, now)
+        sherd.create_group(tmp_path / name, config={name: now})
+    for name, value in [("update", "append"), ("slack", 4096), ("slack", 0.5), ("layout", "hdf5"), ("update", None)]:
+        with pytest.raises(sherd.Unsupported, match=f"'{name}' is not supported by this version"):
+            setattr(sherd.config, name, value)
+    with pytest.raises(sherd.Unsupported, match="'slack' is not supported by this version"):
+        sherd.config.slack
+    array = sherd.create_array(sherd.MemoryStore(), shape=(4,), dtype="u1")
+    with pytest.raises(sherd.Unsupported, match="appender.* is not supported by this version"):
+        array.appender(axis=0, technique="auto")
+
+
+def test_limits_are_changed_by_assigning_them():
+    before = sherd.config.limits
+    assert before["dimensions"] == 32 and dict(before) == before
+    with pytest.raises(TypeError, match="sherd.config.limits = {'chunk_bytes': 5}"):
+        before["chunk_bytes"] = 5
+    try:
+        sherd.config.limits = {"chunk_bytes": 5}
+        assert sherd.config.limits["chunk_bytes"] == 5 and sherd.config.limits["dimensions"] == 32
+        assert before["chunk_bytes"] == 2 << 30, "what was asked for before"
+    finally:
+        sherd.config.limits = before
+    assert sherd.config.limits == before
+    with pytest.raises(TypeError):
+        del before["chunk_bytes"]
 
 
 @pytest.mark.parametrize("name", ["compact", "repair", "neuroglancer"])

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -121,3 +122,45 @@ def test_a_list_that_holds_itself_is_no_json():
     endless.append(endless)
     with pytest.raises(RecursionError):
         sherd.create_group(sherd.MemoryStore(), attributes={"a": endless})
+
+
+STORE = "must be a path, a URL, an os.PathLike or a sherd.Store, not NoneType"
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda group: sherd.open(None), f"store {STORE}"),
+    (lambda group: sherd.open_array(None), f"store {STORE}"),
+    (lambda group: sherd.create_group(None), f"store {STORE}"),
+    (lambda group: sherd.create_array(None, shape=(1,), dtype="u1"), f"store {STORE}"),
+    (lambda group: sherd.consolidate_metadata(None), f"store {STORE}"),
+    (lambda group: sherd.check(None), f"src {STORE}"),
+    (lambda group: sherd.copy("a", None), f"dst {STORE}"),
+    (lambda group: sherd.open(sherd.MemoryStore(), path=3), "path must be a str, not int"),
+    (lambda group: sherd.open(sherd.MemoryStore(), format=3), "format must be a str, not int"),
+    (lambda group: sherd.create_group(sherd.MemoryStore(), overwrite=1), "overwrite must be True or False, not int"),
+    (lambda group: sherd.create_array(sherd.MemoryStore(), name=3), "name must be a str, not int"),
+    (lambda group: group[...], "a member's path must be a str, not ellipsis"),
+    (lambda group: group[0], "a member's path must be a str, not int"),
+    (lambda group: group.__delitem__(0), "a member's path must be a str, not int"),
+    (lambda group: group.create_group(None), "path must be a str, not NoneType"),
+    (lambda group: group.create_array(0, shape=(1,), dtype="u1"), "name must be a str, not int"),
+])
+def test_an_argument_of_a_wrong_type_is_named_with_what_it_takes(call, text):
+    with pytest.raises(TypeError) as error:
+        call(sherd.create_group(sherd.MemoryStore()))
+    assert str(error.value) == text
+
+
+def test_a_name_that_looks_like_another_one_is_warned_of():
+    store = sherd.MemoryStore()
+    group = sherd.create_group(store)
+    for make in (lambda name: sherd.create_group(store, path=name), lambda name: group.create_group(name, overwrite=True),
+                 lambda name: sherd.create_array(store, name=name, shape=(1,), dtype="u1", overwrite=True),
+                 lambda name: group.create_array(name, shape=(1,), dtype="u1", overwrite=True)):
+        with pytest.warns(sherd.NodeNameWarning, match="ﬁne") as warned:
+            make("a/ﬁne")
+        assert warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        group.create_group("fine/żółw")
+        group["a/ﬁne"]

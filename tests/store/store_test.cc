@@ -311,6 +311,19 @@ TEST_P(EveryStore, ErasesObjectsAndPrefixes) {
   EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
 }
 
+TEST_P(EveryStore, MovesAPrefixIntoWhatStandsThere) {
+  for (const char* key : {"new/a/b", "new/a/c/d", "new/z.json", "new/e/f", "a/b", "a/kept", "e/g", "newer"})
+    set(key, key);
+  store_->move_prefix("new/", "").value();
+  EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "a/kept", "e/f", "e/g", "newer", "z.json"));
+  EXPECT_EQ(get("a/b"), "new/a/b");
+  EXPECT_EQ(get("a/kept"), "a/kept");
+  store_->move_prefix("e/", "x/y/").value();
+  EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "a/kept", "newer", "x/y/f", "x/y/g", "z.json"));
+  store_->move_prefix("none/", "a/").value();
+  EXPECT_EQ(keys().size(), 7U);
+}
+
 TEST_P(EveryStore, ListsTheChildrenOfAPrefix) {
   for (const char* key : {"g/b", "g/a", "g/c/0", "g/c/1", "g/c.d/0", "g/c0", "h"}) set(key, key);
   const auto listing = store_->list_dir("g/").value();
@@ -422,6 +435,24 @@ TEST_P(EveryStore, KeepsTheLockWhileAWriterMadeUnderItLives) {
   writer->commit().value();
   other.join();
   EXPECT_EQ(get("a"), "2");
+}
+
+TEST(PrefixedStore, IsWhatLiesBelowThePrefix) {
+  auto whole = memory_store();
+  whole->set("a/b", "1").value();
+  whole->set("ab", "2").value();
+  const auto part = prefixed_store(whole, "a/");
+  EXPECT_EQ(part->get("b").value(), "1");
+  EXPECT_THAT(part->list_dir("").value().objects, testing::SizeIs(1));
+  part->set("c/d", "3").value();
+  EXPECT_EQ(whole->get("a/c/d").value(), "3");
+  part->move_prefix("c/", "e/").value();
+  EXPECT_EQ(whole->get("a/e/d").value(), "3");
+  EXPECT_TRUE(part->erase("b").value());
+  EXPECT_FALSE(part->open("../ab")) << "no key leads out of it";
+  part->erase_prefix("").value();
+  EXPECT_EQ(whole->get("ab").value(), "2");
+  EXPECT_EQ(whole->get("a/e/d").value(), std::nullopt);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
+#include "base/scalar.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/tools/failing_store.hpp"
@@ -69,6 +70,27 @@ Fault only(const CheckReport& report) {
   if (report.faults.size() == 1) return report.faults.front();
   ADD_FAILURE() << report.to_json().dump(1);
   return {};
+}
+
+TEST(Check, AStructWithoutAByteOrderIsWarnedOf) {
+  const Json list = Json::parse(R"({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "int16"},
+      {"name": "y", "data_type": "uint8"}]}})")
+                        .value();
+  for (const Shape& shards : {Shape{}, Shape{4}}) {
+    auto store = memory_store();
+    create_array(store, "", {.shape = {4}, .dtype = parse_dtype(list).value(), .chunks = {2}, .shards = shards})
+        .value();
+    EXPECT_TRUE(checked(store).faults.empty());
+    Json document = Json::parse(load(*store, "zarr.json")).value();
+    Json& codec = document.find("codecs")->elements()[0];
+    Json& bytes = shards.empty() ? codec : codec.find("configuration")->find("codecs")->elements()[0];
+    ASSERT_TRUE(bytes.erase("configuration"));
+    save(*store, "zarr.json", document.dump());
+    const CheckReport report = checked(store);
+    EXPECT_TRUE(report.ok());
+    EXPECT_EQ(only(report).code, "byte_order_missing");
+    EXPECT_EQ(only(report).key, "zarr.json");
+  }
 }
 
 TEST(Check, ASoundHierarchyHasNoFaultsAndIsCounted) {

@@ -146,6 +146,48 @@ INSTANTIATE_TEST_SUITE_P(Files, NiftiRoundTrip,
                                            std::pair("nifti2_big.nii", "a.nii"), std::pair("rgb.nii", "a.nii"),
                                            std::pair("scaled.nii", "a.nii"), std::pair("one_dimension.nii", "a.nii")));
 
+std::string exported(const Folder& folder, const FileReader& reader, const Json& attributes) {
+  FileArray array = reader.array();
+  array.attributes = attributes;
+  auto writer = kNiftiFiles.create(folder / "out.nii", array, WriteMode{}).value();
+  EXPECT_TRUE(writer->write(0, std::vector<std::byte>(*element_count(array.shape) * array.dtype.size())));
+  EXPECT_TRUE(writer->finish());
+  return load(folder / "out.nii");
+}
+
+TEST(Nifti, TheQformComesBackFieldByField) {
+  const Folder folder;
+  std::string whole = load(data("sform.nii"));
+  whole.replace(252, 2, std::string("\x01\0", 2));       // qform_code, beside the sform
+  whole.replace(76, 4, std::string("\0\0\x80\xbf", 4));  // qfac -1
+  for (std::size_t i = 0; i < 6; ++i)
+    whole.replace(256 + 4 * i, 4, std::string("\x9a\x99\x19", 3) + char(0x3e + i % 2));
+  save(folder / "both.nii", whole);
+  auto both = open_file(folder / "both.nii").value();
+  const std::string again = exported(folder, *both, both->array().attributes);
+  EXPECT_EQ(again.substr(252, 76), whole.substr(252, 76)) << "codes, quaternion, offsets and rows";
+  EXPECT_EQ(again.substr(76, 4), whole.substr(76, 4));
+
+  auto only = open_file(data("qform.nii.gz")).value();
+  save(folder / "a.nii", exported(folder, *only, only->array().attributes));
+  auto back = open_file(folder / "a.nii").value();
+  EXPECT_EQ(affine_of(back->array()), affine_of(only->array())) << "to the last bit";
+  const std::string header = load(folder / "a.nii");
+  EXPECT_NE(header.substr(252, 2), std::string(2, '\0'));
+  EXPECT_EQ(header.substr(254, 2), std::string(2, '\0')) << "no sform where there was none";
+}
+
+TEST(Nifti, AnAffineThatWasChangedReplacesTheQformItCameFrom) {
+  const Folder folder;
+  auto reader = open_file(data("qform.nii.gz")).value();
+  Json attributes = reader->array().attributes;
+  attributes.find("affine")->elements()[0].elements()[3] = Json(1234.0);
+  const std::string header = exported(folder, *reader, attributes);
+  EXPECT_EQ(header.substr(252, 2), std::string(2, '\0'));
+  auto again = open_file(folder / "out.nii").value();
+  EXPECT_EQ(affine_of(again->array())[3], 1234);
+}
+
 TEST(Nifti, LongDimensionsAreWrittenAsVersionTwo) {
   const Folder folder;
   FileArray array;

@@ -1,6 +1,7 @@
 // Raw files, the blocks that whole arrays pass through, and import and export from end to end.
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -175,6 +176,26 @@ TEST(Import, GivesTheSameWithinAnyBudget) {
       else
         EXPECT_EQ(whole<std::uint16_t>(*array), pattern_of<std::uint16_t>(105));
     }
+}
+
+TEST(Import, OneThatFailsLeavesWhatStandsThere) {
+  const Folder folder;
+  save(folder / "good.raw", std::string(1000, 'g'));
+  auto options = raw_options({1000}, DType::uint8);
+  options.create.chunks = {100};
+  import_file(folder / "good.raw", folder / "a.zarr", options).value();
+  options.create.overwrite = true;
+  save(folder / "bad.raw", std::string(1000, 'b'));
+  int polls = 0;
+  options.create.config.interrupted = [&] { return ++polls > 2; };
+  const auto failed = import_file(folder / "bad.raw", folder / "a.zarr", options);
+  ASSERT_FALSE(failed);
+  std::vector<std::uint8_t> read(1000);
+  open_array(folder / "a.zarr").value().read(Box{{0}, {1000}}, std::span(read)).value();
+  EXPECT_EQ(read, std::vector<std::uint8_t>(1000, 'g'));
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder / "a.zarr")) ++entries;
+  EXPECT_EQ(entries, 2U) << "zarr.json and c";
 }
 
 TEST(Import, ScalarsAndEmptyArraysAreArraysToo) {

@@ -1,0 +1,45 @@
+"""Arguments that are checked before the engine sees them, so that the error names them."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+import warnings
+from typing import Any
+
+from . import _sherd
+from ._errors import NodeNameWarning
+
+
+def _wrong(value: Any, name: str, wanted: str) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+
+
+def store(value: Any, name: str = "store") -> Any:
+    """A path, a URL, an os.PathLike or a Store, as it is."""
+    if not isinstance(value, (str, bytes, os.PathLike, _sherd.Store)):
+        raise _wrong(value, name, "a path, a URL, an os.PathLike or a sherd.Store")
+    return value
+
+
+def text(value: Any, name: str) -> str:
+    """A str, as it is."""
+    if not isinstance(value, str):
+        raise _wrong(value, name, "a str")
+    return value
+
+
+def new_name(value: Any, name: str) -> str:
+    """The path of a node that is to be made; warns of one that looks like another one."""
+    if not unicodedata.is_normalized("NFKC", text(value, name)):
+        normal = unicodedata.normalize("NFKC", value)
+        # What called sherd.create_group or the like is two frames up from here.
+        warnings.warn(f"{name} {value!r} is not in Unicode's form NFKC, {normal!r}", NodeNameWarning, stacklevel=3)
+    return value
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False, as it is."""
+    if not isinstance(value, bool):
+        raise _wrong(value, name, "True or False")
+    return value

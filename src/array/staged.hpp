@@ -1,0 +1,38 @@
+// A node that is made beside the place where it will stand, and put there when it is whole: until then readers find
+// what stood there before, or nothing, and what a failure or a kill leaves is in nobody's way.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+class StagedNode {
+ public:
+  /// Begins a node at `destination` (writable, its format given); waits while another is made there. `conflict` as
+  /// create_array_at(). What a killed maker left stays where `resume` is set, and goes otherwise.
+  static Result<StagedNode> begin(NodePlace destination, bool overwrite, bool resume = false);
+
+  /// Where to make the node and all below it: documents by write_document(), in a store of its own.
+  [[nodiscard]] const NodePlace& place() const noexcept { return place_; }
+  /// Gives up: erases what was made.
+  Result<void> abandon() const;
+  /// Puts the node into its place, with the groups on the way there, instead of what stands there; then consolidated
+  /// metadata around it follow. `below` are the paths of its members.
+  Result<void> commit(const std::vector<std::string>& below = {});
+
+ private:
+  StagedNode() = default;
+
+  NodePlace destination_;
+  NodePlace place_;
+  std::string prefix_;  ///< of all that is made
+  bool overwrite_ = false;
+  bool interrupted_before_ = false;  ///< a killed maker may have put a part of it into its place
+  std::unique_ptr<StoreLock> lock_;
+};
+
+}  // namespace sherd

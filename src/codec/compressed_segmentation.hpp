@@ -1,0 +1,90 @@
+// What reading and writing compressed_segmentation share: how a channel is cut into blocks, and the sizes of things.
+// Offsets count 32-bit words: those of channels from the chunk's beginning, all others from the channel's. A channel
+// begins with a header of two words a block: 24 bits for where its table is and 8 for how many bits an index has, then
+// where its indices are.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "codec/codec.hpp"
+
+namespace sherd::segmentation {
+
+inline constexpr std::uint64_t kWordBytes = 4;
+inline constexpr std::uint64_t kHeaderWords = 2;
+inline constexpr unsigned kTableOffsetBits = 24;
+inline constexpr std::uint64_t kMaxTableOffset = (std::uint64_t{1} << kTableOffsetBits) - 1;
+
+/// Extents along x, y and z.
+using Triple = std::array<std::uint64_t, 3>;
+
+constexpr std::uint64_t volume(const Triple& extents) noexcept { return extents[0] * extents[1] * extents[2]; }
+
+/// One chunk (channel, z, y, x) of uint32 or uint64 in blocks of one size.
+struct Chunk {
+  const ChunkType& type;
+  Triple block;
+};
+
+/// One channel of a chunk, cut into blocks of which the last along each dimension may be clipped.
+struct Geometry {
+  Triple shape;
+  Triple block;
+  Triple grid;
+
+  explicit Geometry(const Chunk& chunk) noexcept
+      : shape{chunk.type.shape[3], chunk.type.shape[2], chunk.type.shape[1]}, block(chunk.block), grid{} {
+    for (std::size_t d = 0; d < 3; ++d) grid[d] = ceil_div(shape[d], block[d]);
+  }
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return volume(grid); }
+};
+
+/// Where a block lies: its first voxel, and how much of it the chunk has.
+struct Block {
+  std::uint64_t number = 0;
+  std::uint64_t first = 0;
+  Triple extents;
+};
+
+/// Calls visit(Block) for each block in the order of their headers until one fails.
+template <class Visit>
+Result<void> for_each_block(const Geometry& geometry, Visit visit) {
+  const auto& [shape, size, grid] = geometry;
+  Block block;
+  for (std::uint64_t z = 0; z < shape[2]; z += size[2]) {
+    block.extents[2] = std::min(size[2], shape[2] - z);
+    for (std::uint64_t y = 0; y < shape[1]; y += size[1]) {
+      block.extents[1] = std::min(size[1], shape[1] - y);
+      for (std::uint64_t x = 0; x < shape[0]; x += size[0], ++block.number) {
+        block.extents[0] = std::min(size[0], shape[0] - x);
+        block.first = x + shape[0] * (y + shape[1] * z);
+        SHERD_TRY(visit(block));
+      }
+    }
+  }
+  return {};
+}
+
+/// Calls visit(voxel of the channel, position in the block) for each row of a block until it gives false.
+template <class Visit>
+bool for_each_row(const Geometry& geometry, const Block& block, Visit visit) {
+  for (std::uint64_t z = 0; z < block.extents[2]; ++z) {
+    for (std::uint64_t y = 0; y < block.extents[1]; ++y) {
+      if (!visit(block.first + geometry.shape[0] * (y + geometry.shape[1] * z),
+                 geometry.block[0] * (y + geometry.block[1] * z)))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// `corrupt` where the bytes are no encoding of such a chunk.
+Result<void> decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> elements);
+/// Replaces `to`; `unsupported` where the chunk is too large for the offsets.
+Result<void> encode(const Chunk& chunk, std::span<const std::byte> elements, Buffer& to);
+
+}  // namespace sherd::segmentation

@@ -1,0 +1,37 @@
+// A chunk as one image, for the codecs that hand it to an image format: (z, y, x, channel) becomes rows of x pixels,
+// those of one z below those of the one before. Readers take any width and height of that many pixels, for the pixels
+// follow each other in the same order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "codec/codec.hpp"
+
+namespace sherd {
+
+struct ChunkImage {
+  std::uint64_t width = 0;
+  std::uint64_t height = 0;
+  std::uint64_t channels = 0;
+
+  explicit ChunkImage(const ChunkType& in) noexcept
+      : width(in.shape[2]), height(in.shape[0] * in.shape[1]), channels(in.shape[3]) {}
+  [[nodiscard]] std::uint64_t pixels() const noexcept { return width * height; }
+
+  /// invalid_argument where a chunk has other dimensions than these four.
+  static Result<void> check(const ChunkType& in, const std::string& codec) {
+    if (in.shape.size() == 4) return {};
+    return invalid_argument(codec + ": a chunk has dimensions (z, y, x, channel), not shape " + to_string(in.shape));
+  }
+  /// `corrupt` where an image of this size and so many channels is not this chunk's.
+  [[nodiscard]] Result<void> expect(std::uint64_t its_width, std::uint64_t its_height, std::uint64_t its_channels,
+                                    const std::string& codec) const {
+    if (its_width * its_height == pixels() && its_channels == channels) return {};
+    return corrupt(codec + ": an image of " + std::to_string(its_width) + " x " + std::to_string(its_height) +
+                   " pixels with " + std::to_string(its_channels) + " channels; the chunk has " +
+                   std::to_string(pixels()) + " pixels with " + std::to_string(channels));
+  }
+};
+
+}  // namespace sherd

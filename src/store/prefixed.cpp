@@ -1,0 +1,64 @@
+// What lies below a prefix of another store, as a store of its own: every key gets the prefix put before it. Sources
+// keep the names that the other store gives them.
+#include <utility>
+
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "sherd/store.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+class PrefixedStore final : public Store {
+ public:
+  PrefixedStore(std::shared_ptr<Store> store, std::string prefix)
+      : store_(std::move(store)), prefix_(std::move(prefix)), url_(url_below(store_->url(), prefix_)) {}
+
+  [[nodiscard]] const std::string& url() const noexcept override { return url_; }
+  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return store_->open(prefix_ + key);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(check_key(key));
+    return store_->write(prefix_ + key, size_hint);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return store_->lock(prefix_ + key);
+  }
+  Result<bool> erase(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return store_->erase(prefix_ + key);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    return store_->erase_prefix(prefix_ + prefix);
+  }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    return store_->move_prefix(prefix_ + from, prefix_ + to);
+  }
+  Result<Listing> list_dir(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    return store_->list_dir(prefix_ + prefix);
+  }
+
+ private:
+  std::shared_ptr<Store> store_;
+  std::string prefix_;
+  std::string url_;
+};
+
+}  // namespace
+
+std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix) {
+  return std::make_shared<PrefixedStore>(std::move(store), std::move(prefix));
+}
+
+}  // namespace sherd
