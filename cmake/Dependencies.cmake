@@ -18,4 +18,19 @@ pkg_check_modules(SHERD_COMPRESSION REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_COMP
 pkg_check_modules(SHERD_IMAGES REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_IMAGE_MODULES})
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
 
+# An installed static Sherd comes here with SHERD_DRACO ON or OFF, as it was built.
+if(NOT DEFINED SHERD_DRACO)
+  set(SHERD_DRACO AUTO CACHE STRING "Decode Draco fragments of meshes with libdraco: ON, OFF, AUTO: where it is installed")
+endif()
+set(SHERD_DRACO_MODULES "")
+if(SHERD_DRACO STREQUAL AUTO)
+  pkg_check_modules(SHERD_MESHES IMPORTED_TARGET GLOBAL draco)
+elseif(SHERD_DRACO)
+  pkg_check_modules(SHERD_MESHES REQUIRED IMPORTED_TARGET GLOBAL draco)
+endif()
+
 set(SHERD_LIBRARIES ${SHERD_ZSTD_LIBRARY} PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)
+if(TARGET PkgConfig::SHERD_MESHES)
+  list(APPEND SHERD_LIBRARIES PkgConfig::SHERD_MESHES)
+  set(SHERD_DRACO_MODULES draco)
+endif()

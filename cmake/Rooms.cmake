@@ -1,6 +1,6 @@
 # A room is a folder of src/, compiled to an object library. Rooms stand in layer order: each may use those before it.
 # The target sherd_layers proves that to the linker: it links every room with the rooms before it and nothing else.
-set(SHERD_ROOMS base codec store shard array format tools)
+set(SHERD_ROOMS base codec store shard array format precomputed tools)
 set(SHERD_OBJECTS)
 
 configure_file(cmake/version.cpp.in version.cpp @ONLY)
@@ -31,6 +31,10 @@ foreach(room IN LISTS SHERD_ROOMS)
     sherd_add_room(${room} ${sources})
   endif()
 endforeach()
+
+if(SHERD_DRACO_MODULES)
+  target_compile_definitions(sherd_precomputed PRIVATE SHERD_DRACO)
+endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 if(sources)

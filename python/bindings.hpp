@@ -25,6 +25,10 @@ void bind_array(nb::module_& module);
 void bind_group(nb::module_& module);
 void bind_scalar(nb::module_& module);
 void bind_tools(nb::module_& module);
+void bind_skeleton(nb::module_& module);
+void bind_mesh(nb::module_& module);
+void bind_annotation(nb::module_& module);
+void bind_segment_properties(nb::module_& module);
 
 /// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
 void throw_pending();

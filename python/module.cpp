@@ -17,4 +17,8 @@ NB_MODULE(_sherd, module) {
   python::bind_group(module);
   python::bind_scalar(module);
   python::bind_tools(module);
+  python::bind_skeleton(module);
+  python::bind_mesh(module);
+  python::bind_annotation(module);
+  python::bind_segment_properties(module);
 }

@@ -6,6 +6,7 @@
 #include "sherd/dtype.hpp"
 #include "sherd/group.hpp"
 #include "sherd/json.hpp"
+#include "sherd/neuroglancer.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
 #include "sherd/store.hpp"

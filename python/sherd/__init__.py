@@ -7,7 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
-from . import draft2022
+from . import draft2022, neuroglancer
 from ._attributes import Attributes
 from ._errors import (
     BrokenMemberWarning,
@@ -56,13 +56,14 @@ __all__ = [
     "create_array",
     "create_group",
     "draft2022",
+    "neuroglancer",
     "open",
     "open_array",
     "open_group",
     "record",
 ]
 
-_LATER = ("compact", "neuroglancer", "repair")
+_LATER = ("compact", "repair")
 
 
 def __getattr__(name: str) -> object:

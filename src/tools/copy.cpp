@@ -1,10 +1,10 @@
 // The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. The copy is begun beside the destination (array/staged.hpp): `copy.json` there says what is being copied.
+//   2. The copy is begun beside the destination (array/staged.hpp): `.sherd-copy.json` there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done.
 //   4. Documents are written, those of members before their group's.
-//   5. `copy.json` goes, and what has been made is put into its place.
+//   5. `.sherd-copy.json` goes, and what has been made is put into its place.
 // A copy that goes on compares its plan with that file, and makes what is missing.
 #include "tools/copy.hpp"
 

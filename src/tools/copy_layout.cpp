@@ -117,6 +117,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
     SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
+    if (options.codecs) complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
     return spec;
@@ -125,6 +126,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   if (options.codecs) {
     CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
     SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
+    complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
     leaf = std::move(fresh.codecs);
   }
   SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));

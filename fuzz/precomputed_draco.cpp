@@ -1,0 +1,15 @@
+// Any bytes as a Draco fragment are refused, or give a mesh whose triangles name its vertices.
+#include <cstdlib>
+
+#include "sherd/neuroglancer.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  sherd::Limits limits;
+  limits.chunk_bytes = std::uint64_t{1} << 20;
+  const auto mesh = sherd::neuroglancer::QuantizedMesh::decode_draco(std::as_bytes(std::span(data, size)), limits);
+  if (!mesh) return 0;
+  for (const auto& triangle : mesh->triangles)
+    for (const std::uint32_t vertex : triangle)
+      if (vertex >= mesh->vertices.size()) std::abort();
+  return 0;
+}

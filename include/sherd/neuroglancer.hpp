@@ -1,0 +1,319 @@
+// Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties, as bytes or JSON and as
+// typed values. Nothing here does I/O: a value of a sharded store and an object of its own hold the same bytes.
+//
+// parse() of bytes gives `corrupt` where they contradict the format; parse() of an info document gives
+// invalid_argument or `unsupported` and names the member. print() gives invalid_argument where the value cannot be
+// stored. Members of documents that are not known here stand in `other` and are printed as they were. Layouts:
+// docs/format/precomputed-objects.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/dtype.hpp"
+#include "sherd/export.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::neuroglancer {
+
+using Bytes = std::span<const std::byte>;
+using Position = std::array<float, 3>;  ///< x, y, z
+
+/// Rows of 3 rotations and a translation: from stored model coordinates to nanometres.
+using Transform = std::array<double, 12>;
+inline constexpr Transform kIdentity{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
+/// One attribute's values, element by element, `components` of a type each, in the machine's byte order.
+struct Column {
+  DType dtype;
+  std::uint32_t components = 1;
+  std::vector<std::byte> bytes;
+
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return dtype.size() * components; }
+  /// T must be the dtype's C++ type.
+  template <class T>
+  [[nodiscard]] std::span<const T> as() const noexcept {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// ---- Skeletons -----------------------------------------------------------------------------------------------------
+
+/// What each vertex has beside its position. Neuroglancer reads float32 and integers of 8 to 32 bits; 64-bit integers,
+/// float16 and float64, which cloud-volume writes too, are read and written as well.
+struct VertexAttribute {
+  std::string id;
+  DType data_type = DType::float32;
+  std::uint32_t num_components = 1;
+  Json other = {};
+  friend bool operator==(const VertexAttribute&, const VertexAttribute&) = default;
+};
+
+/// The info document `neuroglancer_skeletons`.
+struct SHERD_API SkeletonInfo {
+  Transform transform = kIdentity;
+  std::vector<VertexAttribute> vertex_attributes;
+  Json sharding;                   ///< null: each skeleton is an object called by its segment id
+  std::string segment_properties;  ///< relative path; empty: none
+  Json other;
+
+  static Result<SkeletonInfo> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const SkeletonInfo&, const SkeletonInfo&) = default;
+};
+
+/// The skeleton of one segment, in stored model coordinates.
+struct SHERD_API Skeleton {
+  std::vector<Position> vertices;
+  std::vector<std::array<std::uint32_t, 2>> edges;  ///< vertex numbers; one beyond the vertices is corrupt
+  std::vector<Column> attributes;                   ///< as the info's vertex_attributes, one value a vertex
+
+  static Result<Skeleton> parse(Bytes bytes, std::span<const VertexAttribute> attributes);
+  /// The columns must be those that `attributes` describes.
+  [[nodiscard]] Result<std::string> print(std::span<const VertexAttribute> attributes) const;
+  friend bool operator==(const Skeleton&, const Skeleton&) = default;
+};
+
+// ---- Meshes --------------------------------------------------------------------------------------------------------
+
+using Triangle = std::array<std::uint32_t, 3>;
+
+/// A triangulated surface, and what one fragment of a legacy mesh holds: positions in nanometres.
+struct SHERD_API Mesh {
+  std::vector<Position> vertices;
+  std::vector<Triangle> triangles;  ///< vertex numbers; one beyond the vertices is corrupt
+
+  static Result<Mesh> parse(Bytes bytes);
+  [[nodiscard]] Result<std::string> print() const;
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+};
+
+/// The info document `neuroglancer_legacy_mesh`.
+struct SHERD_API LegacyMeshInfo {
+  std::string segment_properties;  ///< relative path; empty: none
+  Json other;
+
+  static Result<LegacyMeshInfo> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const LegacyMeshInfo&, const LegacyMeshInfo&) = default;
+};
+
+/// The document `<segment id>:0`: which fragments make a segment's mesh.
+struct SHERD_API LegacyMeshManifest {
+  std::vector<std::string> fragments;  ///< names of objects beside the document
+  Json other;
+
+  static Result<LegacyMeshManifest> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  static std::string key(std::uint64_t segment);
+  friend bool operator==(const LegacyMeshManifest&, const LegacyMeshManifest&) = default;
+};
+
+/// The info document `neuroglancer_multilod_draco`.
+struct SHERD_API MultiscaleMeshInfo {
+  std::uint32_t vertex_quantization_bits = 16;  ///< 10 or 16
+  Transform transform = kIdentity;
+  double lod_scale_multiplier = 1;
+  Json sharding;                   ///< null: manifests and fragments are objects of their own
+  std::string segment_properties;  ///< relative path; empty: none
+  Json other;
+
+  static Result<MultiscaleMeshInfo> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const MultiscaleMeshInfo&, const MultiscaleMeshInfo&) = default;
+};
+
+/// A mesh whose positions are multiples of a fragment's box over 2^vertex_quantization_bits - 1.
+struct SHERD_API QuantizedMesh {
+  std::vector<std::array<std::uint32_t, 3>> vertices;
+  std::vector<Triangle> triangles;
+
+  /// Decodes one Draco fragment. `unsupported` where this Sherd was built without libdraco (CMake: SHERD_DRACO), where
+  /// the mesh takes more than limits.chunk_bytes, and where its positions are not three integers.
+  static Result<QuantizedMesh> decode_draco(Bytes fragment, const Limits& limits = {});
+  /// Whether decode_draco() can decode at all.
+  static bool can_decode_draco() noexcept;
+  friend bool operator==(const QuantizedMesh&, const QuantizedMesh&) = default;
+};
+
+/// One octree node of a level of detail.
+struct MeshFragment {
+  std::array<std::uint32_t, 3> position{};  ///< x, y, z in boxes of chunk_shape * 2^level
+  std::uint32_t size = 0;                   ///< bytes of its Draco mesh; 0: the node is empty
+  friend bool operator==(const MeshFragment&, const MeshFragment&) = default;
+};
+
+struct MeshLevel {
+  float scale = 0;
+  Position vertex_offset{};
+  std::vector<MeshFragment> fragments;
+  friend bool operator==(const MeshLevel&, const MeshLevel&) = default;
+};
+
+/// A segment's levels of detail, finest first, and where their fragments lie: all together, in the order of the
+/// manifest, in the object `<segment id>` or, sharded, right before the manifest as it is stored.
+struct SHERD_API MultiscaleMeshManifest {
+  Position chunk_shape{};
+  Position grid_origin{};
+  std::vector<MeshLevel> levels;
+
+  static Result<MultiscaleMeshManifest> parse(Bytes bytes);
+  [[nodiscard]] Result<std::string> print() const;
+  /// invalid_argument where a level's fragments are not in Z-curve order. Neuroglancer relies on it, and print() on
+  /// this; parse() takes any order.
+  [[nodiscard]] Result<void> check_order() const;
+
+  /// Bytes of all fragments together.
+  [[nodiscard]] std::uint64_t fragments_size() const noexcept;
+  /// Where the fragments of a sharded mesh lie in the shard, of which the stored manifest begins at `manifest_start`;
+  /// `corrupt` where there is not so much before it.
+  [[nodiscard]] Result<ByteRange> fragments_before(std::uint64_t manifest_start) const;
+  /// Where one fragment lies in all of them together.
+  [[nodiscard]] Result<ByteRange> fragment_range(std::size_t level, std::size_t fragment) const;
+  /// A decoded fragment in stored model coordinates. `corrupt` where a position does not fit `bits`.
+  [[nodiscard]] Result<Mesh> place(const QuantizedMesh& mesh, std::size_t level, std::size_t fragment,
+                                   std::uint32_t bits) const;
+
+  static std::string key(std::uint64_t segment);            ///< of the manifest, unsharded
+  static std::string fragments_key(std::uint64_t segment);  ///< of its fragments, unsharded
+  friend bool operator==(const MultiscaleMeshManifest&, const MultiscaleMeshManifest&) = default;
+};
+
+// ---- Annotations ---------------------------------------------------------------------------------------------------
+
+enum class AnnotationType : std::uint8_t {
+  point,                      ///< 1 vector
+  line,                       ///< 2: its ends
+  axis_aligned_bounding_box,  ///< 2: opposite corners
+  ellipsoid,                  ///< 2: centre and radii
+  polyline,                   ///< any number of points
+};
+
+struct AnnotationProperty {
+  enum class Type : std::uint8_t { rgb, rgba, uint8, int8, uint16, int16, uint32, int32, float32, boolean };
+  std::string id;
+  Type type = Type::float32;
+  std::string description = {};
+  std::vector<double> enum_values = {};
+  std::vector<std::string> enum_labels = {};  ///< as many as enum_values
+  Json other = {};
+  friend bool operator==(const AnnotationProperty&, const AnnotationProperty&) = default;
+};
+
+/// Where an index of annotations lies.
+struct AnnotationIndex {
+  std::string key;     ///< relative path
+  Json sharding = {};  ///< null: each value is an object of its own
+  Json other = {};
+  friend bool operator==(const AnnotationIndex&, const AnnotationIndex&) = default;
+};
+
+struct AnnotationRelationship {
+  std::string id;
+  AnnotationIndex index;
+  friend bool operator==(const AnnotationRelationship&, const AnnotationRelationship&) = default;
+};
+
+/// One level of the spatial index: cells of chunk_size from lower_bound on.
+struct AnnotationSpatialLevel {
+  AnnotationIndex index;
+  std::vector<std::uint64_t> grid_shape;
+  std::vector<double> chunk_size;
+  std::uint64_t limit = 1;
+  /// The key of a cell below index.key where the level is not sharded, such as `1_2_3`.
+  SHERD_API static std::string cell_key(std::span<const std::uint64_t> cell);
+  friend bool operator==(const AnnotationSpatialLevel&, const AnnotationSpatialLevel&) = default;
+};
+
+struct AnnotationDimension {
+  std::string name;
+  double scale = 1;
+  std::string unit;
+  friend bool operator==(const AnnotationDimension&, const AnnotationDimension&) = default;
+};
+
+/// The info document `neuroglancer_annotations_v1`.
+struct SHERD_API AnnotationInfo {
+  std::vector<AnnotationDimension> dimensions;  ///< at least one; their number is the rank
+  std::vector<double> lower_bound, upper_bound;
+  AnnotationType type = AnnotationType::point;
+  std::vector<AnnotationProperty> properties;
+  std::vector<AnnotationRelationship> relationships;
+  AnnotationIndex by_id;
+  std::vector<AnnotationSpatialLevel> spatial;  ///< coarse to fine
+  std::string segment_properties;               ///< relative path; empty: none
+  Json other;
+
+  static Result<AnnotationInfo> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const AnnotationInfo&, const AnnotationInfo&) = default;
+};
+
+/// One annotation, as the index by id holds it.
+struct SHERD_API Annotation {
+  std::vector<float> geometry;                      ///< the type's vectors, rank floats each
+  std::vector<Column> properties;                   ///< one value each, in the info's order; rgb and rgba are uint8
+  std::vector<std::vector<std::uint64_t>> related;  ///< object ids, a list for each of the info's relationships
+
+  static Result<Annotation> parse(Bytes bytes, const AnnotationInfo& info);
+  [[nodiscard]] Result<std::string> print(const AnnotationInfo& info) const;
+  friend bool operator==(const Annotation&, const Annotation&) = default;
+};
+
+/// A list of annotations, as the spatial index and the indices by related object hold it.
+struct SHERD_API Annotations {
+  std::vector<std::uint64_t> ids;
+  std::vector<float> geometry;        ///< all vectors, annotation after annotation, rank floats each
+  std::vector<std::uint32_t> points;  ///< polylines: how many points each has; empty for other types
+  std::vector<Column> properties;     ///< a value for each annotation, in the info's order; rgb and rgba are uint8
+
+  static Result<Annotations> parse(Bytes bytes, const AnnotationInfo& info);
+  [[nodiscard]] Result<std::string> print(const AnnotationInfo& info) const;
+  friend bool operator==(const Annotations&, const Annotations&) = default;
+};
+
+// ---- Segment properties --------------------------------------------------------------------------------------------
+
+/// One property of all segments.
+struct SegmentProperty {
+  enum class Type : std::uint8_t { label, description, string, tags, number };
+  std::string id;
+  Type type = Type::label;
+  std::string description = {};                             ///< empty: none; tags have none
+  std::vector<std::string> texts = {};                      ///< label, description, string: one a segment
+  std::vector<std::string> tags = {};                       ///< distinct, without spaces
+  std::vector<std::string> tag_descriptions = {};           ///< empty, or one a tag
+  std::vector<std::vector<std::uint32_t>> tag_values = {};  ///< for each segment, rising numbers of `tags`
+  Column numbers = {};                                      ///< number: one a segment; float32 or 8 to 32 bits
+  Json other = {};
+  friend bool operator==(const SegmentProperty&, const SegmentProperty&) = default;
+};
+
+/// The info document `neuroglancer_segment_properties`, which holds all values itself.
+struct SHERD_API SegmentProperties {
+  std::vector<std::uint64_t> ids;
+  std::vector<SegmentProperty> properties;
+  Json inline_other;  ///< unknown members of `inline`
+  Json other;
+
+  static Result<SegmentProperties> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const SegmentProperties&, const SegmentProperties&) = default;
+};
+
+}  // namespace sherd::neuroglancer

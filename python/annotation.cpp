@@ -1,0 +1,121 @@
+// Annotations for sherd.neuroglancer: the info document as a class, annotations as arrays. Geometry crosses flat; the
+// Python side gives it the shape of its type.
+#include "precomputed/annotation_record.hpp"
+#include "python/bindings.hpp"
+#include "python/columns.hpp"
+
+namespace sherd::python {
+namespace {
+
+using namespace neuroglancer;
+
+nb::dict properties_to(const std::vector<Column>& columns, const AnnotationInfo& info) {
+  nb::dict properties;
+  for (std::size_t i = 0; i < columns.size(); ++i) properties[info.properties[i].id.c_str()] = column_to(columns[i]);
+  return properties;
+}
+
+std::vector<Column> properties_from(const nb::dict& properties, const AnnotationInfo& info) {
+  if (properties.size() != info.properties.size())
+    throw Exception(invalid_argument("there are " + std::to_string(properties.size()) +
+                                     " properties, and the info has " + std::to_string(info.properties.size())));
+  std::vector<Column> columns;
+  for (const AnnotationProperty& property : info.properties) {
+    const std::string what = "properties['" + property.id + "']";
+    if (!properties.contains(property.id.c_str()))
+      throw Exception(invalid_argument("stands in the info, and is not there").in_member(what));
+    const Column kind = empty_column(property);
+    columns.push_back(column_from(properties[property.id.c_str()], kind.dtype, kind.components, what));
+  }
+  return columns;
+}
+
+nb::tuple parse_one(nb::handle data, const AnnotationInfo& info) {
+  const BytesView view(data);
+  const Annotation annotation = call([&] { return Annotation::parse(view.bytes(), info); });
+  nb::list related;
+  for (const auto& ids : annotation.related) related.append(rows_to(ids));
+  return nb::make_tuple(rows_to(annotation.geometry), properties_to(annotation.properties, info), related);
+}
+
+nb::bytes print_one(nb::handle geometry, const nb::dict& properties, const nb::list& related,
+                    const AnnotationInfo& info) {
+  Annotation annotation{rows_from<float>(geometry, "geometry"), properties_from(properties, info), {}};
+  for (const nb::handle ids : related) annotation.related.push_back(rows_from<std::uint64_t>(ids, "related"));
+  return bytes_to(annotation.print(info).value());
+}
+
+nb::tuple parse_list(nb::handle data, const AnnotationInfo& info) {
+  const BytesView view(data);
+  const Annotations list = call([&] { return Annotations::parse(view.bytes(), info); });
+  return nb::make_tuple(rows_to(list.ids), rows_to(list.geometry), properties_to(list.properties, info),
+                        rows_to(list.points));
+}
+
+nb::bytes print_list(nb::handle ids, nb::handle geometry, const nb::dict& properties, nb::handle points,
+                     const AnnotationInfo& info) {
+  const Annotations list{rows_from<std::uint64_t>(ids, "ids"), rows_from<float>(geometry, "geometry"),
+                         rows_from<std::uint32_t>(points, "points"), properties_from(properties, info)};
+  return bytes_to(call([&] { return list.print(info); }));
+}
+
+nb::list keys_of(const AnnotationInfo& info) {
+  nb::list keys;
+  for (const AnnotationRelationship& relationship : info.relationships) keys.append(relationship.id);
+  return keys;
+}
+
+void bind_annotation_info(nb::module_& module) {
+  using Info = AnnotationInfo;
+  const auto part = [](const char* name) {
+    return [name](const Info& info) { return document_of(info).attr("get")(name); };
+  };
+  bind_info<Info>(module, "AnnotationInfo",
+                  "def from_json(document: collections.abc.Mapping[str, typing.Any]) -> AnnotationInfo",
+                  "The info document of annotations, `neuroglancer_annotations_v1`.")
+      .def_prop_ro(
+          "rank", [](const Info& info) { return info.dimensions.size(); }, "The number of dimensions.",
+          nb::sig("def rank(self) -> int"))
+      .def_prop_ro("annotation_type", part("annotation_type"),
+                   "point, line, axis_aligned_bounding_box, ellipsoid or polyline.",
+                   nb::sig("def annotation_type(self) -> str"))
+      .def_prop_ro("dimensions", part("dimensions"), "Scale and unit by name.",
+                   nb::sig("def dimensions(self) -> dict[str, list[typing.Any]]"))
+      .def_prop_ro("properties", part("properties"), "Dicts with id, type, description, enum_values and enum_labels.",
+                   nb::sig("def properties(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro("relationships", keys_of, "Ids of the relationships.",
+                   nb::sig("def relationships(self) -> list[str]"))
+      .def_prop_ro("by_id", part("by_id"), "Where the index by id lies: key and sharding; None where there is none.",
+                   nb::sig("def by_id(self) -> dict[str, typing.Any] | None"))
+      .def_prop_ro("spatial", part("spatial"),
+                   "The levels of the spatial index, coarse to fine: key, sharding, grid_shape, chunk_size and limit.",
+                   nb::sig("def spatial(self) -> list[dict[str, typing.Any]]"));
+}
+
+}  // namespace
+
+void bind_annotation(nb::module_& module) {
+  bind_annotation_info(module);
+  module.def(
+      "parse_annotation", parse_one, nb::arg("data"), nb::arg("info"),
+      nb::sig(
+          "def parse_annotation(data: bytes | bytearray | memoryview, info: AnnotationInfo) -> tuple[numpy.ndarray, "
+          "dict[str, numpy.ndarray], list[numpy.ndarray]]"),
+      "Geometry, properties and related ids of one annotation.");
+  module.def("print_annotation", print_one, nb::arg("geometry"), nb::arg("properties"), nb::arg("related"),
+             nb::arg("info"),
+             nb::sig("def print_annotation(geometry: object, properties: dict[str, typing.Any], related: "
+                     "list[typing.Any], info: AnnotationInfo) -> bytes"),
+             "One annotation's bytes.");
+  module.def("parse_annotations", parse_list, nb::arg("data"), nb::arg("info"),
+             nb::sig("def parse_annotations(data: bytes | bytearray | memoryview, info: AnnotationInfo) -> "
+                     "tuple[numpy.ndarray, numpy.ndarray, dict[str, numpy.ndarray], numpy.ndarray]"),
+             "Ids, geometry, properties and numbers of points of a list of annotations.");
+  module.def("print_annotations", print_list, nb::arg("ids"), nb::arg("geometry"), nb::arg("properties"),
+             nb::arg("points"), nb::arg("info"),
+             nb::sig("def print_annotations(ids: object, geometry: object, properties: dict[str, typing.Any], points: "
+                     "object, info: AnnotationInfo) -> bytes"),
+             "A list of annotations' bytes.");
+}
+
+}  // namespace sherd::python

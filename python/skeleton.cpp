@@ -1,0 +1,70 @@
+// Skeletons for sherd.neuroglancer: the info document as a class, skeletons as arrays.
+#include "python/bindings.hpp"
+#include "python/columns.hpp"
+
+namespace sherd::python {
+namespace {
+
+using neuroglancer::Skeleton;
+using neuroglancer::SkeletonInfo;
+using neuroglancer::VertexAttribute;
+
+nb::tuple parse(nb::handle data, const SkeletonInfo& info) {
+  const BytesView view(data);
+  const Skeleton skeleton = call([&] { return Skeleton::parse(view.bytes(), info.vertex_attributes); });
+  nb::dict attributes;
+  for (std::size_t i = 0; i < skeleton.attributes.size(); ++i)
+    attributes[info.vertex_attributes[i].id.c_str()] = column_to(skeleton.attributes[i]);
+  return nb::make_tuple(rows_to(skeleton.vertices), rows_to(skeleton.edges), attributes);
+}
+
+nb::bytes print(nb::handle vertices, nb::handle edges, const nb::dict& attributes, const SkeletonInfo& info) {
+  Skeleton skeleton{rows_from<neuroglancer::Position>(vertices, "vertices"),
+                    rows_from<std::array<std::uint32_t, 2>>(edges, "edges"),
+                    {}};
+  if (attributes.size() != info.vertex_attributes.size())
+    throw Exception(invalid_argument("there are " + std::to_string(attributes.size()) + " attributes, and " +
+                                     std::to_string(info.vertex_attributes.size()) + " are described"));
+  for (const VertexAttribute& attribute : info.vertex_attributes) {
+    const std::string what = "attributes['" + attribute.id + "']";
+    if (!attributes.contains(attribute.id.c_str()))
+      throw Exception(invalid_argument("is described, and not there").in_member(what));
+    skeleton.attributes.push_back(
+        column_from(attributes[attribute.id.c_str()], attribute.data_type, attribute.num_components, what));
+  }
+  return bytes_to(call([&] { return skeleton.print(info.vertex_attributes); }));
+}
+
+}  // namespace
+
+void bind_skeleton(nb::module_& module) {
+  bind_info<SkeletonInfo>(
+      module, "SkeletonInfo", "def from_json(document: collections.abc.Mapping[str, typing.Any]) -> SkeletonInfo",
+      "The info document of skeletons, `neuroglancer_skeletons`: transform, vertex_attributes, sharding and "
+      "segment_properties. Source: Neuroglancer's precomputed format.")
+      .def_prop_ro(
+          "vertex_attributes",
+          [](const SkeletonInfo& info) { return nb::object(document_of(info)["vertex_attributes"]); },
+          "What each vertex has beside its position: dicts with id, data_type and num_components.",
+          nb::sig("def vertex_attributes(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro(
+          "transform",
+          [](const SkeletonInfo& info) { return array_to(info.transform.data(), 96, {3, 4}, DType::float64); },
+          "float64 of shape (3, 4): from stored model coordinates to nanometres.",
+          nb::sig("def transform(self) -> numpy.ndarray"))
+      .def_prop_ro(
+          "sharding", [](const SkeletonInfo& info) { return json_to(info.sharding); },
+          "The sharding parameters, or None where each skeleton is an object called by its segment id.",
+          nb::sig("def sharding(self) -> dict[str, typing.Any] | None"));
+  module.def(
+      "parse_skeleton", parse, nb::arg("data"), nb::arg("info"),
+      nb::sig("def parse_skeleton(data: bytes | bytearray | memoryview, info: SkeletonInfo) -> tuple[numpy.ndarray, "
+              "numpy.ndarray, dict[str, numpy.ndarray]]"),
+      "Vertices, edges and attributes of a skeleton.");
+  module.def("print_skeleton", print, nb::arg("vertices"), nb::arg("edges"), nb::arg("attributes"), nb::arg("info"),
+             nb::sig("def print_skeleton(vertices: object, edges: object, attributes: dict[str, typing.Any], info: "
+                     "SkeletonInfo) -> bytes"),
+             "A skeleton's bytes.");
+}
+
+}  // namespace sherd::python

@@ -1,0 +1,71 @@
+// Info documents: typed members, errors that name them, and what nobody asked for, which is kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/try.hpp"
+#include "sherd/json.hpp"
+#include "sherd/neuroglancer.hpp"
+
+namespace sherd::neuroglancer {
+
+/// The members of one object. A member that is asked for is known; others() gives the rest. Must not outlive the
+/// object.
+class Members {
+ public:
+  /// invalid_argument where `json` is no object; with `type`, `unsupported` where its "@type" is another.
+  static Result<Members> open(const Json& json, std::string_view type = {});
+
+  /// nullptr where the member is absent or null.
+  const Json* find(std::string_view key);
+  /// Without `absent`, a missing member is invalid_argument, as are members of another type.
+  Result<std::string> text(std::string_view key, std::optional<std::string_view> absent = {});
+  Result<double> number(std::string_view key);
+  Result<std::uint64_t> integer(std::string_view key, std::uint64_t low, std::uint64_t high);
+  /// As many as `count` where that is given.
+  Result<std::vector<double>> numbers(std::string_view key, std::optional<std::size_t> count = {});
+  Result<std::vector<std::string>> texts(std::string_view key);
+  /// Identity where it is absent.
+  Result<Transform> transform();
+  /// An object, or null where it is absent.
+  Result<Json> sharding();
+  /// Each element of an array through `parse`. A missing array is invalid_argument unless it may be `optional`.
+  Result<void> each(std::string_view key, bool optional, const std::function<Result<void>(const Json&)>& parse);
+
+  /// The members never asked for, in their order; null where there are none.
+  [[nodiscard]] Json others() const;
+
+ private:
+  explicit Members(const Json& object) : object_(&object) {}
+
+  const Json* object_;
+  std::vector<std::string> known_;
+};
+
+[[nodiscard]] Error member_error(std::string_view key, std::string message);
+
+/// A finite number, for coordinates, scales and bounds.
+Result<double> finite(const Json& value);
+
+/// Whole numbers without a fraction, as JSON writers of other languages have them.
+Json number_json(double value);
+Json numbers_json(std::span<const double> values);
+Json texts_json(const std::vector<std::string>& values);
+/// Sets a member that says something: not null, no empty string.
+void set_present(Json& document, std::string_view key, Json value);
+/// Adds what others() gave. invalid_argument where a known member stands among them.
+Result<Json> with_others(Json document, const Json& others);
+/// The same for a whole info document, which is given only where Info itself would read it.
+template <class Info>
+Result<Json> checked_print(Json document, const Json& others) {
+  SHERD_TRY(whole, with_others(std::move(document), others));
+  SHERD_TRY(Info::parse(whole));
+  return whole;
+}
+
+}  // namespace sherd::neuroglancer
