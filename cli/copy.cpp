@@ -20,7 +20,7 @@ Json as_json(const CopyReport& report) {
 }
 
 struct Copy {
-  std::string source, destination, memory;
+  std::string source, destination, memory, format;
   ChunkingOptions chunking;
   bool resume = false, overwrite = false;
 
@@ -28,7 +28,8 @@ struct Copy {
     CreateOptions chosen{.config = session.guarded("copy")};
     SHERD_TRY(chunking.apply(chosen));
     if (chosen.chunk_grid) return invalid_argument("copy makes chunks and shards of one shape; write it as 64,64");
-    CopyOptions options{.resume = resume, .overwrite = overwrite, .config = std::move(chosen.config)};
+    SHERD_TRY(check_format("--to", format));
+    CopyOptions options{.resume = resume, .overwrite = overwrite, .format = format, .config = std::move(chosen.config)};
     if (chunking.chunks) options.chunks = chosen.chunks;
     if (chunking.shards && !chosen.auto_shards) options.shards = chosen.shards;
     options.auto_shards = chosen.auto_shards;
@@ -70,12 +71,13 @@ Run add_copy(Arguments& arguments) {
                  "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
   arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
   arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
-  arguments.later(
-      {"--to VALUE", "--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
+  arguments.text("--to", "FORMAT", copy->format, "The format of the copy, such as zarr3; that of SRC where absent");
+  arguments.later({"--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
   arguments.examples(
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
-       {"sherd copy a.zarr b.zarr --resume", "after a crash"}});
+       {"sherd copy a.zarr b.zarr --resume", "after a crash"},
+       {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"}});
   return [copy](Session& session) { return copy->run(session); };
 }
 

@@ -16,8 +16,8 @@ struct Create {
 
   [[nodiscard]] Result<Node> make(const CreateOptions& options) const {
     if (group) {
-      SHERD_TRY(made,
-                at(url, create_group(url, options.attributes.value_or(Json()), options.overwrite, options.config)));
+      SHERD_TRY(made, at(url, create_group(url, options.attributes.value_or(Json()), options.overwrite, options.config,
+                                           options.format)));
       return Node(std::move(made));
     }
     SHERD_TRY(made, at(url, create_array(url, options)));
@@ -25,8 +25,7 @@ struct Create {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(session.check_new_format());
-    CreateOptions options{.config = session.guarded("create")};
+    CreateOptions options{.format = session.format(), .config = session.guarded("create")};
     SHERD_TRY(array.apply(options));
     if (group) {
       if (shape || !dtype.empty() || !array.is_plain())

@@ -133,7 +133,7 @@ void array_rows(const Array& array, Rows& rows) {
   rows.push_back(chunks.size() == shape.size()
                      ? std::vector{std::string("chunks"), to_string(chunks), grid_text(shape, chunks, dtype, "chunk")}
                      : edges_row(array, "chunk"));
-  codec_rows(member(array.metadata(), "codecs"), rows);
+  codec_rows(array.codecs(), rows);
   rows.push_back({"fill value", print_scalar(array.fill_value(), dtype).dump()});
 }
 
@@ -181,7 +181,7 @@ Json describe(const Node& node) {
                       {"shards", !shards                          ? Json()
                                  : shards->size() == array.ndim() ? Json::numbers(*shards)
                                                                   : edges_json(array)},
-                      {"codecs", member(array.metadata(), "codecs")},
+                      {"codecs", array.codecs()},
                       {"fill_value", print_scalar(array.fill_value(), array.dtype())},
                       {"dimension_names", names_json(array.dimension_names())},
                       {"attributes", array.attributes()}};

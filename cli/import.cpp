@@ -16,9 +16,9 @@ struct Import {
   ArrayOptions array;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(session.check_new_format());
     ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
     options.create.config = session.guarded("import");
+    options.create.format = session.format();
     SHERD_TRY(array.apply(options.create));
     if (shape) {
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));

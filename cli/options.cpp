@@ -75,7 +75,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store, where it is not to be guessed");
+                 "The format of the store (zarr3, draft2022), where it is not to be guessed");
 }
 
 void ChunkingOptions::add_to(Arguments& arguments) {

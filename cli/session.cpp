@@ -60,20 +60,20 @@ std::uint64_t peak_rss() {
   return 0;
 }
 
-Result<void> check_format(const std::string& name) {
+}  // namespace
+
+Result<void> check_format(std::string_view option, const std::string& name) {
   if (name.empty() || find_format(name) != nullptr) return {};
   std::string known;
   for (const Format* format : tables().formats) known += (known.empty() ? "" : ", ") + std::string(format->name());
-  return invalid_argument("--store-format: '" + name + "' is not a known format (" + known + ")");
+  return invalid_argument(std::string(option) + ": '" + name + "' is not a known format (" + known + ")");
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
   std::unique_ptr<Session> session(new Session(options));
   SHERD_TRY(limits_from_environment(session->limits_));
   SHERD_TRY(limits_from_options(session->limits_, options.limits));
-  SHERD_TRY(check_format(options.store_format));
+  SHERD_TRY(check_format("--store-format", options.store_format));
   if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
   if (options.stats) session->recorder_ = std::make_shared<Recorder>();
   return session;
@@ -106,12 +106,6 @@ Config Session::guarded(std::string label) {
 
 OpenOptions Session::opening(Config config, bool writable) const {
   return {.path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config)};
-}
-
-Result<void> Session::check_new_format() const {
-  const std::string_view made = tables().formats.front()->name();
-  if (options_.store_format.empty() || options_.store_format == made) return {};
-  return invalid_argument("--store-format: new arrays are made as " + std::string(made));
 }
 
 void Session::end_progress() {

@@ -26,6 +26,9 @@ struct Everywhere {
   std::vector<std::string> limits;
 };
 
+/// invalid_argument where an option's value is neither empty nor the name of a format.
+Result<void> check_format(std::string_view option, const std::string& name);
+
 class Session {
  public:
   /// Refuses limits and formats that do not exist. The environment's SHERD_LIMIT_<NAME> come first, options win.
@@ -45,8 +48,8 @@ class Session {
   void end_progress();
   /// Where --stats is given: what the run has cost, as one line of JSON on standard error.
   void report_stats() const;
-  /// The format of new nodes; invalid_argument where another one is asked for.
-  [[nodiscard]] Result<void> check_new_format() const;
+  /// The format of new nodes, where one is asked for; otherwise empty.
+  [[nodiscard]] const std::string& format() const noexcept { return options_.store_format; }
 
  private:
   explicit Session(const Everywhere& options) : options_(options) {}

@@ -69,12 +69,6 @@ nb::object dimension_names(const BoundArray& self) {
   return nb::tuple(list);
 }
 
-nb::object codecs(const BoundArray& self) {
-  const Json metadata = self.array.metadata();
-  const Json* list = metadata.find("codecs");
-  return list == nullptr ? nb::none() : json_to(*list);
-}
-
 Index index_of(const BoundArray& self, nb::handle selection) {
   return selection.is_none() ? whole_index(self.array.shape()) : basic_index(selection, self.array.shape());
 }
@@ -144,8 +138,10 @@ void bind_facts(nb::class_<BoundArray>& type) {
       .def_prop_ro("shards", shards,
                    "The shape of the stored object, as `chunks` tells it; None where the array is not sharded.",
                    nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
-      .def_prop_ro("codecs", codecs, "The codecs as in the metadata document: a list of dicts.",
-                   nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro(
+          "codecs", [](const BoundArray& self) { return json_to(self.array.codecs()); },
+          "The codecs in the words of Zarr v3, whatever the format: a list of dicts.",
+          nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(
           "fill_value",
           [](const BoundArray& self) {

@@ -57,6 +57,10 @@ void apply(CreateOptions& to, const std::string& name, nb::handle value) {
     to.dimension_names = names_from(value);
   else if (name == "attributes")
     to.attributes = json_from(value);
+  else if (name == "format")
+    to.format = text_of(value, "format");
+  else if (name == "format_options")
+    to.format_options = json_from(value);
   else if (name == "overwrite")
     to.overwrite = nb::cast<bool>(value);
   else if (name == "config")

@@ -10,7 +10,8 @@ Node open_node(nb::handle store, const std::string& path, bool writable, const s
                nb::handle settings) {
   OpenOptions options{.path = path, .writable = writable, .format = format, .config = config_from(settings)};
   const std::shared_ptr<Store> opened = store_from(store, options.config);
-  return call(*opened, [&] { return open(opened, options); });
+  // A URL may name a node of a hierarchy that begins above it.
+  return call(*opened, [&] { return is_store(store) ? open(opened, options) : open(opened->url(), options); });
 }
 
 nb::list members(const Group& self) {

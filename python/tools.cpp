@@ -28,6 +28,7 @@ nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& gi
                       .codecs = std::move(create.codecs),
                       .resume = resume,
                       .overwrite = create.overwrite,
+                      .format = std::move(create.format),
                       .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);

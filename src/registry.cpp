@@ -11,6 +11,7 @@ extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc3
     numcodecs_crc32c_codec, numcodecs_gzip_codec, numcodecs_zstd_codec, packbits_codec, shuffle_codec, transpose_codec,
     vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
 extern const CodecEntry compressed_segmentation_codec, jpeg_codec, png_codec;
+const Format& draft2022_format() noexcept;
 const Format& zarr3_format() noexcept;
 
 namespace {
@@ -51,7 +52,7 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format()};
+  static const std::array formats{&zarr3_format(), &draft2022_format()};
   return formats;
 }
 

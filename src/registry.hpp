@@ -16,9 +16,6 @@ struct StoreEntry {
   Result<std::shared_ptr<Store>> (*open)(const StoreUrl& url, const Config& config);
 };
 
-/// Where a new node of this URL goes: into the hierarchy in which its place lies, or a store of its own.
-[[nodiscard]] Result<NodePlace> new_place(std::string_view url, const Config& config);
-
 [[nodiscard]] Tables tables() noexcept;
 /// What chunks of the precomputed format are encoded with; in place of tables().codecs there, and nowhere else.
 [[nodiscard]] CodecTable precomputed_codecs() noexcept;

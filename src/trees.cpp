@@ -5,7 +5,7 @@
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "registry.hpp"
+#include "place.hpp"
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"
@@ -15,25 +15,23 @@ namespace sherd {
 
 namespace {
 
-Result<NodePlace> make_place(std::shared_ptr<Store> store, const std::string& path, const Config& config) {
-  SHERD_TRY(normal, normal_path(path));
-  if (config.recorder) store = recorded_store(std::move(store), config.recorder);
-  return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
+Result<NodePlace> find_place(const std::shared_ptr<Store>& store, const std::string& path, const Config& config) {
+  SHERD_TRY(formats, formats_called({}));
+  SHERD_TRY(place, make_place(store, path, config));
+  SHERD_TRY(known, find_format_of(place, formats));
+  if (known) return *std::move(known);
+  return nothing_found(place, formats);
 }
 
-Result<NodePlace> find_place(std::shared_ptr<Store> store, const std::string& path, const Config& config) {
-  SHERD_TRY(place, make_place(std::move(store), path, config));
-  for (const Format* format : place.tables.formats) {
-    for (const std::string& key : format->probes(place.path)) {
-      auto source = place.store->open(key);
-      // What stands there but cannot be opened is for the reader of the document to tell.
-      if (source && *source == nullptr) continue;
-      place.format = format;
-      return place;
-    }
-  }
-  return not_found("no array and no group in " + place.store->url())
-      .in_key(place.tables.formats.front()->document_key(place.path));
+/// The store in which a URL's node is, and its path there.
+Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config) {
+  SHERD_TRY(store, open_store(url, config));
+  const auto place = find_place(store, path, config);
+  if (place || place.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
+  SHERD_TRY(formats, formats_called({}));
+  SHERD_TRY(around, find_around(*store, formats, config));
+  if (!around) return Enclosure{std::move(store), path};
+  return Enclosure{around->store, around->path + "/" + path};
 }
 
 /// Where a node is, as a prefix of all that is below it; for files without the symbolic links on the way there.
@@ -67,15 +65,21 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   SHERD_TRY(from, find_place(std::move(source), options.source_path, options.config));
   SHERD_TRY(to, make_place(std::move(destination), options.destination_path, options.config));
   to.writable = true;
-  to.format = from.format;
+  SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
+  SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));
+  if (format == nullptr)
+    return std::move(conflict("the entry point of another hierarchy stands here")).in_key("zarr.json");
+  to.format = std::move(format);
   SHERD_TRY(check_apart(from, to, one_store));
   return copy_nodes(from, to, options);
 }
 
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
-  SHERD_TRY(from, open_store(source, options.config));
+  SHERD_TRY(from, find_store(source, options.source_path, options.config));
   SHERD_TRY(to, open_store(destination, options.config));
-  return copy(std::move(from), std::move(to), options);
+  CopyOptions inside = options;
+  inside.source_path = from.path;
+  return copy(std::move(from.store), std::move(to), inside);
 }
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
@@ -84,12 +88,14 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
 }
 
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  return check(std::move(store), options);
+  SHERD_TRY(place, find_store(url, options.path, options.config));
+  CheckOptions inside = options;
+  inside.path = place.path;
+  return check(std::move(place.store), inside);
 }
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
-  SHERD_TRY(place, new_place(url, options.create.config));
+  SHERD_TRY(place, new_place(url, options.create.format, options.create.config));
   SHERD_TRY(import_at(source, options, place));
   return open_array(url, {.writable = true, .config = options.create.config});
 }

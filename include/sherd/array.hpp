@@ -33,7 +33,8 @@ struct CreateOptions {
   Shape shards = {};         ///< the stored object; empty: none
   bool auto_shards = false;  ///< choose `shards` by size
   /// The codecs of the (inner) chunks: strings such as "zstd:3" or JSON objects {"name", "configuration"}.
-  /// Absent: little-endian bytes and zstd level 3 (vlen-utf8 or vlen-bytes for variable-length types).
+  /// Absent: little-endian bytes and zstd level 3 (vlen-utf8 or vlen-bytes for variable-length types); other formats
+  /// have other defaults.
   /// Where no array->bytes codec is given, the default one is put in its place.
   std::optional<std::vector<Json>> codecs = {};
   /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
@@ -46,7 +47,9 @@ struct CreateOptions {
   std::optional<Json> chunk_key_encoding = {};  ///< absent: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
   std::optional<Json> attributes = {};  ///< an object
-  bool overwrite = false;               ///< replace what stands there; otherwise `conflict`
+  std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
+  std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
+  bool overwrite = false;                   ///< replace what stands there; otherwise `conflict`
   Config config = {};
 };
 
@@ -90,13 +93,15 @@ class SHERD_API Array {
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty where not given
   [[nodiscard]] Json attributes() const;
+  /// The codecs in the words of Zarr v3, whatever the format.
+  [[nodiscard]] Json codecs() const;
   /// The metadata document as it is stored.
   [[nodiscard]] Json metadata() const;
   /// The path inside the store, without leading and trailing `/`; empty for the root.
   [[nodiscard]] const std::string& path() const noexcept;
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept;
   [[nodiscard]] std::string url() const;                   ///< store and path, for messages
-  [[nodiscard]] std::string_view format() const noexcept;  ///< "zarr3"
+  [[nodiscard]] std::string_view format() const noexcept;  ///< such as "zarr3"
   [[nodiscard]] bool read_only() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
   /// The same array with other run-time settings; its caches start empty, limits stay those it was opened with.

@@ -81,11 +81,12 @@ SHERD_API Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptio
 /// node above it or, where there is none, in one that begins at the nearest directory called *.zarr: missing groups on
 /// the way from there are made too, and the names on it must be lawful ones. Elsewhere the node stands on its own.
 /// A place inside an array is `conflict`, and so is, for arrays, one where objects stand that are no node.
+/// `format` is that of the hierarchy where it is empty, and zarr3 where there is none yet.
 SHERD_API Result<Array> create_array(std::string_view url, const CreateOptions& options);
 SHERD_API Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
 SHERD_API Result<Group> create_group(std::string_view url, const Json& attributes = {}, bool overwrite = false,
-                                     const Config& config = {});
+                                     const Config& config = {}, const std::string& format = {});
 SHERD_API Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes = {},
-                                     bool overwrite = false, const Config& config = {});
+                                     bool overwrite = false, const Config& config = {}, const std::string& format = {});
 
 }  // namespace sherd

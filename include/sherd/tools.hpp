@@ -24,6 +24,7 @@ struct CopyOptions {
   bool resume = false;  ///< go on where an earlier copy with the same options was cut off
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
+  std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
   Config config = {};                                   ///< memory_budget bounds the whole copy
 };
 struct CopyReport {

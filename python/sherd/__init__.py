@@ -7,7 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
-from . import neuroglancer
+from . import draft2022, neuroglancer
 from ._attributes import Attributes
 from ._errors import (
     BrokenMemberWarning,
@@ -55,6 +55,7 @@ __all__ = [
     "copy",
     "create_array",
     "create_group",
+    "draft2022",
     "neuroglancer",
     "open",
     "open_array",
@@ -62,7 +63,7 @@ __all__ = [
     "record",
 ]
 
-_LATER = ("compact", "draft2022", "repair")
+_LATER = ("compact", "repair")
 
 
 def __getattr__(name: str) -> object:

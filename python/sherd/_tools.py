@@ -28,6 +28,7 @@ def copy(
     shards: Any = None,
     codecs: Any = None,
     index_location: Literal["start", "end"] | None = None,
+    format: str | None = None,
     resume: bool = False,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
@@ -35,7 +36,7 @@ def copy(
     """Copies an array or a whole hierarchy, and gives what was done: {"arrays", "groups", "shards", "shards_skipped",
     "chunks_moved", "chunks_encoded"}.
 
-    What is None stays as the source has it; shards=() takes sharding away. Chunks whose codecs and grid agree are moved
+    What is None stays as the source has it; shards=() takes sharding away. format: such as "zarr3". Chunks whose codecs and grid agree are moved
     as they are. Memory stays within config["memory_budget"]. With `resume`, goes on where an earlier copy with the same
     options was cut off.
     """
@@ -46,6 +47,8 @@ def copy(
         options["codecs"] = _options.codec_list(codecs)
     if index_location is not None:
         options["index_location"] = index_location
+    if format is not None:
+        options["format"] = format
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")

@@ -84,7 +84,7 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
 }
 
 Result<Shape> Array::State::stored_shape() const {
-  SHERD_TRY(source, place.store->open(place.format->document_key(place.path)));
+  SHERD_TRY(source, place.store->open(place.format->document_key(place.path, NodeType::array)));
   if (source == nullptr) return shape();
   SHERD_TRY(generation, source->generation());
   {
@@ -97,6 +97,12 @@ Result<Shape> Array::State::stored_shape() const {
   confirmed_ = std::move(node->generation);
   confirmed_shape_ = node->array->shape;
   return confirmed_shape_;
+}
+
+Result<void> Array::State::check_access() const {
+  const std::lock_guard hold(mutex_);
+  if (!document_.array->no_access) return {};
+  return Error(*document_.array->no_access).in_key(place.format->document_key(place.path, NodeType::array));
 }
 
 Result<void> Array::State::check_elements(const DType& of_view) const {
@@ -119,13 +125,12 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 
 Result<Array> make_array(NodePlace place, NodeDocument document) {
   const ArraySpec& spec = *document.array;
+  const std::string key = place.format->document_key(place.path, NodeType::array);
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
   SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value, place.config.limits)
                         .in_member("codecs")
-                        .in_key(place.format->document_key(place.path)));
-  SHERD_TRY(check_edges(spec, layout, place.config.limits)
-                .in_member("chunk_grid")
-                .in_key(place.format->document_key(place.path)));
+                        .in_key(key));
+  SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(key));
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
   return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
 }
@@ -177,6 +182,7 @@ std::vector<std::optional<std::string>> Array::dimension_names() const {
 }
 Json Array::attributes() const { return state_->document().attributes; }
 Json Array::metadata() const { return state_->document().document; }
+Json Array::codecs() const { return codec_list_json(state_->document().array->codecs); }
 const std::string& Array::path() const noexcept { return state_->place.path; }
 const std::shared_ptr<Store>& Array::store() const noexcept { return state_->place.store; }
 std::string_view Array::format() const noexcept { return state_->place.format->name(); }
@@ -193,6 +199,7 @@ Array Array::with_config(Config config) const {
 
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {
   const State& state = *state_;
+  SHERD_TRY(state.check_access());
   const Shape array_shape = state.shape();
   SHERD_TRY(selection.check(array_shape));
   SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
@@ -220,6 +227,7 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
   const State& state = *state_;
   SHERD_TRY(require_writable(state.place));
+  SHERD_TRY(state.check_access());
   SHERD_TRY(selection.check(state.shape()));
   SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
   SHERD_TRY(state.check_elements(from.dtype));

@@ -22,11 +22,6 @@ constexpr const char* member_name = "consolidated_metadata";
 /// Changes the list of the group at this path.
 using ListEdit = std::function<Result<void>(Consolidated&, const std::string& group)>;
 
-/// What is wrong with stored bytes, rather than with the store.
-bool is_stored_fault(const Error& error) {
-  return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported;
-}
-
 bool before(const Consolidated::value_type& entry, const std::string& path) { return entry.first < path; }
 
 void remove_below(Consolidated& list, const std::string& path) {
@@ -81,9 +76,12 @@ NodePlace from_outermost(NodePlace place) {
     if (!place.format->check_name(name)) return place;
     auto outer = file_store(root.parent_path().string(), place.config);
     if (!outer) return place;
-    const auto group = place.format->open(**outer, "", place.config.limits);
+    auto format = place.format->in(**outer, place.config.limits);
+    if (!format || *format == nullptr) return place;
+    const auto group = (*format)->open(**outer, "", place.config.limits);
     if (!group || !*group || (*group)->type != NodeType::group) return place;
     place.store = *std::move(outer);
+    place.format = *std::move(format);
     place.path = join_path(name, place.path);
   }
 }

@@ -36,6 +36,8 @@ struct Array::State {
   Result<void> edit(const DocumentEdit& change);
   /// The array's shape as the store has it now, which another handle may have changed.
   [[nodiscard]] Result<Shape> stored_shape() const;
+  /// Why nothing of its chunks can be read or written, where that is so.
+  [[nodiscard]] Result<void> check_access() const;
   /// invalid_argument where a view's elements are not this array's.
   [[nodiscard]] Result<void> check_elements(const DType& of_view) const;
   /// The part of a chunk that lies inside an array of this shape.

@@ -134,9 +134,7 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
 
 Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inner, std::span<const CodecSpec> chain,
                                  CodecTable table) {
-  const std::vector<Json> standard{"bytes", "crc32c"};
-  SHERD_TRY(index,
-            listed_codecs(options.index_codecs.value_or(standard), DType::uint64, table).in_member("index_codecs"));
+  SHERD_TRY(index, listed_codecs(*options.index_codecs, DType::uint64, table).in_member("index_codecs"));
   SHERD_TRY(complete(index, DType::uint64, table));
   Json configuration;
   configuration.set("chunk_shape", Json::numbers(inner));
@@ -149,8 +147,7 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
 Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
                                           CodecTable table) {
   if (options.raw_codecs) return parse_codec_list(*options.raw_codecs).in_member("raw_codecs");
-  const std::vector<Json> standard{"zstd:3"};
-  SHERD_TRY(chain, listed_codecs(options.codecs.value_or(standard), options.dtype, table).in_member("codecs"));
+  SHERD_TRY(chain, listed_codecs(*options.codecs, options.dtype, table).in_member("codecs"));
   SHERD_TRY(complete(chain, options.dtype, table));
   if (!inner) return chain;
   SHERD_TRY(sharding, sharding_codec(options, *inner, chain, table));
@@ -174,7 +171,7 @@ Result<void> choose_grid(const CreateOptions& options, ArraySpec& spec, std::opt
 
 }  // namespace
 
-Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs) {
+Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs, const DefaultCodecs& defaults) {
   if (options.shape.size() > options.config.limits.dimensions)
     return unsupported(std::to_string(options.shape.size()) + " dimensions are more than the limit dimensions = " +
                        std::to_string(options.config.limits.dimensions))
@@ -186,7 +183,10 @@ Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs
   spec.dtype = options.dtype;
   std::optional<Shape> inner;
   SHERD_TRY(choose_grid(options, spec, inner));
-  SHERD_TRY(chain, new_codecs(options, inner, codecs));
+  CreateOptions complete = options;
+  if (!options.codecs) complete.codecs = defaults.chunks;
+  if (!options.index_codecs) complete.index_codecs = defaults.index;
+  SHERD_TRY(chain, new_codecs(complete, inner, codecs));
   spec.codecs = std::move(chain);
   spec.fill_value = default_scalar(options.dtype);
   if (options.fill_value) {
@@ -204,6 +204,11 @@ Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs
   if (options.attributes) {
     if (!options.attributes->is_object()) return wrong_value(*options.attributes, "an object").in_member("attributes");
     spec.attributes = *options.attributes;
+  }
+  if (options.format_options) {
+    if (!options.format_options->is_object())
+      return wrong_value(*options.format_options, "an object").in_member("format_options");
+    spec.format_options = *options.format_options;
   }
   return spec;
 }

@@ -1,15 +1,17 @@
 // What a new array becomes: from CreateOptions to an ArraySpec, with everything chosen that was left open.
 #pragma once
 
-#include "array/spec.hpp"
+#include "array/format.hpp"
 #include "codec/codec.hpp"
 #include "sherd/array.hpp"
 
 namespace sherd {
 
-/// The array that `options` ask for. Chunk shapes and codecs that were left open are chosen as docs/chunking.md says.
+/// The array that `options` ask for. Chunk shapes that were left open are chosen as docs/chunking.md says, codecs are
+/// `defaults`.
 /// Errors are invalid_argument and name the option as its member, such as "shards[1]".
-[[nodiscard]] Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs);
+[[nodiscard]] Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs,
+                                               const DefaultCodecs& defaults);
 
 /// Chunk lengths for an array of this shape, no larger than chunk_bytes_target() as far as one element allows that.
 [[nodiscard]] Shape auto_chunks(const Shape& shape, const DType& dtype, std::uint64_t target_bytes);

@@ -15,7 +15,7 @@ namespace {
 constexpr int max_attempts = 1000;
 
 Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
-  const std::string key = place.format->document_key(place.path);
+  const std::string key = place.format->document_key(place.path, type);
   SHERD_TRY(lock, place.store->lock(key));
   SHERD_TRY(present, place.format->open(*place.store, place.path, place.config.limits));
   if (!present || present->type != type)
@@ -23,7 +23,8 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
   SHERD_TRY(document, edit(*present));
   if (place.format->text(document) == place.format->text(present->document)) return *std::move(present);
   SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
-  SHERD_TRY(generation, write_document(place, document, Condition::matches(present->generation)));
+  const Condition same = present->implicit ? Condition::absent() : Condition::matches(present->generation);
+  SHERD_TRY(generation, write_document(place, type, document, same));
   changed.generation = std::move(generation);
   return changed;
 }
@@ -38,8 +39,9 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
   }
 }
 
-Result<Generation> write_document(const NodePlace& place, const Json& document, const Condition& condition) {
-  const std::string key = place.format->document_key(place.path);
+Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
+                                  const Condition& condition) {
+  const std::string key = place.format->document_key(place.path, type);
   const std::string text = place.format->text(document);
   SHERD_TRY(check_text(text, place.config.limits).in_key(key));
   SHERD_TRY(writer, place.store->write(key, text.size()).in_key(key));
@@ -77,10 +79,14 @@ Error stored_error(Error error) {
   return stored;
 }
 
+bool is_stored_fault(const Error& error) noexcept {
+  return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported;
+}
+
 Result<void> require_writable(const NodePlace& place) {
   if (place.writable) return {};
   return invalid_argument("opened for reading only; open it writable to change it")
-      .in_key(place.format->document_key(place.path));
+      .in_key(place.format->probes(place.path).front());
 }
 
 }  // namespace sherd

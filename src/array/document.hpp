@@ -20,10 +20,11 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// not_found where no node of this type stands there any more, invalid_argument where `place` is not writable.
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 
-/// Writes the first document of the node at `place`, or another in its stead.
+/// Writes the first document of the node of this type at `place`, or another in its stead.
 /// `unsupported` where the text is larger than readers accept; `conflict` where `condition` does not hold.
 /// Gives the new document's generation, empty where the store does not know it.
-Result<Generation> write_document(const NodePlace& place, const Json& document, const Condition& condition);
+Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
+                                  const Condition& condition);
 
 /// `unsupported` where readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);
@@ -33,6 +34,9 @@ Result<Json> merged_attributes(Json attributes, const Json& changes);
 
 /// The same error about bytes that were stored: what would be invalid_argument in a request is `corrupt` there.
 Error stored_error(Error error);
+
+/// What is wrong with stored bytes, rather than with the store.
+[[nodiscard]] bool is_stored_fault(const Error& error) noexcept;
 
 /// invalid_argument where the handle at `place` was opened for reading only.
 Result<void> require_writable(const NodePlace& place);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,13 @@ struct NodeDocument {
   Generation generation;           ///< of the object the document came from
   std::optional<ArraySpec> array;  ///< set for arrays
   Json attributes;                 ///< an object, also where the document has none
+  bool implicit = false;           ///< a group without a document of its own: nodes stand below it, that is all
+};
+
+/// What a new array's codecs are where nobody says; as CreateOptions has them.
+struct DefaultCodecs {
+  std::vector<Json> chunks;
+  std::vector<Json> index;
 };
 
 class Format {
@@ -30,12 +38,33 @@ class Format {
   virtual ~Format() = default;
   /// As in `info` and --store-format, such as "zarr3".
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// The keys at which this format was looked for, for the message where nothing is found.
+  /// This format as the hierarchy in `store` has it, whose entry point may choose some of the names. nullptr where the
+  /// entry point is another format's. A format without one is the same in every store: its row of the table.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const {
+    return (void)store, (void)limits, std::shared_ptr<const Format>(std::shared_ptr<const Format>(), this);
+  }
+  /// The same, after writing the entry point where the store has none yet.
+  virtual Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const {
+    return in(store, limits);
+  }
+  /// As it would be in a store with the same entry point, for one that has none: what is made there goes elsewhere.
+  [[nodiscard]] virtual std::shared_ptr<const Format> entered() const {
+    return {std::shared_ptr<const Format>(), this};
+  }
+  /// The keys at which a node's document can stand, the likeliest first.
   [[nodiscard]] virtual std::vector<std::string> probes(const std::string& path) const = 0;
-  /// The key of the document of the node at `path`.
-  [[nodiscard]] virtual std::string document_key(const std::string& path) const = 0;
+  /// The key of the document of a node of this type at `path`.
+  [[nodiscard]] virtual std::string document_key(const std::string& path, NodeType type) const = 0;
   /// The prefix (ending in `/`, or empty) below which the node's chunks stand; KeyEncoding adds the rest.
   [[nodiscard]] virtual std::string chunk_prefix(const std::string& path) const = 0;
+  /// The prefixes (likewise) below which all stands that is the node's or its members', its document perhaps aside.
+  [[nodiscard]] virtual std::vector<std::string> contents(const std::string& path) const = 0;
+  /// Of an object directly below contents(): the name of the member whose document it is, empty where it is something
+  /// else of this format's, and nullopt where it is not.
+  [[nodiscard]] virtual std::optional<std::string> member_of(std::string_view object) const {
+    return (void)object, std::nullopt;
+  }
+  [[nodiscard]] virtual DefaultCodecs default_codecs() const = 0;
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,

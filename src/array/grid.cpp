@@ -8,6 +8,16 @@
 
 namespace sherd {
 
+namespace {
+
+/// The key of the only chunk of an array without dimensions.
+std::string_view scalar_key(const KeyEncoding& keys) {
+  if (keys.kind == KeyEncoding::Kind::v2) return "0";
+  return keys.kind == KeyEncoding::Kind::standard || keys.bare ? "c" : "c0";
+}
+
+}  // namespace
+
 AxisGrid::AxisGrid(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& runs) {
   std::uint64_t cell = 0;
   std::uint64_t begin = 0;
@@ -98,25 +108,24 @@ Shape ChunkGrid::count(const Shape& array_shape) const {
 }
 
 std::string ChunkGrid::key(const Shape& cell) const {
-  const bool standard = keys_.kind == KeyEncoding::Kind::standard;
-  std::string key = standard ? "c" : "";
+  if (cell.empty()) return std::string(scalar_key(keys_));
+  std::string key = keys_.kind == KeyEncoding::Kind::v2 ? "" : "c";
   for (std::size_t d = 0; d < cell.size(); ++d) {
-    if (standard || d > 0) key += keys_.separator;
+    if (keys_.kind == KeyEncoding::Kind::standard || d > 0) key += keys_.separator;
     key += std::to_string(cell[d]);
   }
-  if (cell.empty() && !standard) key = "0";
   return key;
 }
 
 std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
-  if (keys_.kind == KeyEncoding::Kind::standard) {
+  if (axes_.empty()) return key == scalar_key(keys_) ? std::optional<Shape>(Shape{}) : std::nullopt;
+  if (keys_.kind != KeyEncoding::Kind::v2) {
     if (key.empty() || key.front() != 'c') return std::nullopt;
     key.remove_prefix(1);
-    if (axes_.empty()) return key.empty() ? std::optional<Shape>(Shape{}) : std::nullopt;
+  }
+  if (keys_.kind == KeyEncoding::Kind::standard) {
     if (key.empty() || key.front() != keys_.separator) return std::nullopt;
     key.remove_prefix(1);
-  } else if (axes_.empty()) {
-    return key == "0" ? std::optional<Shape>(Shape{}) : std::nullopt;
   }
   Shape cell;
   for (std::size_t d = 0; d < axes_.size(); ++d) {

@@ -139,7 +139,7 @@ Result<Node> Group::open(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
   auto node = member.format->open(*member.store, member.path, member.config.limits);
   if (!node) return std::move(node).error();
-  if (!*node) return not_found("no node stands here").in_key(member.format->document_key(member.path));
+  if (!*node) return not_found("no node stands here").in_key(member.format->probes(member.path).front());
   if (state_->known.by_path == nullptr || (*node)->type == NodeType::array)
     return make_node(std::move(member), **std::move(node));
   KnownTypes below{state_->known.by_path, state_->known.prefix + state_->within(member) + "/"};
@@ -148,14 +148,16 @@ Result<Node> Group::open(std::string_view path) const {
 
 Result<bool> Group::contains(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
-  return has_node(*member.store, member.tables, member.path);
+  SHERD_TRY(present, presence(member));
+  return present != Presence::none;
 }
 
 Result<void> Group::erase(std::string_view path) {
   SHERD_TRY(member, state_->below(path));
   SHERD_TRY(require_writable(member));
-  SHERD_TRY(stands, has_node(*member.store, member.tables, member.path));
-  if (!stands) return not_found("no node stands here").in_key(member.format->document_key(member.path));
+  SHERD_TRY(present, presence(member));
+  if (present == Presence::none)
+    return not_found("no node stands here").in_key(member.format->probes(member.path).front());
   return erase_node(member);
 }
 

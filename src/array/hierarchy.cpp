@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::string_view staging_prefix = ".sherd-new-";
 
-std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
-
 Result<void> check_names(const NodePlace& place) {
   std::string_view rest = place.path;
   while (!rest.empty()) {
@@ -33,30 +31,44 @@ Result<void> check_names(const NodePlace& place) {
   return {};
 }
 
-/// Whether a group stands at `place`; `conflict` where an array does.
+/// Whether a group's document stands at `place`; `conflict` where an array does.
 Result<bool> group_stands(const NodePlace& place) {
   SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
   if (node && node->type == NodeType::array)
-    return conflict("an array stands here, and an array has no members").in_key(place.format->document_key(place.path));
-  return node.has_value();
+    return conflict("an array stands here, and an array has no members")
+        .in_key(place.format->document_key(place.path, NodeType::array));
+  return node && !node->implicit;
 }
 
 Result<void> erase_contents(const NodePlace& place) {
-  const std::string prefix = prefix_of(place.path);
-  const std::string document = place.format->document_key(place.path);
-  SHERD_TRY(listing, place.store->list_dir(prefix));
-  for (const std::string& name : listing.prefixes)
-    if (!is_staging(name)) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
-  for (const auto& object : listing.objects) {
-    if (prefix + object.name != document) SHERD_TRY(place.store->erase(prefix + object.name));
+  const std::vector<std::string> documents = place.format->probes(place.path);
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    SHERD_TRY(listing, place.store->list_dir(prefix));
+    for (const std::string& name : listing.prefixes)
+      if (!is_staging(name)) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
+    for (const auto& object : listing.objects) {
+      const std::string key = prefix + object.name;
+      const bool is_document = std::find(documents.begin(), documents.end(), key) != documents.end();
+      if (!is_document) SHERD_TRY(place.store->erase(key));
+    }
+  }
+  return {};
+}
+
+Result<void> erase_documents(const NodePlace& place, const std::string& but = {}) {
+  for (const std::string& key : place.format->probes(place.path)) {
+    if (key != but) SHERD_TRY(place.store->erase(key));
   }
   return {};
 }
 
 /// Whether something stands where a node's own objects would.
 Result<bool> has_contents(const NodePlace& place) {
-  SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
-  return !listing.objects.empty() || !std::ranges::all_of(listing.prefixes, is_staging);
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    SHERD_TRY(listing, place.store->list_dir(prefix));
+    if (!listing.objects.empty() || !std::ranges::all_of(listing.prefixes, is_staging)) return true;
+  }
+  return false;
 }
 
 /// What a new node finds at its place.
@@ -74,11 +86,11 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
     if (!stands) site.missing_groups.push_back(std::move(path));
   }
-  const std::string key = place.format->document_key(place.path);
-  SHERD_TRY(occupied, has_node(*place.store, place.tables, place.path));
+  SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
   if (occupied && !overwrite)
-    return conflict("a node stands here already; overwrite it or choose another path").in_key(key);
+    return conflict("a node stands here already; overwrite it or choose another path")
+        .in_key(place.format->probes(place.path).front());
   return site;
 }
 
@@ -89,7 +101,7 @@ Result<Site> survey_room(const NodePlace& place, const RoomOptions& options) {
   site.strays = strays;
   if (strays && !options.erase_strays)
     return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
-        .in_key(place.format->document_key(place.path));
+        .in_key(place.format->probes(place.path).front());
   return site;
 }
 
@@ -97,7 +109,7 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
-    auto written = write_document(parent, group, Condition::absent());
+    auto written = write_document(parent, NodeType::group, group, Condition::absent());
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
     SHERD_TRY(stands, group_stands(parent));
@@ -106,13 +118,16 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
   return {};
 }
 
-Result<Generation> write_node(const NodePlace& place, const Site& site, const Json& document) {
+Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
+  SHERD_TRY(enter(place));
   SHERD_TRY(make_parents(place, site));
   if (site.occupied) {
     SHERD_TRY(unlist(place));
     SHERD_TRY(erase_contents(place));
+    SHERD_TRY(erase_documents(place, place.format->document_key(place.path, node.type)));
   }
-  SHERD_TRY(generation, write_document(place, document, site.occupied ? Condition{} : Condition::absent()));
+  SHERD_TRY(generation,
+            write_document(place, node.type, node.document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
   SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
   return generation;
@@ -155,7 +170,7 @@ NodePlace at_path(const NodePlace& place, std::string path) {
 
 Result<Node> make_node(NodePlace place, NodeDocument document) {
   if (document.type == NodeType::group) return Node(make_group(std::move(place), std::move(document)));
-  const std::string key = place.format->document_key(place.path);
+  const std::string key = place.format->document_key(place.path, NodeType::array);
   auto array = make_array(std::move(place), std::move(document));
   if (!array) return stored_error(std::move(array).error()).in_key(key);
   return Node(*std::move(array));
@@ -168,19 +183,26 @@ Result<std::optional<Node>> find_node(NodePlace place) {
   return std::optional(std::move(node));
 }
 
+Result<void> enter(NodePlace& place) {
+  SHERD_TRY(format, place.format->enter(*place.store, place.config.limits));
+  if (format == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  place.format = std::move(format);
+  return {};
+}
+
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite) {
   if (!attributes.is_null() && !attributes.is_object())
     return invalid_argument("must be an object").in_member("attributes");
   SHERD_TRY(document, place.format->group_document(attributes));
-  SHERD_TRY(node, place.format->lower(document, place.config.limits));
-  SHERD_TRY(check_text(place.format->text(document), place.config.limits));
+  SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   SHERD_TRY(site, survey(place, overwrite));
-  SHERD_TRY(write_node(place, site, document));
+  SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
 }
 
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs));
+  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs, place.format->default_codecs()));
   complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
@@ -192,7 +214,7 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
-  SHERD_TRY(generation, write_node(place, site, node.document));
+  SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
   return make_array(std::move(place), std::move(node));
 }
@@ -217,16 +239,30 @@ Result<void> make_room(const NodePlace& place, const RoomOptions& options) {
   SHERD_TRY(make_parents(place, site));
   if (site.occupied) SHERD_TRY(unlist(place));
   if (site.occupied || site.strays) SHERD_TRY(erase_contents(place));
-  SHERD_TRY(place.store->erase(place.format->document_key(place.path)));
-  return {};
+  return erase_documents(place);
 }
 
-Result<bool> has_node(Store& store, const Tables& tables, const std::string& path) {
-  for (const Format* format : tables.formats) {
-    for (const std::string& key : format->probes(path)) {
-      SHERD_TRY(source, store.open(key));
-      if (source != nullptr) return true;
+Result<Presence> presence(const NodePlace& place) {
+  auto node = place.format->open(*place.store, place.path, place.config.limits);
+  if (!node && is_stored_fault(node.error())) return Presence::stored;
+  if (!node) return std::move(node).error();
+  if (!*node) return Presence::none;
+  return (*node)->implicit ? Presence::implicit : Presence::stored;
+}
+
+Result<bool> has_node(const NodePlace& place) {
+  NodePlace asked = place;
+  for (const Format* format : place.tables.formats) {
+    const bool own = place.format != nullptr && place.format->name() == format->name();
+    if (!own) {
+      SHERD_TRY(bound, format->in(*place.store, place.config.limits));
+      if (bound == nullptr) continue;
+      asked.format = std::move(bound);
+    } else {
+      asked.format = place.format;
     }
+    SHERD_TRY(found, presence(asked));
+    if (found == Presence::stored) return true;
   }
   return false;
 }
@@ -235,8 +271,8 @@ Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
-  SHERD_TRY(place.store->erase(place.format->document_key(place.path)));
-  SHERD_TRY(place.store->erase_prefix(prefix_of(place.path)));
+  SHERD_TRY(erase_documents(place));
+  for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->erase_prefix(prefix));
   return renew_consolidated(place);
 }
 

@@ -1,6 +1,7 @@
 // Nodes by path: found, made and erased in any format. What the public open and create calls and Group share.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ Result<std::optional<Node>> find_node(NodePlace place);
 Result<Node> make_node(NodePlace place, NodeDocument document);
 [[nodiscard]] Group make_group(NodePlace place, NodeDocument document);
 
+/// Makes the store of `place` begin a hierarchy of its format where it does not yet; `conflict` where it begins
+/// another.
+Result<void> enter(NodePlace& place);
 /// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
 /// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
 /// array, or where other objects stand in a new array's place. Overwriting erases everything below the place first.
@@ -51,8 +55,11 @@ Result<void> make_room(const NodePlace& place, const RoomOptions& options);
 [[nodiscard]] std::string staging_name(const std::string& path);
 [[nodiscard]] bool is_staging(std::string_view name) noexcept;
 
-/// Whether any known format has a node at `path`.
-Result<bool> has_node(Store& store, const Tables& tables, const std::string& path);
+/// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
+enum class Presence : std::uint8_t { none, implicit, stored };
+Result<Presence> presence(const NodePlace& place);
+/// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
+Result<bool> has_node(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
 /// that what is cut short can be done again.
 Result<void> erase_node(const NodePlace& place);

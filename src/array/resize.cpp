@@ -127,6 +127,7 @@ Result<void> Array::resize(const Shape& shape) {
     for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
     // First what is cut off, then the document: whoever grows the array later never meets old data.
     SHERD_TRY(document, state.place.format->with_shape(present.document, shape));
+    if (shrinks) SHERD_TRY(state.check_access());
     if (shrinks) SHERD_TRY(erase_beyond(state, old_shape, shape));
     return document;
   });
@@ -137,6 +138,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   if (axis >= ndim() || from.shape.size() != ndim())
     return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " +
                             std::to_string(axis) + " to one of shape " + to_string(shape()));
+  SHERD_TRY(state.check_access());
   SHERD_TRY(state.check_elements(from.dtype));
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;
@@ -165,6 +167,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
 
 Result<std::uint64_t> Array::nchunks_initialized() const {
   const State& state = *state_;
+  SHERD_TRY(state.check_access());
   std::vector<std::pair<Shape, std::string>> stored;
   SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
     stored.emplace_back(cell, key);

@@ -29,10 +29,12 @@ struct RectilinearGrid {
   std::vector<Axis> axes;
 };
 
-/// How chunk coordinates become keys: `c/1/2`, `c.1.2` (default) or `1.2`, `1/2` (v2); rank 0: `c` and `0`.
+/// How chunk coordinates become keys: `c/1/2`, `c.1.2` (default), `1.2`, `1/2` (v2) or `c1/2`, `c1.2` (joined, as in
+/// drafts of Zarr v3); rank 0: `c`, `0`, and `c0` or, where `bare`, `c`.
 struct KeyEncoding {
-  enum class Kind : std::uint8_t { standard, v2 } kind = Kind::standard;
+  enum class Kind : std::uint8_t { standard, v2, joined } kind = Kind::standard;
   char separator = '/';
+  bool bare = false;
 };
 
 struct ArraySpec {
@@ -44,6 +46,9 @@ struct ArraySpec {
   std::vector<CodecSpec> codecs;
   std::vector<std::optional<std::string>> dimension_names;  ///< empty where not given
   Json attributes;                                          ///< an object, or null where not given
+  Json format_options;                                      ///< of a new array: CreateOptions::format_options
+  std::optional<Error> no_access;    ///< why its chunks cannot be read, where all else of it is known
+  std::vector<std::string> remarks;  ///< what was read though the format forbids it; `check` warns of it
 };
 
 }  // namespace sherd

@@ -26,13 +26,15 @@ Result<StagedNode> StagedNode::begin(NodePlace destination, bool overwrite, bool
   if (staged.interrupted_before_ && !resume) SHERD_TRY(store.erase_prefix(staged.prefix_));
   staged.place_ = destination;
   staged.place_.store = prefixed_store(destination.store, staged.prefix_);
+  staged.place_.format = destination.format->entered();
   staged.destination_ = std::move(destination);
   return staged;
 }
 
 Result<void> StagedNode::abandon() const { return destination_.store->erase_prefix(prefix_); }
 
-Result<void> StagedNode::commit(const std::vector<std::string>& below) const {
+Result<void> StagedNode::commit(const std::vector<std::string>& below) {
+  SHERD_TRY(enter(destination_));
   SHERD_TRY(make_room(destination_, {overwrite_, interrupted_before_}));
   SHERD_TRY(destination_.store->move_prefix(prefix_, ""));
   return renew_consolidated(destination_, below);

@@ -22,7 +22,7 @@ class StagedNode {
   Result<void> abandon() const;
   /// Puts the node into its place, with the groups on the way there, instead of what stands there; then consolidated
   /// metadata around it follow. `below` are the paths of its members.
-  Result<void> commit(const std::vector<std::string>& below = {}) const;
+  Result<void> commit(const std::vector<std::string>& below = {});
 
  private:
   StagedNode() = default;

@@ -21,7 +21,7 @@ struct Tables {
 struct NodePlace {
   std::shared_ptr<Store> store;
   std::string path;
-  const Format* format = nullptr;
+  std::shared_ptr<const Format> format = {};  ///< as this store has it
   Tables tables;
   bool writable = false;
   Config config = {};

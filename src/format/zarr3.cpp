@@ -9,6 +9,7 @@
 #include "array/format.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "format/zarr_common.hpp"
 
 namespace sherd {
 
@@ -20,25 +21,10 @@ std::string below(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "/" + std::string(name);
 }
 
-struct StoredText {
-  std::string text;
-  Generation generation;
-};
-
-Result<std::optional<StoredText>> read_text(Store& store, const std::string& key, const Limits& limits) {
-  SHERD_TRY(source, store.open(key));
-  if (source == nullptr) return std::optional<StoredText>();
-  SHERD_TRY(size, source->size());
-  if (size > limits.metadata_bytes)
-    return unsupported("the document has " + std::to_string(size) +
-                       " bytes, more than the limit metadata_bytes = " + std::to_string(limits.metadata_bytes));
-  StoredText stored;
-  stored.text.resize(size);
-  const RangeRead range{0, std::as_writable_bytes(std::span(stored.text))};
-  SHERD_TRY(source->read(std::span(&range, 1)));
-  SHERD_TRY(generation, source->generation());
-  stored.generation = std::move(generation);
-  return std::optional(std::move(stored));
+/// Drafts of Zarr v3 put a URI there, and are other formats.
+bool is_draft(const Json& document) {
+  const Json* version = document.find("zarr_format");
+  return version != nullptr && version->is_string() && version->text().find("://") != std::string::npos;
 }
 
 Result<NodeType> node_type(const Json& document) {
@@ -60,10 +46,9 @@ Result<NodeType> node_type(const Json& document) {
 /// all of them (no memory, no descriptors) is an error.
 Result<std::optional<NodeType>> stored_type(Store& store, const std::string& key, const Limits& limits) {
   const auto read = [&]() -> Result<std::optional<NodeType>> {
-    SHERD_TRY(stored, read_text(store, key, limits));
-    if (!stored) return std::optional<NodeType>();
-    SHERD_TRY(json, Json::parse(stored->text, limits.json_depth, limits.json_values));
-    SHERD_TRY(type, node_type(json));
+    SHERD_TRY(stored, read_json(store, key, limits));
+    if (!stored || is_draft(stored->json)) return std::optional<NodeType>();
+    SHERD_TRY(type, node_type(stored->json));
     return std::optional(type);
   };
   auto type = read().in_key(key);
@@ -82,17 +67,25 @@ Result<void> check_group(const Json& document) {
 class Zarr3 final : public Format {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "zarr3"; }
-  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override { return {document_key(path)}; }
-  [[nodiscard]] std::string document_key(const std::string& path) const override { return below(path, file_name); }
+  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
+    return {below(path, file_name)};
+  }
+  [[nodiscard]] std::string document_key(const std::string& path, NodeType) const override {
+    return below(path, file_name);
+  }
   [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
     return path.empty() ? path : path + "/";
   }
+  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
+    return {chunk_prefix(path)};
+  }
+  [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"zstd:3"}, {"bytes", "crc32c"}}; }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override { return node_type(document); }
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
 
-  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return zarr3::print_array(spec); }
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
   [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
@@ -113,11 +106,10 @@ class Zarr3 final : public Format {
 };
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
-  const std::string key = document_key(path);
-  SHERD_TRY(stored, read_text(store, key, limits).in_key(key));
-  if (!stored) return std::optional<NodeDocument>();
-  SHERD_TRY(json, Json::parse(stored->text, limits.json_depth, limits.json_values).in_key(key));
-  auto node = lower(std::move(json), limits);
+  const std::string key = below(path, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
+  auto node = lower(std::move(stored->json), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
   node->generation = std::move(stored->generation);
   return std::optional(*std::move(node));
@@ -133,10 +125,16 @@ Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
   } else {
     SHERD_TRY(check_group(document));
   }
-  SHERD_TRY(attributes, zarr3::parse_attributes(document));
+  SHERD_TRY(attributes, parse_attributes(document));
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
   node.document = std::move(document);
   return node;
+}
+
+Result<Json> Zarr3::array_document(const ArraySpec& spec) const {
+  if (!spec.format_options.is_null())
+    return invalid_argument("Zarr v3 has no options of its own").in_member("format_options");
+  return zarr3::print_array(spec);
 }
 
 Result<Json> Zarr3::group_document(const Json& attributes) const {
@@ -164,17 +162,11 @@ Result<Json> Zarr3::with_chunks(Json document, const ArraySpec& spec) const {
 }
 
 Result<void> Zarr3::check_name(std::string_view name) const {
-  const auto refuse = [name](std::string_view why) {
-    return invalid_argument("'" + std::string(name) + "' cannot be the name of a node: " + std::string(why));
-  };
-  if (name.empty()) return invalid_argument("a node's name cannot be empty");
-  if (name.find('/') != name.npos) return refuse("it contains '/'");
-  if (name.find('\0') != name.npos) return refuse("it contains a NUL byte");
-  if (name.find_first_not_of('.') == name.npos) return refuse("it consists of dots only");
-  if (name.starts_with("__")) return refuse("names that begin with '__' are reserved");
-  if (is_staging(name)) return refuse("names that begin like it are those of nodes that are being made");
-  if (name == file_name) return refuse("it is the name of the metadata documents");
-  if (!Json::parse(Json(name).dump())) return refuse("it is not valid UTF-8");
+  SHERD_TRY(check_node_name(name));
+  if (name.starts_with("__")) return bad_node_name(name, "names that begin with '__' are reserved");
+  if (is_staging(name)) return bad_node_name(name, "names that begin like it are those of nodes that are being made");
+  if (name == file_name) return bad_node_name(name, "it is the name of the metadata documents");
+  if (!Json::parse(Json(name).dump())) return bad_node_name(name, "it is not valid UTF-8");
   return {};
 }
 
@@ -187,7 +179,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& stor
     if (!check_name(name)) continue;
     auto type = known ? known(name) : std::nullopt;
     if (!type) {
-      SHERD_TRY(stored, stored_type(store, document_key(below(path, name)), limits));
+      SHERD_TRY(stored, stored_type(store, below(below(path, name), file_name), limits));
       type = stored;
     }
     if (type) found.emplace_back(name, *type);

@@ -18,7 +18,5 @@ Json print_array(const ArraySpec& spec);
 
 /// Refuses members that are not `known`, objects with "must_understand": false aside.
 Result<void> refuse_unknown(const Json& document, std::initializer_list<std::string_view> known);
-/// The document's attributes: an object, or null where it has none.
-Result<Json> parse_attributes(const Json& document);
 
 }  // namespace sherd::zarr3

@@ -70,13 +70,6 @@ Result<void> refuse_unknown(const Json& document, std::initializer_list<std::str
   return {};
 }
 
-Result<Json> parse_attributes(const Json& document) {
-  const Json* attributes = document.find("attributes");
-  if (attributes == nullptr) return Json();
-  if (!attributes->is_object()) return wrong_value(*attributes, "an object").in_member("attributes");
-  return *attributes;
-}
-
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(
       refuse_unknown(document, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "array/consolidated.hpp"
@@ -100,11 +101,17 @@ class TreeCheck {
   [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
   [[nodiscard]] static bool is_ours(std::string_view name) { return name.starts_with(".sherd-"); }
 
+  /// Of the document that was read, or that could not be.
+  [[nodiscard]] std::string document_key(const std::string& path,
+                                         const Result<std::optional<NodeDocument>>& document) const {
+    if (!document && !document.error().key().empty()) return document.error().key();
+    return document && *document ? format_.document_key(path, (*document)->type) : format_.probes(path).front();
+  }
+
   Result<void> node(const Member& member, std::vector<Member>& found) {
     const std::string& path = member.path;
-    const std::string key = format_.document_key(path);
-    Findings findings(key);
     auto document = format_.open(store_, path, root_.config.limits);
+    Findings findings(document_key(path, document));
     Kind kind = Kind::unknown;
     Listing* listing = member.listing;
     std::optional<Array> array;
@@ -115,7 +122,7 @@ class TreeCheck {
       kind = Kind::none;
       if (member.expected) SHERD_TRY(nodeless(path));
     } else {
-      ++report_.documents;
+      report_.documents += (*document)->implicit ? 0 : 1;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       compare(member, (*document)->document);
       if (const auto& spec = (*document)->array;
@@ -131,7 +138,7 @@ class TreeCheck {
     }
     merge(findings);
     if (kind == Kind::unknown) forget(member);
-    if (kind == Kind::array) return array ? chunks(*array) : Result<void>{};
+    if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
     return members({path, kind == Kind::group, listing}, found);
   }
 
@@ -141,6 +148,10 @@ class TreeCheck {
     place.path = path;
     auto made = make_array(std::move(place), std::move(document));
     if (made) {
+      const NodeDocument present = made->state().document();
+      for (const std::string& remark : present.array->remarks) findings.warning("document_odd", {}, remark);
+      auto access = made->state().check_access();
+      if (!access) return findings.failed(std::move(access).error(), "document_unsupported", {});
       array = *std::move(made);
       return {};
     }
@@ -150,40 +161,51 @@ class TreeCheck {
 
   // A place without a document, in which something stands nevertheless.
   Result<void> nodeless(const std::string& path) {
+    for (const std::string& prefix : format_.contents(path))
+      SHERD_TRY(strays_below(prefix,
+                             "objects stand here that belong to no node: there is no " + format_.probes(path).front()));
+    return {};
+  }
+
+  // One finding, where anything stands below a prefix.
+  Result<void> strays_below(const std::string& prefix, const std::string& message) {
     bool stands = false;
-    SHERD_TRY(store_.list(path + "/", [&](const std::string&, std::uint64_t) {
+    SHERD_TRY(store_.list(prefix, [&](const std::string&, std::uint64_t) {
       stands = true;
       return false;
     }));
-    if (!stands) return {};
-    Findings findings(path + "/");
-    findings.warning("stray_object", {},
-                     "objects stand here that belong to no node: there is no " + format_.document_key(path));
-    merge(findings);
-    return {};
+    return stands ? stray(prefix, message) : Result<void>{};
   }
 
   // What stands below `group`, which need not be one: then there is less to be expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
-    const std::string& path = group.path;
-    const std::string prefix = path.empty() ? path : path + "/";
-    auto listing = store_.list_dir(prefix);
-    Findings unreadable(prefix);
-    if (!listing) {
-      SHERD_TRY(unreadable.failed(std::move(listing).error(), "unreadable", {}));
-      merge(unreadable);
-      return {};
+    const auto documents = format_.probes(group.path);
+    std::set<std::string> names;
+    for (const std::string& prefix : format_.contents(group.path)) {
+      auto listing = store_.list_dir(prefix);
+      Findings unreadable(prefix);
+      if (!listing) {
+        SHERD_TRY(unreadable.failed(std::move(listing).error(), "unreadable", {}));
+        merge(unreadable);
+        continue;
+      }
+      for (const std::string& name : listing->prefixes) {
+        if (format_.check_name(name))
+          names.insert(name);
+        else if (group.expected && !is_ours(name))
+          SHERD_TRY(stray(prefix + name + "/", "objects stand here that belong to no node"));
+      }
+      for (const auto& object : listing->objects) {
+        const auto member = format_.member_of(object.name);
+        const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
+        if (member && !member->empty())
+          names.insert(*member);
+        else if (group.expected && !member && !is_document && !is_ours(object.name))
+          SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
+      }
     }
-    for (auto name = listing->prefixes.rbegin(); name != listing->prefixes.rend(); ++name) {
-      if (format_.check_name(*name))
-        found.push_back({prefix + *name, group.expected, group.listing});
-      else if (group.expected && !is_ours(*name))
-        SHERD_TRY(stray(prefix + *name + "/", "objects stand here that belong to no node"));
-    }
-    if (!group.expected) return {};
-    for (const auto& object : listing->objects)
-      if (prefix + object.name != format_.document_key(path) && !is_ours(object.name))
-        SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
+    for (auto name = names.rbegin(); name != names.rend(); ++name)
+      found.push_back({join_path(group.path, *name), group.expected, group.listing});
     return {};
   }
 
@@ -198,7 +220,7 @@ class TreeCheck {
     auto documents = format_.consolidated(document);
     if (!documents) return group.listing;
     Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/",
-                                              format_.document_key(group.path));
+                                              format_.document_key(group.path, NodeType::group));
     for (auto& [path, json] : *documents) listing.untold.insert_or_assign(std::move(path), std::move(json));
     return &listing;
   }
@@ -227,10 +249,17 @@ class TreeCheck {
       listing->untold.erase(member.path.substr(listing->prefix.size()));
   }
 
-  Result<void> chunks(const Array& array) {
+  // What stands below an array: chunks.
+  Result<void> contents(const Array& array) {
     const Array::State& state = array.state();
+    for (const std::string& prefix : format_.contents(state.place.path))
+      if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "objects stand here that belong to no node"));
+    return chunks(state);
+  }
+
+  Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
-    const std::string document = format_.document_key(state.place.path);
+    const std::string document = format_.document_key(state.place.path, NodeType::array);
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;

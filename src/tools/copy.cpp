@@ -17,6 +17,7 @@
 #include "array/staged.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "codec/chain.hpp"
 
 namespace sherd {
 namespace {
@@ -36,16 +37,19 @@ struct NodeCopy {
 class TreeCopy {
  public:
   TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
-      : source_(source), destination_(destination), options_(options), format_(*source.format) {}
+      : source_(source),
+        destination_(destination),
+        options_(options),
+        format_(*source.format),
+        new_format_(*destination.format) {}
 
   Result<CopyReport> run() {
     SHERD_TRY(plan(""));
     SHERD_TRY(check_ranks());
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
-      if (node.text.empty()) node.text = format_.text(node.document.document);
-      SHERD_TRY(check_text(node.text, options_.config.limits)
-                    .in_key(format_.document_key(join_path(destination_.path, node.path))));
+      if (node.text.empty()) node.text = new_format_.text(node.document.document);
+      SHERD_TRY(check_text(node.text, options_.config.limits).in_key(key_of(node)));
     }
     SHERD_TRY(finished, is_finished());
     if (finished) {
@@ -72,7 +76,7 @@ class TreeCopy {
     return staged.place().store->set(std::string(kMarker), fingerprint, Condition::absent());
   }
 
-  Result<void> finish_staged(const StagedNode& staged) {
+  Result<void> finish_staged(StagedNode& staged) {
     SHERD_TRY(make(staged.place()));
     SHERD_TRY(staged.place().store->erase(std::string(kMarker)));
     return staged.commit(paths_below());
@@ -89,7 +93,7 @@ class TreeCopy {
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       const NodePlace place = at(root, node->path);
-      const std::string key = format_.document_key(place.path);
+      const std::string key = key_of(*node);
       SHERD_TRY(present, place.store->get(key, place.config.limits.metadata_bytes));
       if (present != node->text) SHERD_TRY(place.store->set(key, node->text).in_key(key));
     }
@@ -100,9 +104,13 @@ class TreeCopy {
   // only objects that are gone since are made anew.
   Result<bool> is_finished() const {
     if (!options_.resume) return false;
-    SHERD_TRY(text, destination_.store->get(format_.document_key(destination_.path),
-                                            destination_.config.limits.metadata_bytes));
+    SHERD_TRY(text, destination_.store->get(key_of(nodes_.front()), destination_.config.limits.metadata_bytes));
     return text == nodes_.front().text;
+  }
+
+  /// Of the copy's document.
+  [[nodiscard]] std::string key_of(const NodeCopy& node) const {
+    return new_format_.document_key(join_path(destination_.path, node.path), node.document.type);
   }
 
   [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
@@ -116,10 +124,16 @@ class TreeCopy {
     const NodePlace place = at(source_, path);
     SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
     if (!document) return {};  // erased since it was listed
-    const std::string key = format_.document_key(place.path);
+    const std::string key = format_.document_key(place.path, document->type);
     if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
-    nodes_.push_back({path, *std::move(document), text.value_or(""), {}});
+    NodeCopy node{path, *std::move(document), text.value_or(""), {}};
+    if (changes_format()) {
+      SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
+      node.document.document = std::move(fresh);
+      node.text.clear();
+    }
+    nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};
@@ -142,15 +156,22 @@ class TreeCopy {
   }
 
   Result<void> plan_array(const NodePlace& place, const std::string& path, NodeDocument document) {
-    SHERD_TRY(text, place.store->get(format_.document_key(place.path), place.config.limits.metadata_bytes));
+    const std::string key = format_.document_key(place.path, NodeType::array);
+    SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     auto source = make_array(place, document);
     if (!source) return stored_error(std::move(source).error());
+    SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), options));
+    SHERD_TRY(spec, copied_spec(source->state(), options, new_format_.default_codecs()));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
-    if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
+    if (changes_format()) {
+      SHERD_TRY(fresh, new_document(std::move(spec), node.document.attributes));
+      SHERD_TRY(lowered, new_format_.lower(std::move(fresh), to.config.limits));
+      node.document = std::move(lowered);
+      node.text.clear();
+    } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
       SHERD_TRY(changed, format_.with_chunks(node.document.document, spec));
       if (!(changed == node.document.document)) node.text.clear();
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
@@ -164,6 +185,16 @@ class TreeCopy {
     return {};
   }
 
+  [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
+
+  // Keys stay alike as far as the other format lets them: what they begin with is its own.
+  [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
+    complete_codecs(spec.codecs, source_.tables.codecs, spec.dtype);
+    spec.keys = KeyEncoding{.separator = spec.keys.separator};
+    spec.attributes = attributes;
+    return new_format_.array_document(spec);
+  }
+
   Result<void> check_ranks() const {
     if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
     return std::move(invalid_argument("no array here has so many dimensions"))
@@ -174,7 +205,7 @@ class TreeCopy {
   Result<void> renew_consolidated_metadata() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       NodeCopy& group = nodes_[i];
-      const auto told = format_.consolidated(group.document.document);
+      const auto told = new_format_.consolidated(group.document.document);
       if (!told) continue;
       Consolidated documents;
       for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
@@ -187,7 +218,7 @@ class TreeCopy {
         return a.first == b.first && same_node(a.second, b.second);
       };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
-      SHERD_TRY(document, format_.with_consolidated(group.document.document, std::move(documents)));
+      SHERD_TRY(document, new_format_.with_consolidated(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
       group.text.clear();
     }
@@ -268,7 +299,8 @@ class TreeCopy {
   const NodePlace& source_;
   const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;
+  const Format& format_;         ///< of the source
+  const Format& new_format_;     ///< of the destination
   std::vector<NodeCopy> nodes_;  ///< groups before their members
   bool rank_met_ = false;
   std::uint64_t total_ = 0;

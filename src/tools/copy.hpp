@@ -18,7 +18,7 @@ namespace sherd {
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
 
 /// The array that a copy becomes: the source's, with other chunks and codecs as far as options name any.
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options);
+Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults);
 
 /// How the chunks of an array get to the copy.
 enum class CopyWay : std::uint8_t {

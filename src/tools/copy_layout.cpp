@@ -112,11 +112,11 @@ bool is_opaque(const ChunkLayout& layout) {
 
 }  // namespace
 
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options) {
+Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults) {
   ArraySpec spec = *source.document().array;
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
     if (options.codecs) complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
@@ -125,7 +125,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   std::optional<Codecs> leaf;
   if (options.codecs) {
     CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs));
+    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
     complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
     leaf = std::move(fresh.codecs);
   }

@@ -72,7 +72,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
       for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
     ("append a --axis 0", "'append'"), ("compact a", "'compact'"), ("kv get a 1", "'kv'"), ("kv --help", "'kv'"),
     ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken"),
-    ("copy a b --to neuroglancer", "--to"), ("copy a b --pyramid mean:3", "--pyramid"),
+    ("copy a b --pyramid mean:3", "--pyramid"),
     ("copy a b --ignore-zero", "--ignore-zero"), ("copy a b --encoding jpeg", "--encoding"),
     ("copy a b --sharding auto", "--sharding"), ("copy a b --axes x,y,z,c", "--axes")])
 def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path, line, name):

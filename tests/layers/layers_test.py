@@ -50,7 +50,7 @@ def include_fault(here, bracket, name):
         return None if standard else "a public header includes the standard library and public headers only"
     if bracket == "<":
         return None
-    room = name.split("/")[0] if "/" in name else name.removesuffix(".hpp")
+    room = name.split("/")[0] if "/" in name else "registry"
     if here in ROOMS:
         allowed = ROOMS[: ROOMS.index(here) + 1]
     else:

@@ -324,7 +324,7 @@ def test_limits_are_changed_by_assigning_them():
         del before["chunk_bytes"]
 
 
-@pytest.mark.parametrize("name", ["compact", "repair", "draft2022"])
+@pytest.mark.parametrize("name", ["compact", "repair"])
 def test_names_of_later_versions_say_so(name):
     with pytest.raises(AttributeError, match="not supported by this version"):
         getattr(sherd, name)

@@ -1,0 +1,47 @@
+// Knows how a metadata document gets from a store into memory: its size is looked at before it is read, its depth and
+// its number of values before it is taken apart.
+#include "format/zarr_common.hpp"
+
+#include "array/extension.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+
+Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits) {
+  const auto read = [&]() -> Result<std::optional<StoredJson>> {
+    SHERD_TRY(source, store.open(key));
+    if (source == nullptr) return std::optional<StoredJson>();
+    SHERD_TRY(size, source->size());
+    if (size > limits.metadata_bytes)
+      return unsupported("the document has " + std::to_string(size) +
+                         " bytes, more than the limit metadata_bytes = " + std::to_string(limits.metadata_bytes));
+    std::string text(size, '\0');
+    const RangeRead range{0, std::as_writable_bytes(std::span(text))};
+    SHERD_TRY(source->read(std::span(&range, 1)));
+    SHERD_TRY(generation, source->generation());
+    SHERD_TRY(json, Json::parse(text, limits.json_depth, limits.json_values));
+    return std::optional(StoredJson{std::move(json), std::move(generation)});
+  };
+  return read().in_key(key);
+}
+
+Result<Json> parse_attributes(const Json& document) {
+  const Json* attributes = document.find("attributes");
+  if (attributes == nullptr) return Json();
+  if (!attributes->is_object()) return wrong_value(*attributes, "an object").in_member("attributes");
+  return *attributes;
+}
+
+Error bad_node_name(std::string_view name, std::string_view why) {
+  return invalid_argument("'" + std::string(name) + "' cannot be the name of a node: " + std::string(why));
+}
+
+Result<void> check_node_name(std::string_view name) {
+  if (name.empty()) return invalid_argument("a node's name cannot be empty");
+  if (name.find('/') != name.npos) return bad_node_name(name, "it contains '/'");
+  if (name.find('\0') != name.npos) return bad_node_name(name, "it contains a NUL byte");
+  if (name.find_first_not_of('.') == name.npos) return bad_node_name(name, "it consists of dots only");
+  return {};
+}
+
+}  // namespace sherd

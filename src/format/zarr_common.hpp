@@ -1,0 +1,28 @@
+// What the formats of the Zarr family share: how a document is read, and its attributes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+struct StoredJson {
+  Json json;
+  Generation generation;
+};
+/// The JSON document at a key; nullopt where nothing is stored. Bounded by `limits`; errors name the key.
+Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits);
+
+/// The document's attributes: an object, or null where it has none.
+Result<Json> parse_attributes(const Json& document);
+
+/// A name that no format of the family allows: empty, with '/' or NUL, or of dots only.
+Result<void> check_node_name(std::string_view name);
+/// The refusal of a name, with the reason.
+[[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);
+
+}  // namespace sherd

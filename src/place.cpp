@@ -1,0 +1,134 @@
+// Knows how a place gets its format, and which hierarchy a URL lies in. Formats are asked in the order of their table;
+// the first that knows a node wins.
+#include "place.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "registry.hpp"
+
+namespace sherd {
+
+namespace {
+
+/// Calls visit(directory, path from there to the store's root) for the directories above a store, from the inside out,
+/// until it gives true.
+using VisitAbove = std::function<Result<bool>(const std::string& directory, const std::string& path)>;
+
+Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
+  SHERD_TRY(url, parse_url(store.url()));
+  if (url.kind != StoreUrl::Kind::file) return {};
+  std::string path;
+  for (std::filesystem::path place = url.path; place.has_relative_path(); place = place.parent_path()) {
+    const std::string name = place.filename().string();
+    if (name == "..") break;  // what is above it is not above the node
+    if (name.empty() || name == ".") continue;
+    path = join_path(name, path);
+    SHERD_TRY(done, visit(place.parent_path().string(), path));
+    if (done) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<const Format*>> formats_called(const std::string& name) {
+  const FormatTable table = tables().formats;
+  if (name.empty()) return std::vector<const Format*>(table.begin(), table.end());
+  if (const Format* format = find_format(name)) return std::vector<const Format*>{format};
+  std::string known;
+  for (const Format* format : table) known += (known.empty() ? "" : ", ") + std::string(format->name());
+  return invalid_argument("'" + name + "' is not a known format (" + known + ")");
+}
+
+Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config) {
+  SHERD_TRY(normal, normal_path(path));
+  if (config.recorder) store = recorded_store(std::move(store), config.recorder);
+  return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
+}
+
+Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats) {
+  for (const Format* format : formats) {
+    SHERD_TRY(bound, format->in(*place.store, place.config.limits));
+    if (bound == nullptr) continue;
+    place.format = std::move(bound);
+    const auto found = presence(place);
+    // What stands there but cannot be opened is for the reader of the document to tell.
+    if (!found || *found != Presence::none) return std::optional(std::move(place));
+  }
+  return std::optional<NodePlace>();
+}
+
+Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats) {
+  std::string looked_for;
+  for (const Format* format : formats) {
+    std::string keys;
+    for (const std::string& key : format->probes(place.path)) keys += (keys.empty() ? "" : ", ") + key;
+    looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
+  }
+  return not_found("no array and no group in " + place.store->url() + ": looked for " + looked_for)
+      .in_key(formats.front()->probes(place.path).front());
+}
+
+Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
+                                             const Config& config) {
+  std::optional<Enclosure> found;
+  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+    SHERD_TRY(outer, file_store(directory, config));
+    SHERD_TRY(place, make_place(outer, path, config));
+    const auto known = find_format_of(std::move(place), formats);
+    // An entry point somewhere above that cannot be read has nothing to do with this place.
+    if (known && *known) found = Enclosure{std::move(outer), path};
+    return found.has_value();
+  }));
+  return found;
+}
+
+Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                            const Config& config) {
+  if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+  SHERD_TRY(place, make_place(std::move(store), path, config));
+  place.writable = true;
+  SHERD_TRY(wanted, formats_called(format));
+  SHERD_TRY(all, formats_called({}));
+  SHERD_TRY(root, find_format_of(at_path(place, ""), all));
+  if (root && !format.empty() && root->format->name() != format)
+    return conflict("a hierarchy of the format " + std::string(root->format->name()) + " stands here; the format " +
+                    format + " needs a store of its own")
+        .in_key(root->format->probes("").front());
+  if (root) {
+    place.format = root->format;
+    return place;
+  }
+  SHERD_TRY(bound, wanted.front()->in(*place.store, config.limits));
+  if (bound == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  place.format = std::move(bound);
+  return place;
+}
+
+Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config) {
+  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(around, enclosure(*store, config));
+  if (around) return new_place(std::move(around->store), around->path, format, config);
+  return new_place(std::move(store), "", format, config);
+}
+
+Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {
+  std::optional<Enclosure> around;
+  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+    SHERD_TRY(outer, file_store(directory, config));
+    SHERD_TRY(root, make_place(outer, "", config));
+    const auto hierarchy = find_format_of(std::move(root), {tables().formats.begin(), tables().formats.end()});
+    if (!hierarchy) return true;  // nobody's hierarchy begins in a place that cannot be looked at
+    const bool stands = hierarchy->has_value();
+    if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};
+    return stands;
+  }));
+  return around;
+}
+
+}  // namespace sherd

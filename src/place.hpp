@@ -1,0 +1,43 @@
+// From what a user says (store or URL, path, name of a format) to the place of a node with its format.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+/// The formats that a name stands for: all where it is empty.
+Result<std::vector<const Format*>> formats_called(const std::string& name);
+
+/// A place without a format yet. `path` is as the user says it.
+Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config);
+/// The same place with the first of the formats that knows something there, readable or not; nullopt where none does.
+Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats);
+/// Says what was looked for.
+[[nodiscard]] Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats);
+
+/// Where a new array or group goes: its format is that of the store's hierarchy unless another is asked for.
+Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                            const Config& config);
+/// The same for the node of a URL: in the hierarchy in which its place lies, or in a store of its own.
+Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config);
+/// A hierarchy, and a place in it.
+struct Enclosure {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+/// The hierarchy around the root of a store in which that root is a node: some formats keep a hierarchy in one store as
+/// a whole, so that the URL of a member names no store of its own. nullopt where there is none.
+Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
+                                             const Config& config);
+/// The hierarchy to which the root of a store would belong: that of the nearest directory above it which is a node or,
+/// where none is, the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is
+/// on its own.
+Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
+
+}  // namespace sherd

@@ -1,0 +1,52 @@
+// Stores of the 2022 draft in memory, from the texts of their documents.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sherd/sherd.hpp"
+
+namespace sherd::draft {
+
+constexpr std::string_view kEntryPoint = R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0",
+  "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_key_suffix": ".json",
+  "extensions": []})";
+
+constexpr std::string_view kArray = R"({"shape": [7, 5], "data_type": "<i4",
+  "chunk_grid": {"type": "regular", "chunk_shape": [2, 2], "separator": "/"}, "chunk_memory_layout": "C",
+  "fill_value": -1, "extensions": [], "attributes": {}})";
+
+inline std::string indexed(std::string_view chunks_per_shard,
+                           std::string_view uri = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0") {
+  return R"({"extension": ")" + std::string(uri) + R"(", "type": "indexed", "configuration": {"chunks_per_shard": )" +
+         std::string(chunks_per_shard) + "}}";
+}
+inline std::string transformers(const std::string& list) { return "{\"storage_transformers\": [" + list + "]}"; }
+
+/// A document with some members replaced by those of `changes`, or removed where a change is the string "-".
+inline std::string changed(std::string_view document, std::string_view changes) {
+  Json json = Json::parse(document, 4096).value();
+  const Json overlay = Json::parse(changes, 4096).value();
+  for (const auto& [key, value] : overlay.members()) {
+    if (value.is_string() && value.text() == "-")
+      json.erase(key);
+    else
+      json.set(key, value);
+  }
+  return json.dump();
+}
+
+inline std::shared_ptr<Store> empty_hierarchy() {
+  auto store = memory_store();
+  store->set("zarr.json", kEntryPoint).value();
+  return store;
+}
+/// A hierarchy with an array at `path`.
+inline std::shared_ptr<Store> hierarchy(std::string_view document, const std::string& path = "a") {
+  auto store = empty_hierarchy();
+  store->set("meta/root/" + path + ".array.json", document).value();
+  return store;
+}
+
+}  // namespace sherd::draft
