@@ -152,14 +152,19 @@ class MinishardPass {
   // A few bytes may say that they are the list of any number of minishards.
   Result<void> check_limit(std::uint64_t bytes) {
     if (bytes <= reading_.limits.index_bytes && held_ <= reading_.limits.index_bytes - bytes) return {};
+    return beyond_limit();
+  }
+
+  [[nodiscard]] Error beyond_limit() const {
     return unsupported("the minishard indices take more than the limit index_bytes (" +
                        std::to_string(reading_.limits.index_bytes) + ")");
   }
 
   Result<std::shared_ptr<const MinishardIndex>> decode(std::span<const std::byte> encoded) {
     Scratch decoded;
-    SHERD_TRY(check_limit(0));
-    SHERD_TRY(reading_.format.index_codecs.decode_bytes(encoded, reading_.limits.index_bytes - held_, *decoded));
+    auto done = reading_.format.index_codecs.decode_bytes(encoded, reading_.limits.index_bytes - held_, *decoded);
+    if (!done && done.error().code() == ErrorCode::unsupported) return beyond_limit();
+    if (!done) return std::move(done).error();
     SHERD_TRY(index, MinishardIndex::decode(decoded->span(), reading_.format.sharding.head_bytes(), size_));
     held_ += decoded->size();
     return std::make_shared<const MinishardIndex>(std::move(index));
