@@ -1,0 +1,186 @@
+// copy(): what stood at the destination is lost to no failure, and a copy is gone on with after one at any moment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/store/temp_dir.hpp"
+#include "tests/tools/copy_testing.hpp"
+#include "tests/tools/failing_store.hpp"
+
+namespace sherd {
+namespace {
+
+using namespace copy_testing;
+using tools_testing::FailingStore;
+
+TEST(Copy, WhatStandsAtTheDestinationIsConflictUnlessOverwritten) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  filled(destination, "", {.chunks = {5, 5}, .shards = {10, 10}});
+  const auto refused = copy(source, destination);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  copy(source, destination, {.overwrite = true}).value();
+  EXPECT_EQ(tree_of(*destination), tree_of(*source));
+}
+
+TEST(Copy, ACopyIntoItselfIsRefused) {
+  auto store = memory_store();
+  filled(store, "a", {.chunks = {6, 4}});
+  for (const char* to : {"", "a", "a/b"}) {
+    const auto refused = copy(store, store, {.overwrite = true, .source_path = "a", .destination_path = to});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+  }
+  copy(store, store, {.source_path = "a", .destination_path = "b/ab"}).value();
+  EXPECT_EQ(elements(open_array(store, {.path = "b/ab"}).value()), elements(open_array(store, {.path = "a"}).value()));
+  EXPECT_TRUE(check(store).value().faults.empty()) << "the group between is made";
+}
+
+TEST(Copy, ACopyOntoAnotherNameOfItsSourceIsRefused) {
+  const TempDir folder;
+  filled(file_store(folder / "a").value(), "", {.chunks = {6, 4}});
+  const auto before = elements(open_array(folder / "a").value());
+  std::filesystem::create_directory_symlink(folder / "a", folder / "link");
+  std::filesystem::create_directory(folder / "d");
+  const std::string names[][2] = {{folder / "a", folder / "link"},
+                                  {folder / "link", folder / "a"},
+                                  {folder / "d/../a", folder / "a"},
+                                  {folder / "a", folder / "link/sub"},
+                                  {folder / "a", folder / "d/../a/sub"}};
+  for (const auto& [from, to] : names) {
+    const auto refused = copy(from, to, {.overwrite = true});
+    ASSERT_FALSE(refused) << from << " to " << to;
+    EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(elements(open_array(folder / "a").value()), before);
+  }
+}
+
+TEST(Copy, OverwritingTakesANodeAndNotADirectoryOfOtherFiles) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  auto destination = memory_store();
+  destination->set("sub/letter.txt", "dear").value();
+  const auto refused = copy(source, destination, {.overwrite = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(tree_of(*destination), (Tree{{"sub/letter.txt", "dear"}}));
+}
+
+TEST(Copy, OneThatFailsLeavesWhatStandsThere) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  source->set("c/1/1", "no chunk").value();
+  auto destination = memory_store();
+  filled(destination, "", {.chunks = {12, 8}});
+  const Tree before = tree_of(*destination);
+  const auto failed = copy(source, destination, {.chunks = Shape{5, 5}, .overwrite = true});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(tree_of(*destination), before);
+}
+
+TEST(Copy, WhatACutOffCopyLeavesIsInNobodysWay) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  const auto cut_off = [&] {
+    auto beneath = memory_store();
+    create_group(beneath, "").value();
+    auto failing = std::make_shared<FailingStore>(beneath);
+    failing->commits_left = 5;
+    EXPECT_FALSE(copy(source, failing, {.destination_path = "new"}));
+    EXPECT_GT(tree_of(*beneath).size(), 4U);
+    EXPECT_TRUE(check(beneath, {.data = true}).value().faults.empty());
+    EXPECT_TRUE(open_group(beneath).value().members().value().empty());
+    return beneath;
+  };
+  const auto again = cut_off();
+  EXPECT_EQ(copy(source, again, {.destination_path = "new"}).value().shards_skipped, 0U) << "begun anew";
+  EXPECT_EQ(tree_of(*again).size(), tree_of(*source).size() + 1);
+  const auto created = cut_off();
+  create_array(created, "new", {.shape = {5}, .dtype = DType::uint8, .chunks = {5}}).value();
+  EXPECT_EQ(tree_of(*created).size(), 2U);
+}
+
+class CopyResume : public ::testing::TestWithParam<CopyOptions> {};
+
+TEST_P(CopyResume, AfterAFailureAtAnyCommitEndsWithTheSameTree) {
+  auto source = memory_store();
+  create_group(source, "").value();
+  filled(source, "a", {.chunks = {6, 4}, .shards = {12, 8}});
+  filled(source, "g/b", {.chunks = {12, 8}});
+  CopyOptions options = GetParam();
+  auto whole = memory_store();
+  copy(source, whole, options).value();
+  const Tree expected = tree_of(*whole);
+  for (int commits = 0;; ++commits) {
+    auto beneath = memory_store();
+    auto failing = std::make_shared<FailingStore>(beneath);
+    failing->commits_left = commits;
+    if (copy(source, failing, options)) {
+      EXPECT_GT(commits, 5);
+      break;
+    }
+    EXPECT_FALSE(open(beneath)) << "what is not whole cannot be opened";
+    if (commits > 0) {
+      CopyOptions other = options;
+      other.chunks = Shape{7, 7};
+      other.shards = Shape{};
+      other.resume = true;
+      const auto changed = copy(source, beneath, other);
+      ASSERT_FALSE(changed);
+      EXPECT_EQ(changed.error().code(), ErrorCode::conflict);
+    }
+    CopyOptions resumed = options;
+    resumed.resume = true;
+    const CopyReport report = copy(source, beneath, resumed).value();
+    EXPECT_GE(report.shards_skipped + 2, static_cast<std::uint64_t>(std::max(0, commits - 4)));
+    EXPECT_TRUE(tree_of(*beneath) == expected) << "after " << commits << " commits";
+    const CopyReport idle = copy(source, beneath, resumed).value();
+    EXPECT_EQ(idle.shards, 0U) << "all of it stands there";
+    EXPECT_TRUE(tree_of(*beneath) == expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CopyResume,
+                         ::testing::Values(CopyOptions{}, CopyOptions{.chunks = Shape{6, 4}, .shards = Shape{18, 8}},
+                                           CopyOptions{.chunks = Shape{5, 5}, .shards = Shape{10, 10}}));
+
+TEST(Copy, ProgressEndsAtTheTotalAndInterruptionLeavesSomethingToResume) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  auto destination = memory_store();
+  CopyOptions options;
+  options.config.threads = 1;
+  options.config.interrupted = [&] { return tree_of(*destination).size() > 4; };
+  const auto stopped = copy(source, destination, options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code(), ErrorCode::unavailable);
+  const Tree unfinished = tree_of(*destination);
+  EXPECT_GT(unfinished.size(), 2U);
+  for (const auto& [key, bytes] : unfinished) EXPECT_TRUE(key.starts_with(".sherd-new-")) << key;
+  options.config.interrupted = nullptr;
+  options.resume = true;
+  Progress last;
+  options.config.progress = [&](const Progress& progress) { last = progress; };
+  EXPECT_GT(copy(source, destination, options).value().shards_skipped, 0U);
+  EXPECT_EQ(last.done, last.total);
+  EXPECT_GT(last.total, 0U);
+  EXPECT_EQ(tree_of(*destination), tree_of(*source));
+}
+
+TEST(Copy, ASourceThatIsDamagedFailsWithItsKey) {
+  auto source = memory_store();
+  auto destination = memory_store();
+  filled(source, "", {.chunks = {6, 4}, .shards = {12, 8}});
+  source->set("c/1/1", std::string_view("short")).value();
+  const auto failed = copy(source, destination, {.chunks = Shape{5, 5}, .shards = Shape{}});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(failed.error().key(), "c/1/1");
+}
+
+}  // namespace
+}  // namespace sherd
