@@ -63,6 +63,19 @@ TEST(DraftHierarchy, DocumentsSayWhatZarrPythonSays) {
                               "type": "indexed", "configuration": {"chunks_per_shard": [2, 3]}}]})"));
 }
 
+TEST(DraftHierarchy, CompressorsOfEitherNameAreConfiguredAsZarrPythonKnowsThem) {
+  for (const auto& [codec, configuration] :
+       {std::pair("zstd:3", R"({"level":3})"), std::pair("numcodecs.zstd:3", R"({"level":3})"),
+        std::pair("gzip:1", R"({"level":1})"), std::pair("numcodecs.gzip:1", R"({"level":1})"),
+        std::pair("blosc:lz4:5", R"({"cname":"lz4","clevel":5,"shuffle":1,"blocksize":0})"),
+        std::pair("numcodecs.blosc:lz4:5", R"({"cname":"lz4","clevel":5,"shuffle":1,"blocksize":0})")}) {
+    CreateOptions options = draft_array();
+    options.codecs = std::vector<Json>{codec};
+    const Json document = create_array(memory_store(), "a", options).value().metadata();
+    EXPECT_EQ(document.find("compressor")->find("configuration")->dump(), configuration) << codec;
+  }
+}
+
 TEST(DraftHierarchy, WhatHasNoWordsInTheDraftIsRefused) {
   const auto refused = [](auto change) {
     CreateOptions options = draft_array({8, 8}, {2, 2}, {4, 4});
