@@ -207,15 +207,18 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const auto slots = plan_slots(stored, cells);
   const std::uint64_t window =
       std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
-  ShardWriter writer(shard, grid, config_.limits, window);
+  const SlotIndexCoding coding(shard.index, grid, config_.limits);
+  ShardWriter writer(coding, shard.most_encoded(), window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, slots, nullptr, writer);
   }
   SHERD_TRY(size, old->size());
   Cache none(0);
-  SHERD_TRY(index, read_index({*old, {0, size}, shard, grid}, config_.limits, none));
-  const OldShard before{std::move(index), old};
+  const ShardPlace place{*old, {0, size}, shard, grid};
+  SHERD_TRY(index, read_index(place, config_.limits, none));
+  SHERD_TRY(index_bytes, index_extent(place, config_.limits));
+  const OldShard before{std::move(index), old, {index_bytes}};
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));

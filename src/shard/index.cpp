@@ -89,6 +89,18 @@ Result<void> ShardIndex::encode(const IndexFormat& format, const Shape& grid, Bu
   return format.codecs.encode(format.codecs.stored_shape(shape), std::as_bytes(std::span(stored)), to);
 }
 
+Result<std::uint64_t> SlotIndexCoding::head_bytes() const {
+  SHERD_TRY(size, format_.encoded_size(grid_, limits_));
+  return format_.location == IndexLocation::start ? size : std::uint64_t{0};
+}
+
+Result<std::vector<IndexCoding::Part>> SlotIndexCoding::encode(const ShardIndex& index, std::uint64_t end) const {
+  std::vector<Part> parts(1);
+  parts[0].offset = format_.location == IndexLocation::start ? 0 : end;
+  SHERD_TRY(index.encode(format_, grid_, parts[0].bytes));
+  return parts;
+}
+
 std::uint64_t ShardIndex::count() const noexcept {
   std::uint64_t count = 0;
   for (std::uint64_t slot = 0; slot < slots(); ++slot) count += empty(slot) ? 0 : 1;

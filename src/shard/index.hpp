@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -54,6 +55,9 @@ class ShardIndex {
   /// beyond the shard. Such an entry spoils its own slot only.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t slot) const;
 
+  /// As it was set, for a slot that is not empty and was not decoded.
+  [[nodiscard]] Extent placed(std::uint64_t slot) const noexcept { return {words_[2 * slot], words_[2 * slot + 1]}; }
+
   void set(std::uint64_t slot, Extent extent) noexcept {
     words_[2 * slot] = extent.offset;
     words_[2 * slot + 1] = extent.length;
@@ -70,6 +74,39 @@ class ShardIndex {
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   std::vector<std::uint64_t> words_;
   std::uint64_t object_size_ = 0;
+};
+
+/// How the index of one shard is written: what a writer of shards has to know of a kind of index.
+class IndexCoding {
+ public:
+  virtual ~IndexCoding() = default;
+  [[nodiscard]] virtual std::uint64_t slots() const noexcept = 0;
+  /// Bytes at the beginning of the shard that no chunk may take.
+  [[nodiscard]] virtual Result<std::uint64_t> head_bytes() const = 0;
+  /// Bytes of the index and their place in the shard.
+  struct Part {
+    std::uint64_t offset = 0;
+    Buffer bytes;
+  };
+  /// The encoded index of a shard whose chunks end before `end`.
+  [[nodiscard]] virtual Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const = 0;
+};
+
+/// The index of sharding_indexed: one block of a size known beforehand.
+class SlotIndexCoding final : public IndexCoding {
+ public:
+  /// References must outlive the coding.
+  SlotIndexCoding(const IndexFormat& format, Shape grid, const Limits& limits)
+      : format_(format), grid_(std::move(grid)), limits_(limits), slots_(*element_count(grid_)) {}
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return slots_; }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override;
+  [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
+
+ private:
+  const IndexFormat& format_;
+  const Shape grid_;
+  const Limits& limits_;
+  const std::uint64_t slots_;
 };
 
 }  // namespace sherd

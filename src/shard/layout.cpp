@@ -2,12 +2,16 @@
 // ranks that differ, inner chunks that do not divide the shard, index codecs of variable size.
 #include "shard/layout.hpp"
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
 namespace sherd {
 namespace {
+
+constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; asked first, for it costs nothing
 
 Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
   if (!value.is_array()) return std::move(invalid_argument("must be a list of integers")).in_member("chunk_shape");
@@ -146,6 +150,10 @@ Shape ShardLayout::grid(const Shape& stored) const {
   return grid;
 }
 
+std::uint64_t ShardLayout::most_encoded() const {
+  return inner->shard ? ~std::uint64_t{0} : inner->most_encoded(inner_shape);
+}
+
 Shape ChunkLayout::leaf_shape(const Shape& shape) const {
   if (!shard) return shape;
   const Shape stored = shard->inner->leaf_shape(shard->inner_shape);
@@ -154,10 +162,14 @@ Shape ChunkLayout::leaf_shape(const Shape& shape) const {
   return natural;
 }
 
+std::uint64_t ChunkLayout::most_encoded(const Shape& shape) const {
+  return std::max(
+      {kPlausibleBytes, *element_count(shape) * dtype.size(), chain.max_encoded_size(chain.stored_shape(shape))});
+}
+
 Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t bytes) const {
-  constexpr std::uint64_t plausible = std::uint64_t{64} << 10;  // asked first: it costs nothing
-  if (bytes <= plausible || bytes <= *element_count(shape) * dtype.size()) return {};
-  const std::uint64_t most = chain.max_encoded_size(chain.stored_shape(shape));
+  if (bytes <= kPlausibleBytes || bytes <= *element_count(shape) * dtype.size()) return {};
+  const std::uint64_t most = most_encoded(shape);
   if (bytes <= most) return {};
   return corrupt("holds " + std::to_string(bytes) + " bytes; no encoding of a chunk of shape " + to_string(shape) +
                  " takes more than " + std::to_string(most));

@@ -22,6 +22,8 @@ struct ShardLayout {
 
   /// Inner chunks a dimension for a shard of this stored shape.
   [[nodiscard]] Shape grid(const Shape& stored) const;
+  /// More bytes than these no inner chunk's encoding takes; shards inside it may hold any number of dead bytes.
+  [[nodiscard]] std::uint64_t most_encoded() const;
 };
 
 struct ChunkLayout {
@@ -39,6 +41,8 @@ struct ChunkLayout {
   /// The shape of the innermost chunks, in array order, for chunks of this shape.
   [[nodiscard]] Shape leaf_shape(const Shape& shape) const;
 
+  /// No encoding of a chunk of this shape takes more bytes; for layouts without a shard.
+  [[nodiscard]] std::uint64_t most_encoded(const Shape& shape) const;
   /// Refuses, before they are read, more bytes than any encoding of a chunk of this shape takes. For layouts without
   /// a shard: one that is around a shard may hold any number of dead bytes.
   [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;

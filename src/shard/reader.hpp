@@ -9,6 +9,7 @@
 
 #include "base/cache.hpp"
 #include "shard/layout.hpp"
+#include "shard/uint64.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
@@ -33,6 +34,20 @@ Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, co
 /// The index of a shard that stands in memory.
 Result<ShardIndex> index_in(std::span<const std::byte> shard, const ShardLayout& layout, const Shape& grid,
                             const Limits& limits);
+
+/// What reading minishards goes by.
+struct MinishardReading {
+  const Uint64Format& format;
+  const Limits& limits;
+  Cache& cache;
+  std::uint64_t gap = 0;  ///< lists closer than this are read as one
+};
+
+/// The lists of these minishards, given in ascending order, of a shard of ids; null where there is none. What the cache
+/// does not have is read with two dependent batches of reads. `corrupt` names the minishard.
+Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteSource& source,
+                                                                           std::span<const std::uint64_t> minishards,
+                                                                           const MinishardReading& reading);
 
 /// Something wanted of an object; `tag` is the caller's.
 struct Wanted {

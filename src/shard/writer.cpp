@@ -19,17 +19,12 @@ std::uint64_t morton(const Shape& cell, const Shape& grid) noexcept {
   return code;
 }
 
-// More than any encoding of an inner chunk takes is none, and never read.
-Result<void> check_length(const ShardLayout& layout, const Extent& extent) {
-  if (layout.inner->shard) return {};
-  return layout.inner->check_encoded_size(layout.inner_shape, extent.length);
-}
-
-std::uint64_t live_bytes(const ShardLayout& layout, const ShardIndex& index, std::vector<Extent>& extents) {
+// The chunks that can be read, and how many bytes they have.
+std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t most_bytes, std::vector<Extent>& extents) {
   std::uint64_t live = 0;
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
-    if (!extent || !*extent || !check_length(layout, **extent)) continue;
+    if (!extent || !*extent || (*extent)->length > most_bytes) continue;
     if (live <= index.object_size()) live += (*extent)->length;  // overlaps may add up to more than fits 64 bits
     extents.push_back(**extent);
   }
@@ -49,18 +44,13 @@ std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) 
   return number;
 }
 
-ShardWriter::ShardWriter(const ShardLayout& layout, Shape grid, const Limits& limits, std::size_t window)
-    : layout_(layout),
-      grid_(std::move(grid)),
-      limits_(limits),
-      window_(std::max<std::size_t>(1, window)),
-      index_(*element_count(grid_)) {}
+ShardWriter::ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window)
+    : coding_(coding), most_bytes_(most_bytes), window_(std::max<std::size_t>(1, window)), index_(coding.slots()) {}
 
 Result<void> ShardWriter::start_new(ObjectWriter& to) {
   to_ = &to;
-  SHERD_TRY(size, layout_.index.encoded_size(grid_, limits_));
-  index_size_ = size;
-  end_ = layout_.index.location == IndexLocation::start ? size : 0;
+  SHERD_TRY(head, coding_.head_bytes());
+  end_ = head;
   return {};
 }
 
@@ -69,16 +59,14 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   SHERD_TRY(start_new(to));
   const std::uint64_t size = old.index->object_size();
   std::vector<Extent> used;
-  const std::uint64_t live = live_bytes(layout_, *old.index, used) + index_size_;
+  std::uint64_t live = live_bytes(*old.index, most_bytes_, used);
+  for (const Extent& extent : old.index_bytes) live += extent.length;
   const bool wasteful = size > live && static_cast<double>(size - live) > max_unused * static_cast<double>(size);
   if (wasteful) return move_densely(old, changed);
   index_ = *old.index;
   for (const auto slot : changed) index_.clear(slot);
   moved_ = index_.count();
-  if (layout_.index.location == IndexLocation::end && size >= index_size_)
-    used.push_back({size - index_size_, index_size_});
-  else
-    used.push_back({0, index_size_});
+  used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
   find_gaps(used, size);
   return copy_used(*old.source, used);
 }
@@ -103,7 +91,10 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
     if (skip[slot]) continue;
     SHERD_TRY(extent, old.index->extent(slot));
     if (!extent) continue;
-    SHERD_TRY(check_length(layout_, *extent).in_slot(slot));
+    if (extent->length > most_bytes_)
+      return std::move(corrupt("holds " + std::to_string(extent->length) +
+                               " bytes; no encoding of a chunk takes more than " + std::to_string(most_bytes_)))
+          .in_slot(slot);
     kept.emplace_back(*extent, slot);
   }
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
@@ -189,10 +180,8 @@ Result<void> ShardWriter::put(std::size_t number, EncodedBatch batch) {
 
 Result<bool> ShardWriter::finish() {
   if (index_.count() == 0) return false;
-  Buffer encoded;
-  SHERD_TRY(index_.encode(layout_.index, grid_, encoded));
-  const std::uint64_t at = layout_.index.location == IndexLocation::start ? 0 : end_;
-  SHERD_TRY(to_->write(at, encoded.span()));
+  SHERD_TRY(parts, coding_.encode(index_, end_));
+  for (const IndexCoding::Part& part : parts) SHERD_TRY(to_->write(part.offset, part.bytes.span()));
   return true;
 }
 

@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "shard/layout.hpp"
-#include "shard/reader.hpp"
+#include "shard/index.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
@@ -34,14 +33,16 @@ struct EncodedBatch {
 
 /// The version that is being replaced.
 struct OldShard {
-  std::shared_ptr<const ShardIndex> index;
+  std::shared_ptr<const ShardIndex> index;  ///< its slots are those of the new version
   ByteSource* source = nullptr;
+  std::vector<Extent> index_bytes;  ///< where the index itself stands
 };
 
 class ShardWriter {
  public:
   /// Batches are numbered 0 … count-1. At most `window` of them are between begin() and the end of put().
-  ShardWriter(const ShardLayout& layout, Shape grid, const Limits& limits, std::size_t window);
+  /// No chunk of an old version is longer than `most_bytes`. The coding must outlive the writer.
+  ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window);
 
   /// Begins a new shard in `to`.
   Result<void> start_new(ObjectWriter& to);
@@ -74,13 +75,11 @@ class ShardWriter {
   void find_gaps(std::vector<Extent>& used, std::uint64_t end);
   Result<void> copy_used(ByteSource& old, std::span<const Extent> sorted);
 
-  const ShardLayout& layout_;
-  const Shape grid_;
-  const Limits& limits_;
+  const IndexCoding& coding_;
+  const std::uint64_t most_bytes_;
   const std::size_t window_;
   ShardIndex index_;
   ObjectWriter* to_ = nullptr;
-  std::uint64_t index_size_ = 0;
   std::uint64_t moved_ = 0;
 
   std::mutex mutex_;  // guards what follows

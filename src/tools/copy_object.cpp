@@ -213,7 +213,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
     bytes = 0;
   }
   SHERD_TRY(object, to_.place.store->write(at.key));
-  ShardWriter writer(all.shard, all.grid, encoding_.limits, shares_.window);
+  const SlotIndexCoding coding(all.shard.index, all.grid, encoding_.limits);
+  ShardWriter writer(coding, all.shard.most_encoded(), shares_.window);
   SHERD_TRY(writer.start_new(*object));
   SHERD_TRY(parallel_for(ends.size(), shares_.config, [&](std::size_t i) -> Result<void> {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
@@ -325,7 +326,8 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   SHERD_TRY(slots, touched(all));
   if (slots.empty()) return {};
   SHERD_TRY(object, to_.place.store->write(at.key));
-  ShardWriter writer(all.shard, all.grid, encoding_.limits, shares_.window);
+  const SlotIndexCoding coding(all.shard.index, all.grid, encoding_.limits);
+  ShardWriter writer(coding, all.shard.most_encoded(), shares_.window);
   SHERD_TRY(writer.start_new(*object));
   std::size_t batches = 0;
   SHERD_TRY(encode_boxes(all, slots, writer, batches));

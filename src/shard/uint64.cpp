@@ -1,0 +1,225 @@
+// Ids to places and lists of ids to bytes. All arithmetic of stored words is modulo 2^64, as the format has it:
+// deltas may wrap around, so lists in any order can be told. Extents are checked when they are asked for.
+#include "shard/uint64.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kType = "neuroglancer_uint64_sharded_v1";
+constexpr std::uint64_t kEntryBytes = 24;
+
+std::uint64_t low_bits(std::uint64_t word, unsigned bits) noexcept {
+  return bits >= 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
+}
+std::uint64_t shifted(std::uint64_t word, unsigned bits) noexcept { return bits >= 64 ? 0 : word >> bits; }
+
+std::uint32_t avalanche(std::uint32_t h) noexcept {
+  h = (h ^ (h >> 16)) * 0x85ebca6bU;
+  h = (h ^ (h >> 13)) * 0xc2b2ae35U;
+  return h ^ (h >> 16);
+}
+
+Result<unsigned> bits(const Json& json, std::string_view member, unsigned most) {
+  const Json* value = json.find(member);
+  if (value == nullptr) return std::move(invalid_argument("is missing")).in_member(member);
+  const auto number = value->as_uint();
+  if (!number || *number > most)
+    return std::move(invalid_argument("must be an integer from 0 to " + std::to_string(most))).in_member(member);
+  return static_cast<unsigned>(*number);
+}
+
+Result<bool> is_gzip(const Json& json, std::string_view member) {
+  const Json* value = json.find(member);
+  if (value == nullptr) return false;
+  if (value->is_string() && value->text() == "raw") return false;
+  if (value->is_string() && value->text() == "gzip") return true;
+  return std::move(invalid_argument("must be \"raw\" or \"gzip\"")).in_member(member);
+}
+
+Result<CodecChain> encoding(bool gzip, CodecTable table, const Limits& limits) {
+  std::vector<CodecSpec> specs(1);
+  specs[0].name = "bytes";
+  if (gzip) specs.emplace_back().name = "gzip";
+  return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
+}
+
+}  // namespace
+
+std::uint64_t murmurhash3(std::uint64_t id) noexcept {
+  constexpr std::uint32_t c1 = 0x239b961bU, c2 = 0xab0e9789U, c3 = 0x38b34ae5U, length = 8;
+  // Eight bytes are all tail: the upper four go into the second lane, the lower four into the first.
+  std::uint32_t h2 = std::rotl(static_cast<std::uint32_t>(id >> 32) * c2, 16) * c3 ^ length;
+  std::uint32_t h1 = std::rotl(static_cast<std::uint32_t>(id) * c1, 15) * c2 ^ length;
+  const std::uint32_t h3 = length;  // of the third and the fourth
+  h1 += h2 + 2 * h3;
+  h2 += h1;
+  const std::uint32_t rest = avalanche(h3 + h1);
+  h1 = avalanche(h1) + avalanche(h2) + 2 * rest;
+  h2 = avalanche(h2) + h1;
+  return std::uint64_t{h2} << 32 | h1;
+}
+
+Uint64Sharding::Place Uint64Sharding::place(std::uint64_t id) const noexcept {
+  const std::uint64_t routed = shifted(id, preshift_bits);
+  const std::uint64_t hashed = hash == Hash::identity ? routed : murmurhash3(routed);
+  return {low_bits(shifted(hashed, minishard_bits), shard_bits), low_bits(hashed, minishard_bits)};
+}
+
+std::string Uint64Sharding::name(std::uint64_t shard) const {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string name(std::max(1U, (shard_bits + 3) / 4), '0');
+  for (auto digit = name.rbegin(); digit != name.rend(); ++digit, shard >>= 4) *digit = digits[shard & 15];
+  return name;
+}
+
+Result<Uint64Sharding> Uint64Sharding::parse(const Json& json) {
+  if (!json.is_object()) return invalid_argument("must be an object");
+  const Json* type = json.find("@type");
+  if (type == nullptr || !type->is_string() || type->text() != kType)
+    return std::move(unsupported("must be \"" + std::string(kType) + "\"")).in_member("@type");
+  Uint64Sharding sharding;
+  SHERD_TRY(preshift, bits(json, "preshift_bits", 64));
+  SHERD_TRY(minishard, bits(json, "minishard_bits", 32));
+  SHERD_TRY(shard, bits(json, "shard_bits", 64 - minishard));
+  sharding.preshift_bits = preshift;
+  sharding.minishard_bits = minishard;
+  sharding.shard_bits = shard;
+  const Json* hash = json.find("hash");
+  if (hash == nullptr) return std::move(invalid_argument("is missing")).in_member("hash");
+  if (hash->is_string() && hash->text() == "murmurhash3_x86_128")
+    sharding.hash = Hash::murmurhash3_x86_128;
+  else if (!hash->is_string() || hash->text() != "identity")
+    return std::move(unsupported("must be \"identity\" or \"murmurhash3_x86_128\"")).in_member("hash");
+  SHERD_TRY(gzip_index, is_gzip(json, "minishard_index_encoding"));
+  SHERD_TRY(gzip_data, is_gzip(json, "data_encoding"));
+  sharding.gzip_index = gzip_index;
+  sharding.gzip_data = gzip_data;
+  return sharding;
+}
+
+Json Uint64Sharding::json() const {
+  return Json::Object{{"@type", std::string(kType)},
+                      {"preshift_bits", std::uint64_t{preshift_bits}},
+                      {"hash", hash == Hash::identity ? "identity" : "murmurhash3_x86_128"},
+                      {"minishard_bits", std::uint64_t{minishard_bits}},
+                      {"shard_bits", std::uint64_t{shard_bits}},
+                      {"minishard_index_encoding", gzip_index ? "gzip" : "raw"},
+                      {"data_encoding", gzip_data ? "gzip" : "raw"}};
+}
+
+Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits) {
+  SHERD_TRY(index_codecs, encoding(sharding.gzip_index, table, limits));
+  SHERD_TRY(data_codecs, encoding(sharding.gzip_data, table, limits));
+  return Uint64Format{sharding, std::move(index_codecs), std::move(data_codecs)};
+}
+
+Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
+                                              std::uint64_t object_size) {
+  if (decoded.size() % kEntryBytes != 0)
+    return corrupt("a minishard index of " + std::to_string(decoded.size()) + " bytes is not a list of entries of 24");
+  const std::size_t count = decoded.size() / kEntryBytes;
+  const auto word = [&](std::size_t row, std::size_t i) {
+    return load_little<std::uint64_t>(decoded.data() + 8 * (row * count + i));
+  };
+  MinishardIndex index;
+  index.object_size_ = object_size;
+  index.chunks_.reserve(count);
+  std::uint64_t id = 0;
+  std::uint64_t end = head_bytes;
+  bool ascending = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t before = std::exchange(id, id + word(0, i));
+    ascending = ascending && (i == 0 || id > before);
+    const Chunk chunk{id, end + word(1, i), word(2, i)};
+    end = chunk.offset + chunk.length;
+    index.chunks_.push_back(chunk);
+  }
+  if (ascending) return index;
+  const auto by_id = [](const Chunk& a, const Chunk& b) { return a.id < b.id; };
+  std::stable_sort(index.chunks_.begin(), index.chunks_.end(), by_id);
+  const auto kept = std::unique(index.chunks_.begin(), index.chunks_.end(), [&](const Chunk& a, const Chunk& b) {
+    if (a.id == b.id) index.repeated_.push_back(a.id);
+    return a.id == b.id;
+  });
+  index.chunks_.erase(kept, index.chunks_.end());
+  return index;
+}
+
+Result<std::optional<Extent>> MinishardIndex::extent(std::uint64_t id) const {
+  const auto found = std::lower_bound(chunks_.begin(), chunks_.end(), id,
+                                      [](const Chunk& chunk, std::uint64_t wanted) { return chunk.id < wanted; });
+  if (found == chunks_.end() || found->id != id) return std::optional<Extent>();
+  SHERD_TRY(extent, extent(*found));
+  return std::optional(extent);
+}
+
+Result<Extent> MinishardIndex::extent(const Chunk& chunk) const {
+  const auto end = checked_add(chunk.offset, chunk.length);
+  if (end && *end <= object_size_) return Extent{chunk.offset, chunk.length};
+  return corrupt("chunk " + std::to_string(chunk.id) + ": its entry (offset " + std::to_string(chunk.offset) +
+                 ", size " + std::to_string(chunk.length) + ") reaches beyond the shard's " +
+                 std::to_string(object_size_) + " bytes");
+}
+
+Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
+  const std::uint64_t bytes = format_.sharding.head_bytes();
+  if (bytes <= limits_.index_bytes) return bytes;
+  return unsupported("an index of 2^" + std::to_string(format_.sharding.minishard_bits) +
+                     " minishards takes more than the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
+}
+
+Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
+                                                 Buffer& to) const {
+  std::vector<std::uint64_t> words[3];
+  std::uint64_t id = 0;
+  std::uint64_t end = format_.sharding.head_bytes();
+  for (std::size_t slot = first; slot < last; ++slot) {
+    if (index.empty(slot)) continue;
+    const Extent extent = index.placed(slot);
+    words[0].push_back(ids_[slot] - std::exchange(id, ids_[slot]));
+    words[1].push_back(extent.offset - std::exchange(end, extent.end()));
+    words[2].push_back(extent.length);
+  }
+  Scratch decoded;
+  SHERD_TRY(decoded->resize(words[0].size() * kEntryBytes));
+  std::byte* at = decoded->data();
+  for (const auto& row : words)
+    for (const std::uint64_t word : row) {
+      store_little(at, word);
+      at += sizeof word;
+    }
+  to.truncate(0);
+  return decoded->size() == 0 ? Result<void>{} : format_.index_codecs.encode_bytes(decoded->span(), to);
+}
+
+Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardIndex& index, std::uint64_t end) const {
+  const std::uint64_t head = format_.sharding.head_bytes();
+  std::vector<Part> parts(2);
+  Buffer& array = parts[0].bytes;
+  SHERD_TRY(array.resize(head));
+  std::fill(array.data(), array.data() + head, std::byte{0});
+  parts[1].offset = end;
+  Buffer& lists = parts[1].bytes;
+  Buffer list;
+  for (std::size_t first = 0, last = 0; first < ids_.size(); first = last) {
+    const std::uint64_t minishard = format_.sharding.place(ids_[first]).minishard;
+    while (last < ids_.size() && format_.sharding.place(ids_[last]).minishard == minishard) ++last;
+    SHERD_TRY(encode_minishard(index, first, last, list));
+    if (list.size() == 0) continue;
+    const std::size_t at = lists.size();
+    SHERD_TRY(lists.grow(at + list.size()));
+    std::copy(list.data(), list.data() + list.size(), lists.data() + at);
+    store_little(array.data() + 16 * minishard, end - head + at);
+    store_little(array.data() + 16 * minishard + 8, end - head + lists.size());
+  }
+  return parts;
+}
+
+}  // namespace sherd

@@ -1,0 +1,106 @@
+// Neuroglancer's uint64_sharded_v1: chunks have ids, and the id says in which shard and minishard a chunk stands.
+// A shard begins with a fixed array of (start, end) pairs, one a minishard, each the place of that minishard's own
+// list of ids and extents. Offsets in it are relative to the end of that array.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codec/chain.hpp"
+#include "shard/index.hpp"
+#include "sherd/json.hpp"
+
+namespace sherd {
+
+/// The parameters, as the member `sharding` of an info document gives them.
+struct Uint64Sharding {
+  enum class Hash : std::uint8_t { identity, murmurhash3_x86_128 };
+
+  unsigned preshift_bits = 0;   ///< 0 … 64
+  unsigned minishard_bits = 0;  ///< 0 … 32
+  unsigned shard_bits = 0;      ///< 0 … 64 - minishard_bits
+  Hash hash = Hash::identity;
+  bool gzip_index = false;  ///< minishard_index_encoding
+  bool gzip_data = false;   ///< data_encoding
+
+  /// Where an id belongs.
+  struct Place {
+    std::uint64_t shard = 0;
+    std::uint64_t minishard = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  [[nodiscard]] Place place(std::uint64_t id) const noexcept;
+  /// The number in lowercase hexadecimal digits, without the suffix `.shard`.
+  [[nodiscard]] std::string name(std::uint64_t shard) const;
+  /// Bytes of the array at the beginning of a shard.
+  [[nodiscard]] std::uint64_t head_bytes() const noexcept { return std::uint64_t{16} << minishard_bits; }
+
+  /// Reads the JSON object; `invalid_argument` or `unsupported` names the member.
+  static Result<Uint64Sharding> parse(const Json& json);
+  [[nodiscard]] Json json() const;
+  friend bool operator==(const Uint64Sharding&, const Uint64Sharding&) = default;
+};
+
+/// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
+[[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
+
+/// The sharding with its two encodings as codecs.
+struct Uint64Format {
+  Uint64Sharding sharding;
+  CodecChain index_codecs;
+  CodecChain data_codecs;
+
+  static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits);
+};
+
+/// The chunks of one minishard: ids in ascending order, each once.
+class MinishardIndex {
+ public:
+  /// From the decoded list. Ids may come in any order; of a repeated id the first counts. `head_bytes` and
+  /// `object_size` are the shard's.
+  static Result<MinishardIndex> decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
+                                       std::uint64_t object_size);
+
+  struct Chunk {
+    std::uint64_t id;
+    std::uint64_t offset;  ///< from the beginning of the shard
+    std::uint64_t length;
+  };
+  [[nodiscard]] std::span<const Chunk> chunks() const noexcept { return chunks_; }
+  /// Ids of which later entries were left out.
+  [[nodiscard]] std::span<const std::uint64_t> repeated() const noexcept { return repeated_; }
+  /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
+  [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
+  [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+    return sizeof *this + chunks_.size() * sizeof(Chunk) + repeated_.size() * sizeof(std::uint64_t);
+  }
+
+ private:
+  std::vector<Chunk> chunks_;
+  std::vector<std::uint64_t> repeated_;
+  std::uint64_t object_size_ = 0;
+};
+
+/// The index of a shard of ids: the array at its beginning, and behind the chunks the lists of its minishards.
+/// Slot i of the ShardIndex is the chunk ids[i].
+class Uint64IndexCoding final : public IndexCoding {
+ public:
+  /// `ids` belong to one shard and are sorted by minishard and then by id, each once; references must outlive this.
+  Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
+      : format_(format), ids_(ids), limits_(limits) {}
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return ids_.size(); }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override;
+  [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
+  /// Only the list of one minishard, whose ids are slots [first, last).
+  [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
+                                              Buffer& to) const;
+
+ private:
+  const Uint64Format& format_;
+  std::span<const std::uint64_t> ids_;
+  const Limits& limits_;
+};
+
+}  // namespace sherd
