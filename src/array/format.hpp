@@ -47,7 +47,7 @@ class Format {
   virtual Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const {
     return in(store, limits);
   }
-  /// As it would be in a store with the same entry point, for one that has none: what is made there goes elsewhere.
+  /// For what is made in another store and moved into this one: as if the entry point stood there, too.
   [[nodiscard]] virtual std::shared_ptr<const Format> entered() const {
     return {std::shared_ptr<const Format>(), this};
   }

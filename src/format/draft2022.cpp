@@ -1,6 +1,7 @@
 // Knows where the Zarr v3 draft of 2022 puts its documents: the entry point `zarr.json` at the store's root, which
 // chooses the suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
 // `data/root/PATH/`. A group needs no document: it is there where something stands below it, and the root always is.
+// That `data` comes before `meta` by its name lets a store that moves directories in this order move documents last.
 // Array documents are draft2022_array.cpp's, element types draft2022_type.cpp's.
 #include "format/draft2022.hpp"
 

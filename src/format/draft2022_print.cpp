@@ -35,14 +35,15 @@ Result<Json> print_numcodecs(const CodecSpec& spec) {
   else
     return no_words_for(spec.name);
   for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
-  if (spec.name == "zstd" && json.find("checksum") != nullptr && json.find("checksum")->as_bool() == false)
+  const std::string name = json.find("id")->text();
+  if (name == "zstd" && json.find("checksum") != nullptr && json.find("checksum")->as_bool() == false)
     json.erase("checksum");
-  if (json.find("id")->text() != "blosc") return json;
+  if (name != "blosc") return json;
   json.erase("typesize");
   constexpr std::string_view names[] = {"noshuffle", "shuffle", "bitshuffle"};
   const Json* shuffle = json.find("shuffle");
-  const auto* name = std::find(std::begin(names), std::end(names), shuffle != nullptr ? shuffle->text() : "");
-  if (name != std::end(names)) json.set("shuffle", static_cast<std::int64_t>(name - std::begin(names)));
+  const auto* word = std::find(std::begin(names), std::end(names), shuffle != nullptr ? shuffle->text() : "");
+  if (word != std::end(names)) json.set("shuffle", static_cast<std::int64_t>(word - std::begin(names)));
   return json;
 }
 

@@ -7,7 +7,6 @@
 
 #include "array/document.hpp"
 #include "array/format.hpp"
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 
@@ -164,7 +163,6 @@ Result<Json> Zarr3::with_chunks(Json document, const ArraySpec& spec) const {
 Result<void> Zarr3::check_name(std::string_view name) const {
   SHERD_TRY(check_node_name(name));
   if (name.starts_with("__")) return bad_node_name(name, "names that begin with '__' are reserved");
-  if (is_staging(name)) return bad_node_name(name, "names that begin like it are those of nodes that are being made");
   if (name == file_name) return bad_node_name(name, "it is the name of the metadata documents");
   if (!Json::parse(Json(name).dump())) return bad_node_name(name, "it is not valid UTF-8");
   return {};

@@ -3,6 +3,7 @@
 #include "format/zarr_common.hpp"
 
 #include "array/extension.hpp"
+#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -41,6 +42,7 @@ Result<void> check_node_name(std::string_view name) {
   if (name.find('/') != name.npos) return bad_node_name(name, "it contains '/'");
   if (name.find('\0') != name.npos) return bad_node_name(name, "it contains a NUL byte");
   if (name.find_first_not_of('.') == name.npos) return bad_node_name(name, "it consists of dots only");
+  if (is_staging(name)) return bad_node_name(name, "names that begin like it are those of nodes that are being made");
   return {};
 }
 

@@ -20,7 +20,7 @@ Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key
 /// The document's attributes: an object, or null where it has none.
 Result<Json> parse_attributes(const Json& document);
 
-/// A name that no format of the family allows: empty, with '/' or NUL, or of dots only.
+/// A name that no format of the family allows: empty, with '/' or NUL, of dots only, or that of what is being made.
 Result<void> check_node_name(std::string_view name);
 /// The refusal of a name, with the reason.
 [[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);

@@ -53,7 +53,9 @@ class TreeCopy {
     }
     SHERD_TRY(finished, is_finished());
     if (finished) {
-      SHERD_TRY(make(destination_));
+      NodePlace place = destination_;
+      SHERD_TRY(enter(place));
+      SHERD_TRY(make(place));
       return report();
     }
     SHERD_TRY(staged, StagedNode::begin(destination_, options_.overwrite, options_.resume));

@@ -1,9 +1,12 @@
-// Stores of the 2022 draft in memory, from the texts of their documents.
+// Stores of the 2022 draft in memory, from the texts of their documents, and what the tests of their arrays share.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sherd/sherd.hpp"
 
@@ -47,6 +50,41 @@ inline std::shared_ptr<Store> hierarchy(std::string_view document, const std::st
   auto store = empty_hierarchy();
   store->set("meta/root/" + path + ".array.json", document).value();
   return store;
+}
+
+inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
+inline ErrorCode code_of(const auto& result) { return result.error().code(); }
+
+inline std::vector<std::string> keys_of(Store& store) {
+  std::vector<std::string> keys;
+  store.list("", [&](const std::string& key, std::uint64_t) { return keys.push_back(key), true; }).value();
+  return keys;
+}
+
+inline std::vector<std::int32_t> counted(std::size_t count) {
+  std::vector<std::int32_t> values(count);
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+inline std::vector<std::int32_t> elements(const Array& array) {
+  const Box all{Shape(array.ndim(), 0), array.shape()};
+  std::vector<std::int32_t> values(element_count(array.shape()).value());
+  array.read(all, std::span(values)).value();
+  return values;
+}
+
+inline void write(const Array& array, const Box& where, const std::vector<std::int32_t>& values) {
+  Array(array).write(where, std::span(values)).value();
+}
+
+inline CreateOptions draft_array(Shape shape = {7, 5}, Shape chunks = {2, 2}, Shape shards = {}) {
+  CreateOptions options{.shape = std::move(shape),
+                        .dtype = DType::int32,
+                        .chunks = std::move(chunks),
+                        .shards = std::move(shards),
+                        .format = "draft2022"};
+  options.codecs = std::vector<Json>{"bytes"};
+  return options;
 }
 
 }  // namespace sherd::draft
