@@ -77,7 +77,8 @@ def advantage(row):
 
 
 def versions(results):
-    return ", ".join(dict.fromkeys(results["versions"][peer["name"]] for peer in results["peers"] if peer["name"] in results["versions"]))
+    told = (results["versions"][peer["name"]] for peer in results["peers"] if peer["name"] in results["versions"])
+    return ", ".join(dict.fromkeys(name for text in told for name in text.split(", ")))
 
 
 def text(results):

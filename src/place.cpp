@@ -51,12 +51,14 @@ Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path
   return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
 }
 
-Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats) {
+Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
+                                                Unreadable unreadable) {
   for (const Format* format : formats) {
     SHERD_TRY(bound, format->in(*place.store, place.config.limits));
     if (bound == nullptr) continue;
     place.format = std::move(bound);
     const auto found = presence(place);
+    if (!found && unreadable == Unreadable::fails) return found.error();
     // What stands there but cannot be opened is for the reader of the document to tell.
     if (!found || *found != Presence::none) return std::optional(std::move(place));
   }
@@ -95,7 +97,7 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
   place.writable = true;
   SHERD_TRY(wanted, formats_called(format));
   SHERD_TRY(all, formats_called({}));
-  SHERD_TRY(root, find_format_of(at_path(place, ""), all));
+  SHERD_TRY(root, find_format_of(at_path(place, ""), all, Unreadable::fails));
   if (root && !format.empty() && root->format->name() != format)
     return conflict("a hierarchy of the format " + std::string(root->format->name()) + " stands here; the format " +
                     format + " needs a store of its own")
@@ -122,7 +124,8 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
   SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
     SHERD_TRY(outer, file_store(directory, config));
     SHERD_TRY(root, make_place(outer, "", config));
-    const auto hierarchy = find_format_of(std::move(root), {tables().formats.begin(), tables().formats.end()});
+    const auto hierarchy =
+        find_format_of(std::move(root), {tables().formats.begin(), tables().formats.end()}, Unreadable::fails);
     if (!hierarchy) return true;  // nobody's hierarchy begins in a place that cannot be looked at
     const bool stands = hierarchy->has_value();
     if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};

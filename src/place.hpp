@@ -16,8 +16,11 @@ Result<std::vector<const Format*>> formats_called(const std::string& name);
 
 /// A place without a format yet. `path` is as the user says it.
 Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config);
-/// The same place with the first of the formats that knows something there, readable or not; nullopt where none does.
-Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats);
+/// What is made of a document that cannot be looked at: something that is known, or an error.
+enum class Unreadable : std::uint8_t { counts, fails };
+/// The same place with the first of the formats that knows something there; nullopt where none does.
+Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
+                                                Unreadable unreadable = Unreadable::counts);
 /// Says what was looked for.
 [[nodiscard]] Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats);
 

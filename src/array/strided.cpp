@@ -7,6 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace sherd {
 namespace {
 
@@ -86,6 +90,41 @@ void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::by
     copy_tiled_nest(size, axes.subspan(1), from, to);
 }
 
+// Rows from here on are worth the detour, and a destination so wide finds no room in a core's cache anyway.
+constexpr std::uint64_t kStreamedRowBytes = 64;
+constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
+
+// A dense row past the caches: the processor does not read first what is about to be overwritten.
+void stream_row(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+#ifdef __SSE2__
+  const std::uint64_t head = std::min(bytes, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);
+  std::memcpy(to, from, head);
+  from += head, to += head, bytes -= head;
+  for (; bytes >= 64; from += 64, to += 64, bytes -= 64) {
+    const auto* lines = reinterpret_cast<const __m128i*>(from);
+    auto* into = reinterpret_cast<__m128i*>(to);
+    const __m128i a = _mm_loadu_si128(lines), b = _mm_loadu_si128(lines + 1);
+    const __m128i c = _mm_loadu_si128(lines + 2), d = _mm_loadu_si128(lines + 3);
+    _mm_stream_si128(into, a), _mm_stream_si128(into + 1, b);
+    _mm_stream_si128(into + 2, c), _mm_stream_si128(into + 3, d);
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+void stream_nest(std::uint64_t row_bytes, std::span<const Axis> axes, const std::byte* from, std::byte* to) {
+  if (axes.empty()) return stream_row(from, to, row_bytes);
+  for (std::uint64_t i = 0; i < axes[0].count; ++i, from += axes[0].from, to += axes[0].to)
+    stream_nest(row_bytes, axes.subspan(1), from, to);
+}
+
+bool is_streamed(std::size_t size, std::span<const Axis> axes) {
+  const auto dense = static_cast<std::int64_t>(size);
+  return axes.size() >= 2 && axes.back().from == dense && axes.back().to == dense &&
+         axes.back().count * size >= kStreamedRowBytes &&
+         std::abs(axes[0].to) * static_cast<std::int64_t>(axes[0].count) >= kStreamedSpanBytes;
+}
+
 // Orders, merges, copies.
 void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from, std::byte* to) {
   std::erase_if(axes, [](const Axis& axis) { return axis.count == 1; });
@@ -107,7 +146,11 @@ void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from
     std::rotate(fastest, fastest + 1, axes.end() - 1);
     return copy_tiled_nest(size, axes, from, to);
   }
-  copy_nest(size, axes, from, to);
+  if (!is_streamed(size, axes)) return copy_nest(size, axes, from, to);
+  stream_nest(axes.back().count * size, std::span(axes).first(rank - 1), from, to);
+#ifdef __SSE2__
+  _mm_sfence();  // before others are told that the bytes are there
+#endif
 }
 
 struct Offsets {
