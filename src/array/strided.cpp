@@ -90,8 +90,10 @@ void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::by
     copy_tiled_nest(size, axes.subspan(1), from, to);
 }
 
-// Rows from here on are worth the detour, and a destination so wide finds no room in a core's cache anyway.
+// Short rows far apart: shorter ones are not worth the detour, longer ones the processor foresees. A destination so
+// wide finds no room in a core's cache anyway.
 constexpr std::uint64_t kStreamedRowBytes = 64;
+constexpr std::uint64_t kForeseenRowBytes = 512;
 constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
 
 // A dense row past the caches: the processor does not read first what is about to be overwritten.
@@ -121,7 +123,7 @@ void stream_nest(std::uint64_t row_bytes, std::span<const Axis> axes, const std:
 bool is_streamed(std::size_t size, std::span<const Axis> axes) {
   const auto dense = static_cast<std::int64_t>(size);
   return axes.size() >= 2 && axes.back().from == dense && axes.back().to == dense &&
-         axes.back().count * size >= kStreamedRowBytes &&
+         axes.back().count * size >= kStreamedRowBytes && axes.back().count * size < kForeseenRowBytes &&
          std::abs(axes[0].to) * static_cast<std::int64_t>(axes[0].count) >= kStreamedSpanBytes;
 }
 
