@@ -34,6 +34,17 @@ class Members {
   Result<Transform> transform();
   /// An object, or null where it is absent.
   Result<Json> sharding();
+  /// What the documents of meshes and skeletons have in common besides: `sharding`, `segment_properties`, others().
+  /// To be called last.
+  template <class Info>
+  Result<void> rest(Info& info) {
+    SHERD_TRY(how, sharding());
+    info.sharding = std::move(how);
+    SHERD_TRY(properties, text("segment_properties", ""));
+    info.segment_properties = std::move(properties);
+    info.other = others();
+    return {};
+  }
   /// Each element of an array through `parse`. A missing array is invalid_argument unless it may be `optional`.
   Result<void> each(std::string_view key, bool optional, const std::function<Result<void>(const Json&)>& parse);
 

@@ -90,11 +90,7 @@ Result<MultiscaleMeshInfo> MultiscaleMeshInfo::parse(const Json& document) {
   SHERD_TRY(multiplier, members.number("lod_scale_multiplier"));
   if (multiplier <= 0) return member_error("lod_scale_multiplier", "must be more than 0");
   info.lod_scale_multiplier = multiplier;
-  SHERD_TRY(sharding, members.sharding());
-  info.sharding = std::move(sharding);
-  SHERD_TRY(properties, members.text("segment_properties", ""));
-  info.segment_properties = std::move(properties);
-  info.other = members.others();
+  SHERD_TRY(members.rest(info));
   return info;
 }
 

@@ -104,11 +104,7 @@ Result<SkeletonInfo> SkeletonInfo::parse(const Json& document) {
     info.vertex_attributes.push_back(std::move(attribute));
     return {};
   }));
-  SHERD_TRY(sharding, members.sharding());
-  info.sharding = std::move(sharding);
-  SHERD_TRY(properties, members.text("segment_properties", ""));
-  info.segment_properties = std::move(properties);
-  info.other = members.others();
+  SHERD_TRY(members.rest(info));
   return info;
 }
 
