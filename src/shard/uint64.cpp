@@ -43,13 +43,6 @@ Result<bool> is_gzip(const Json& json, std::string_view member) {
   return std::move(invalid_argument("must be \"raw\" or \"gzip\"")).in_member(member);
 }
 
-Result<CodecChain> encoding(bool gzip, CodecTable table, const Limits& limits) {
-  std::vector<CodecSpec> specs(1);
-  specs[0].name = "bytes";
-  if (gzip) specs.emplace_back().name = "gzip";
-  return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
-}
-
 }  // namespace
 
 std::uint64_t murmurhash3(std::uint64_t id) noexcept {
@@ -115,9 +108,11 @@ Json Uint64Sharding::json() const {
 }
 
 Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits) {
-  SHERD_TRY(index_codecs, encoding(sharding.gzip_index, table, limits));
-  SHERD_TRY(data_codecs, encoding(sharding.gzip_data, table, limits));
-  return Uint64Format{sharding, std::move(index_codecs), std::move(data_codecs)};
+  std::vector<CodecSpec> specs(1);
+  specs[0].name = "bytes";
+  if (sharding.gzip_index) specs.emplace_back().name = "gzip";
+  SHERD_TRY(index_codecs, CodecChain::build(specs, table, {DType::uint8, {1}}, limits));
+  return Uint64Format{sharding, std::move(index_codecs)};
 }
 
 Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,

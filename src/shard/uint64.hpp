@@ -45,11 +45,10 @@ struct Uint64Sharding {
 /// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
-/// The sharding with its two encodings as codecs.
+/// The sharding, and the encoding of its minishard indices as codecs.
 struct Uint64Format {
   Uint64Sharding sharding;
   CodecChain index_codecs;
-  CodecChain data_codecs;
 
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits);
 };
@@ -93,11 +92,12 @@ class Uint64IndexCoding final : public IndexCoding {
   [[nodiscard]] std::uint64_t slots() const noexcept override { return ids_.size(); }
   [[nodiscard]] Result<std::uint64_t> head_bytes() const override;
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
-  /// Only the list of one minishard, whose ids are slots [first, last).
+
+ private:
+  /// The list of one minishard, whose ids are slots [first, last); empty where none is stored.
   [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
                                               Buffer& to) const;
 
- private:
   const Uint64Format& format_;
   std::span<const std::uint64_t> ids_;
   const Limits& limits_;
