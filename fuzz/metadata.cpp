@@ -3,35 +3,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
+#include "fuzz/nodes.hpp"
 #include "sherd/sherd.hpp"
 
 namespace {
 
-sherd::Config small_config() {
-  sherd::Config config;
-  config.threads = 1;
-  config.limits.chunk_bytes = config.limits.index_bytes = std::uint64_t{1} << 20;
-  return config;
-}
-
-void read_corner(const sherd::Array& array) {
-  sherd::Box corner{array.shape(), sherd::Shape(array.ndim(), 1)};
-  for (auto& at : corner.origin) {
-    if (at == 0) return;
-    --at;
-  }
-  std::vector<std::byte> element(array.dtype().size());
-  sherd::VarBytesArena arena;
-  const auto view = sherd::AnyView::dense(element.data(), array.dtype(), corner.shape);
-  if (!array.read(corner, view, &arena)) std::abort();
-}
-
 sherd::Result<sherd::Node> open(std::string_view text) {
   const auto store = sherd::memory_store();
   store->set("zarr.json", text).value();
-  return sherd::open(store, {.config = small_config()});
+  return sherd::open(store, {.config = sherd::fuzz::small_config()});
 }
 
 }  // namespace
@@ -48,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto& array = std::get<sherd::Array>(*node);
-  read_corner(array);
+  if (!sherd::fuzz::read_corner(array)) std::abort();
   const auto again = open(array.metadata().dump(2));
   if (!again || !(std::get<sherd::Array>(*again).metadata() == array.metadata())) std::abort();
   return 0;
