@@ -112,11 +112,11 @@ Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) 
 Result<void> ChunkReader::fill(const Piece& piece) const {
   const std::uint64_t size = piece.layout.dtype.size();
   const std::byte* value = piece.layout.fill.bytes().data();
-  const Cells blocks(piece.part, regular_axes(block_shape(piece.shape, size)));
-  if (blocks.size() == 1) {
+  if (piece.part.element_count() * size <= kBlockBytes) {
     fill_out(size, value, piece.part, piece.target);
     return {};
   }
+  const Cells blocks(piece.part, regular_axes(block_shape(piece.shape, size)));
   return parallel_for(blocks.size(), config_, [&](std::size_t i) -> Result<void> {
     Shape cell;
     Region part;
