@@ -1,6 +1,7 @@
-// The node is made below `.sherd-new-HASH/` at the store's root, HASH being that of its path, under a lock of that
+// The node is made below `.sherd-new-HASH/node/` at the store's root, HASH being that of its path, under a lock of that
 // name which ends with the process that holds it. So what stands below it when the lock has been taken was left by
-// somebody who is gone.
+// somebody who is gone. `.sherd-new-HASH/moving` is there while the node is put into its place: only then may what
+// stands at that place without being a node be a part of it, and not somebody's files.
 #include "array/staged.hpp"
 
 #include <utility>
@@ -11,32 +12,45 @@
 #include "base/try.hpp"
 
 namespace sherd {
+namespace {
+
+constexpr std::string_view kNode = "node/";
+constexpr std::string_view kMoving = "moving";
+
+}  // namespace
+
 Result<StagedNode> StagedNode::begin(NodePlace destination, bool overwrite, bool resume) {
+  SHERD_TRY(require_writable(destination));
   StagedNode staged;
   const std::string name = staging_name(destination.path);
   staged.prefix_ = name + "/";
   staged.overwrite_ = overwrite;
   Store& store = *destination.store;
-  SHERD_TRY(require_writable(destination));
   SHERD_TRY(lock, store.lock(name));
   staged.lock_ = std::move(lock);
-  SHERD_TRY(left, store.list_dir(staged.prefix_));
-  staged.interrupted_before_ = !left.objects.empty() || !left.prefixes.empty();
-  SHERD_TRY(check_room(destination, {overwrite, staged.interrupted_before_}));
-  if (staged.interrupted_before_ && !resume) SHERD_TRY(store.erase_prefix(staged.prefix_));
+  SHERD_TRY(moving, store.open(staged.prefix_ + std::string(kMoving)));
+  staged.partly_moved_ = moving != nullptr;
+  SHERD_TRY(check_room(destination, {overwrite, staged.partly_moved_}));
   staged.place_ = destination;
-  staged.place_.store = prefixed_store(destination.store, staged.prefix_);
+  staged.place_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
   staged.place_.format = destination.format->entered();
   staged.destination_ = std::move(destination);
+  if (!resume) SHERD_TRY(staged.abandon());
   return staged;
 }
 
-Result<void> StagedNode::abandon() const { return destination_.store->erase_prefix(prefix_); }
+Result<void> StagedNode::abandon() const {
+  return destination_.store->erase_prefix(partly_moved_ ? prefix_ + std::string(kNode) : prefix_);
+}
 
 Result<void> StagedNode::commit(const std::vector<std::string>& below) {
+  Store& store = *destination_.store;
+  SHERD_TRY(store.set(prefix_ + std::string(kMoving), ""));
   SHERD_TRY(enter(destination_));
-  SHERD_TRY(make_room(destination_, {overwrite_, interrupted_before_}));
-  SHERD_TRY(destination_.store->move_prefix(prefix_, ""));
+  SHERD_TRY(make_room(destination_, {overwrite_, partly_moved_}));
+  partly_moved_ = true;
+  SHERD_TRY(store.move_prefix(prefix_ + std::string(kNode), ""));
+  SHERD_TRY(store.erase_prefix(prefix_));
   return renew_consolidated(destination_, below);
 }
 

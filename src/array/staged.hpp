@@ -18,6 +18,8 @@ class StagedNode {
 
   /// Where to make the node and all below it: documents by write_document(), in a store of its own.
   [[nodiscard]] const NodePlace& place() const noexcept { return place_; }
+  /// Where, in the destination's store, its maker may note what it is making: it stands until the node is in its place.
+  [[nodiscard]] std::string note_key() const { return prefix_ + ".sherd-copy.json"; }
   /// Gives up: erases what was made.
   Result<void> abandon() const;
   /// Puts the node into its place, with the groups on the way there, instead of what stands there; then consolidated
@@ -29,9 +31,9 @@ class StagedNode {
 
   NodePlace destination_;
   NodePlace place_;
-  std::string prefix_;  ///< of all that is made
+  std::string prefix_;  ///< of all that is there until the node is in its place
   bool overwrite_ = false;
-  bool interrupted_before_ = false;  ///< a killed maker may have put a part of it into its place
+  bool partly_moved_ = false;  ///< a killed maker may have put a part of the node into its place
   std::unique_ptr<StoreLock> lock_;
 };
 

@@ -1,11 +1,11 @@
 // The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. The copy is begun beside the destination (array/staged.hpp): `.sherd-copy.json` there says what is being copied.
+//   2. The copy is begun beside the destination (array/staged.hpp): a note there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done.
 //   4. Documents are written, those of members before their group's.
-//   5. `.sherd-copy.json` goes, and what has been made is put into its place.
-// A copy that goes on compares its plan with that file, and makes what is missing.
+//   5. What has been made is put into its place, and the note goes.
+// A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 
 #include <algorithm>
@@ -21,8 +21,6 @@
 
 namespace sherd {
 namespace {
-
-constexpr std::string_view kMarker = ".sherd-copy.json";
 
 // What another attempt can go on from; any other failure would only come again.
 bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
@@ -59,29 +57,28 @@ class TreeCopy {
       return report();
     }
     SHERD_TRY(staged, StagedNode::begin(destination_, options_.overwrite, options_.resume));
-    Store& store = *staged.place().store;
-    SHERD_TRY(marker, store.get(std::string(kMarker), options_.config.limits.metadata_bytes));
-    const std::string mine = fingerprint();
-    if (marker && *marker != mine)
-      return conflict(
-          "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
-    auto made = marker ? Result<void>{} : begin_staged(staged, mine);
-    if (made) made = finish_staged(staged);
+    SHERD_TRY(note(staged));
+    auto made = make(staged.place());
+    if (made) made = staged.commit(paths_below());
     if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
     if (!made) return std::move(made).error();
     return report();
   }
 
  private:
-  static Result<void> begin_staged(const StagedNode& staged, const std::string& fingerprint) {
-    SHERD_TRY(staged.abandon());  // what it is nobody can tell
-    return staged.place().store->set(std::string(kMarker), fingerprint, Condition::absent());
-  }
-
-  Result<void> finish_staged(StagedNode& staged) {
-    SHERD_TRY(make(staged.place()));
-    SHERD_TRY(staged.place().store->erase(std::string(kMarker)));
-    return staged.commit(paths_below());
+  // Says what is being copied, or goes on with it.
+  Result<void> note(const StagedNode& staged) const {
+    Store& store = *destination_.store;
+    const std::string mine = fingerprint();
+    if (options_.resume) {
+      SHERD_TRY(noted, store.get(staged.note_key(), options_.config.limits.metadata_bytes));
+      if (noted == mine) return {};
+      if (noted)
+        return conflict(
+            "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
+      SHERD_TRY(staged.abandon());  // what it is nobody can tell
+    }
+    return store.set(staged.note_key(), mine);
   }
 
   // Makes what is not there yet, the root's document last.
@@ -96,18 +93,23 @@ class TreeCopy {
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       const NodePlace place = at(root, node->path);
       const std::string key = key_of(*node);
-      SHERD_TRY(present, place.store->get(key, place.config.limits.metadata_bytes));
-      if (present != node->text) SHERD_TRY(place.store->set(key, node->text).in_key(key));
+      SHERD_TRY(stands, has_text(*place.store, key, node->text));
+      if (!stands) SHERD_TRY(place.store->set(key, node->text).in_key(key));
     }
     return {};
+  }
+
+  // Of a copy that is not gone on with nothing stands yet.
+  Result<bool> has_text(Store& store, const std::string& key, const std::string& text) const {
+    if (!options_.resume) return false;
+    SHERD_TRY(present, store.get(key, destination_.config.limits.metadata_bytes));
+    return present == text;
   }
 
   // Documents are put into their place last, so where the root's is the one to be written the copy was finished, and
   // only objects that are gone since are made anew.
   Result<bool> is_finished() const {
-    if (!options_.resume) return false;
-    SHERD_TRY(text, destination_.store->get(key_of(nodes_.front()), destination_.config.limits.metadata_bytes));
-    return text == nodes_.front().text;
+    return has_text(*destination_.store, key_of(nodes_.front()), nodes_.front().text);
   }
 
   /// Of the copy's document.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/store/forwarding_store.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/copy_testing.hpp"
 #include "tests/tools/failing_store.hpp"
@@ -102,6 +103,47 @@ TEST(Copy, WhatACutOffCopyLeavesIsInNobodysWay) {
   const auto created = cut_off();
   create_array(created, "new", {.shape = {5}, .dtype = DType::uint8, .chunks = {5}}).value();
   EXPECT_EQ(tree_of(*created).size(), 2U);
+}
+
+TEST(Copy, WhatSomebodyPutThereAfterACopyWasCutOffStays) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  auto beneath = memory_store();
+  auto failing = std::make_shared<FailingStore>(beneath);
+  failing->commits_left = 5;
+  EXPECT_FALSE(copy(source, failing));
+  beneath->set("letter.txt", "dear").value();
+  for (const bool resume : {true, false}) {
+    const auto refused = copy(source, beneath, {.resume = resume, .overwrite = true});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(beneath->get("letter.txt").value(), "dear");
+  }
+}
+
+// Moves chunks, and fails before it comes to the document.
+class HalfMovingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    if (auto moved = store_->move_prefix(from + "c/", to + "c/"); !moved) return moved;
+    return io_error("the disk is gone");
+  }
+};
+
+TEST(Copy, OneThatIsCutOffOnTheWayIntoItsPlaceIsMadeAgainOrGoneOnWith) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  for (const bool resume : {true, false}) {
+    auto beneath = memory_store();
+    const auto failed = copy(source, std::make_shared<HalfMovingStore>(beneath));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), ErrorCode::io);
+    EXPECT_TRUE(beneath->get("c/1/1").value().has_value());
+    EXPECT_FALSE(open(beneath));
+    copy(source, beneath, {.resume = resume}).value();
+    EXPECT_EQ(tree_of(*beneath), tree_of(*source));
+  }
 }
 
 class CopyResume : public ::testing::TestWithParam<CopyOptions> {};
