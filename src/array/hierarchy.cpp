@@ -202,8 +202,8 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
 }
 
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs, place.format->default_codecs()));
-  complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
+  SHERD_TRY(spec, new_array_spec(options, place.codecs(), place.format->default_codecs()));
+  complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
@@ -269,6 +269,12 @@ Result<bool> has_node(const NodePlace& place) {
 
 Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
+  if (!place.format->arrays_have_documents()) {
+    SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
+    if (node && node->type == NodeType::array)
+      return unsupported("an array of this format stands in the document of its group; erase the group")
+          .in_key(place.format->document_key(place.path, NodeType::array));
+  }
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
   SHERD_TRY(erase_documents(place));

@@ -147,11 +147,16 @@ Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded
   return index;
 }
 
-Result<std::optional<Extent>> MinishardIndex::extent(std::uint64_t id) const {
+const MinishardIndex::Chunk* MinishardIndex::find(std::uint64_t id) const noexcept {
   const auto found = std::lower_bound(chunks_.begin(), chunks_.end(), id,
                                       [](const Chunk& chunk, std::uint64_t wanted) { return chunk.id < wanted; });
-  if (found == chunks_.end() || found->id != id) return std::optional<Extent>();
-  SHERD_TRY(extent, extent(*found));
+  return found == chunks_.end() || found->id != id ? nullptr : &*found;
+}
+
+Result<std::optional<Extent>> MinishardIndex::extent(std::uint64_t id) const {
+  const Chunk* chunk = find(id);
+  if (chunk == nullptr) return std::optional<Extent>();
+  SHERD_TRY(extent, extent(*chunk));
   return std::optional(extent);
 }
 
@@ -170,13 +175,12 @@ Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
                      " minishards takes more than the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
 }
 
-Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
+Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::span<const std::uint64_t> slots,
                                                  Buffer& to) const {
   std::vector<std::uint64_t> words[3];
   std::uint64_t id = 0;
   std::uint64_t end = format_.sharding.head_bytes();
-  for (std::size_t slot = first; slot < last; ++slot) {
-    if (index.empty(slot)) continue;
+  for (const std::uint64_t slot : slots) {
     const Extent extent = index.placed(slot);
     words[0].push_back(ids_[slot] - std::exchange(id, ids_[slot]));
     words[1].push_back(extent.offset - std::exchange(end, extent.end()));
@@ -203,11 +207,17 @@ Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardInde
   parts[1].offset = end;
   Buffer& lists = parts[1].bytes;
   Buffer list;
-  for (std::size_t first = 0, last = 0; first < ids_.size(); first = last) {
-    const std::uint64_t minishard = format_.sharding.place(ids_[first]).minishard;
-    while (last < ids_.size() && format_.sharding.place(ids_[last]).minishard == minishard) ++last;
-    SHERD_TRY(encode_minishard(index, first, last, list));
-    if (list.size() == 0) continue;
+  std::vector<std::uint64_t> stored;
+  for (std::uint64_t slot = 0; slot < ids_.size(); ++slot)
+    if (!index.empty(slot)) stored.push_back(slot);
+  const auto minishard_of = [&](std::uint64_t slot) { return format_.sharding.place(ids_[slot]).minishard; };
+  std::sort(stored.begin(), stored.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return std::pair(minishard_of(a), ids_[a]) < std::pair(minishard_of(b), ids_[b]);
+  });
+  for (std::size_t first = 0, last = 0; first < stored.size(); first = last) {
+    const std::uint64_t minishard = minishard_of(stored[first]);
+    while (last < stored.size() && minishard_of(stored[last]) == minishard) ++last;
+    SHERD_TRY(encode_minishard(index, std::span(stored).subspan(first, last - first), list));
     const std::size_t at = lists.size();
     SHERD_TRY(lists.grow(at + list.size()));
     std::copy(list.data(), list.data() + list.size(), lists.data() + at);

@@ -69,6 +69,8 @@ class MinishardIndex {
   [[nodiscard]] std::span<const Chunk> chunks() const noexcept { return chunks_; }
   /// Ids of which later entries were left out.
   [[nodiscard]] std::span<const std::uint64_t> repeated() const noexcept { return repeated_; }
+  /// As it is listed; nullptr where there is none of this id.
+  [[nodiscard]] const Chunk* find(std::uint64_t id) const noexcept;
   /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
@@ -86,7 +88,7 @@ class MinishardIndex {
 /// Slot i of the ShardIndex is the chunk ids[i].
 class Uint64IndexCoding final : public IndexCoding {
  public:
-  /// `ids` belong to one shard and are sorted by minishard and then by id, each once; references must outlive this.
+  /// `ids` belong to one shard, in any order, each once; references must outlive this.
   Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
       : format_(format), ids_(ids), limits_(limits) {}
   [[nodiscard]] std::uint64_t slots() const noexcept override { return ids_.size(); }
@@ -94,8 +96,8 @@ class Uint64IndexCoding final : public IndexCoding {
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
 
  private:
-  /// The list of one minishard, whose ids are slots [first, last); empty where none is stored.
-  [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
+  /// The list of one minishard with these slots; empty where none is stored.
+  [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::span<const std::uint64_t> slots,
                                               Buffer& to) const;
 
   const Uint64Format& format_;
