@@ -8,6 +8,7 @@
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/options.hpp"
+#include "sherd/precomputed.hpp"
 #include "sherd/result.hpp"
 #include "sherd/store.hpp"
 #include "sherd/tools.hpp"

@@ -69,6 +69,11 @@ class Format {
   [[nodiscard]] virtual DefaultCodecs default_codecs() const = 0;
   /// Where its chunks' codecs are looked up.
   [[nodiscard]] virtual CodecTable codecs(const Tables& tables) const noexcept;
+  /// Of a group that is one array in several resolutions: the name of a member, in the document's order; empty where
+  /// there is no such. nullopt for every other group.
+  [[nodiscard]] virtual std::optional<std::string> resolution(const Json& group, std::uint64_t number) const {
+    return (void)group, (void)number, std::nullopt;
+  }
   /// False where arrays stand in the documents of their groups, and neither come nor go alone.
   [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
 

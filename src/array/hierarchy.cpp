@@ -84,7 +84,7 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   Site site;
   for (std::string& path : ancestors(place.path)) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
-    if (!stands) site.missing_groups.push_back(std::move(path));
+    if (!stands && place.format->arrays_have_documents()) site.missing_groups.push_back(std::move(path));
   }
   SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
@@ -197,6 +197,13 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   SHERD_TRY(site, survey(place, overwrite));
+  SHERD_TRY(write_node(place, site, node));
+  return make_group(std::move(place), std::move(node));
+}
+
+Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite) {
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(site, survey_room(place, {.overwrite = overwrite}));
   SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
 }

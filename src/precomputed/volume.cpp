@@ -152,6 +152,10 @@ class Precomputed final : public Format {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "precomputed"; }
   [[nodiscard]] CodecTable codecs(const Tables& tables) const noexcept override { return tables.precomputed_codecs; }
+  [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
+    const auto info = VolumeInfo::parse(*group.find("info"));
+    return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
+  }
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
     return {below(path, file_name)};
