@@ -76,7 +76,7 @@ class SHERD_API ShardingTransformer {
   /// Of an array document, which need not stand in the store, for an array at `path`.
   static Result<ShardingTransformer> make(std::shared_ptr<Store> store, const Json& document, std::string_view path,
                                           const TransformerOptions& options = {});
-  /// Of an array that is open. Its own settings take the place of options.config.
+  /// Of an array that is open, with its settings; it changes nothing where that is open for reading only.
   static Result<ShardingTransformer> of(const Array& array, EraseMode erase = EraseMode::rewrite);
 
   [[nodiscard]] const Array& array() const noexcept;

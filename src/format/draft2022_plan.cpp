@@ -80,8 +80,11 @@ class Planner {
     const bool stands = plan.index && !plan.index->empty(at.slot);
     const bool is_chunk = depth + 1 == state_.levels.size();
     const Share erased = erased_share(at.change, chunks, is_chunk);
-    if (erased == Share::all && stands) plan.steps.push_back(std::move(step));
-    if (erased == Share::all || (erased == Share::none && at.change.erased != nullptr)) return {};
+    if (erased == Share::none && at.change.erased != nullptr) return {};
+    if (erased == Share::all) {
+      if (stands) plan.steps.push_back(std::move(step));
+      return {};
+    }
     if (is_chunk) {
       step.edit = at.change.edits.front();
       if (step.edit->kind == Edit::Kind::patch) {
@@ -150,6 +153,7 @@ class PlanWriter {
     SHERD_TRY(index_bytes, index_extent(place, state_.limits()));
     const OldShard before{plan.index, old, {index_bytes}};
     std::vector<std::uint64_t> changed;
+    changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
     if (!plan.erases) return writer.start_update(to, before, changed, state_.array.config().max_unused);
     return state_.erase == EraseMode::rewrite ? writer.start_rewrite(to, before, changed)

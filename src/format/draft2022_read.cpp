@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "array/document.hpp"
 #include "base/try.hpp"
 #include "format/draft2022_transformer.hpp"
 #include "store/key.hpp"
@@ -84,6 +83,7 @@ class BatchRead {
       if (target.chunk && target.where)
         by_shard[{target.object, target.where->offset, target.where->length}].push_back(&target);
     std::vector<const std::vector<Target*>*> shards;
+    shards.reserve(by_shard.size());
     for (const auto& [shard, targets] : by_shard) shards.push_back(&targets);
     return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
       const Target& first = *shards[i]->front();
@@ -195,6 +195,7 @@ std::optional<std::vector<std::string>> chunk_directories(const State& state, co
   shard[axis] = parsed->fixed()[0];
   const Box box = state.chunks_of(shard);
   std::vector<std::string> names;
+  names.reserve(box.shape[axis]);
   for (std::uint64_t i = 0; i < box.shape[axis]; ++i)
     names.push_back(std::string(letter) + std::to_string(box.origin[axis] + i) + "/");
   return names;

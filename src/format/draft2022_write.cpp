@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "array/document.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "format/draft2022_plan.hpp"
@@ -17,20 +18,23 @@ using Bytes = std::span<const std::byte>;
 
 constexpr int kAttempts = 16;  // of a change that others come before
 
+using EditsByChunk = std::map<Shape, Edit>;
+
 // Puts changes through, shard by shard.
 class Changes {
  public:
   explicit Changes(const State& state) : state_(state) {}
 
-  Result<void> run(const Edits& edits) const {
+  Result<void> run(const EditsByChunk& edits) const {
     std::map<std::string, std::pair<Shape, Change>> by_shard;  // writers are made in sorted order
-    for (const Edit* edit : edits) {
-      const Shape shard = state_.shard_of(edit->chunk);
+    for (const auto& [chunk, edit] : edits) {
+      const Shape shard = state_.shard_of(chunk);
       auto& [cell, change] = by_shard[state_.array.key(shard)];
       cell = shard;
-      change.edits.push_back(edit);
+      change.edits.push_back(&edit);
     }
     std::vector<const std::pair<Shape, Change>*> shards;
+    shards.reserve(by_shard.size());
     for (const auto& [key, shard] : by_shard) shards.push_back(&shard);
     return parallel_for(shards.size(), state_.request_config(),
                         [&](std::size_t i) { return run(shards[i]->first, shards[i]->second); });
@@ -137,12 +141,6 @@ bool goes_whole(const State& state, const ChunkPrefix& prefix) {
   return true;
 }
 
-Edits pointers(const std::vector<Edit>& edits) {
-  Edits found;
-  for (const Edit& edit : edits) found.push_back(&edit);
-  return found;
-}
-
 }  // namespace
 
 Result<void> ShardingTransformer::set(const std::string& key, std::span<const std::byte> value) {
@@ -151,8 +149,9 @@ Result<void> ShardingTransformer::set(const std::string& key, std::span<const st
 }
 
 Result<void> ShardingTransformer::set_values(std::span<const KeyValue> key_values) {
+  SHERD_TRY(require_writable(state_->array.place));
   std::map<std::string_view, Bytes> others;
-  std::map<Shape, Edit> edits;
+  EditsByChunk edits;
   for (const auto& [key, value] : key_values) {
     auto chunk = state_->cell_of(key);
     if (chunk) SHERD_TRY(check_value(*state_, *chunk, value.size()).in_key(key));
@@ -160,20 +159,22 @@ Result<void> ShardingTransformer::set_values(std::span<const KeyValue> key_value
                               : others.try_emplace(key, value).second;
     if (!is_new) return invalid_argument("is among the keys twice").in_key(key);
   }
-  std::vector<Edit> all;
-  for (auto& [chunk, edit] : edits) all.push_back(std::move(edit));
-  SHERD_TRY(Changes(*state_).run(pointers(all)));
+  SHERD_TRY(Changes(*state_).run(edits));
   for (const auto& [key, value] : others) SHERD_TRY(state_->store().set(std::string(key), value));
   return {};
 }
 
 Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartValue> key_start_values) {
+  SHERD_TRY(require_writable(state_->array.place));
   std::map<std::string, std::vector<Patch>> by_key;
-  for (const auto& [key, start, value] : key_start_values) by_key[key].push_back({start, value});
+  for (const auto& [key, start, value] : key_start_values) {
+    const auto chunk = state_->cell_of(key);
+    by_key[chunk ? state_->array.key(*chunk) : key].push_back({start, value});
+  }
   const ChunkLayout& layout = state_->chunk_layout;
   std::optional<std::uint64_t> size;  // of every chunk
   if (!layout.dtype.is_variable()) size = layout.chain.encoded_size(layout.chain.stored_shape(state_->array.chunks));
-  std::vector<Edit> edits;
+  EditsByChunk edits;
   std::vector<std::pair<std::string, std::vector<Patch>>> others;
   std::vector<Buffer> wholes;
   for (auto& [key, parts] : by_key) {
@@ -190,9 +191,9 @@ Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartVal
       edit.kind = Edit::Kind::set;
       edit.value = wholes.back().span();
     }
-    edits.push_back(std::move(edit));
+    edits.emplace(edit.chunk, std::move(edit));
   }
-  SHERD_TRY(Changes(*state_).run(pointers(edits)));
+  SHERD_TRY(Changes(*state_).run(edits));
   for (const auto& [key, patches] : others) SHERD_TRY(patch_object(state_->store(), key, patches).in_key(key));
   return {};
 }
@@ -200,7 +201,8 @@ Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartVal
 Result<void> ShardingTransformer::erase(const std::string& key) { return erase_values({&key, 1}); }
 
 Result<void> ShardingTransformer::erase_values(std::span<const std::string> keys) {
-  std::map<Shape, Edit> edits;
+  SHERD_TRY(require_writable(state_->array.place));
+  EditsByChunk edits;
   std::vector<const std::string*> others;
   for (const std::string& key : keys) {
     auto chunk = state_->cell_of(key);
@@ -209,14 +211,13 @@ Result<void> ShardingTransformer::erase_values(std::span<const std::string> keys
     else
       others.push_back(&key);
   }
-  std::vector<Edit> all;
-  for (auto& [chunk, edit] : edits) all.push_back(std::move(edit));
-  SHERD_TRY(Changes(*state_).run(pointers(all)));
+  SHERD_TRY(Changes(*state_).run(edits));
   for (const std::string* key : others) SHERD_TRY(state_->store().erase(*key));
   return {};
 }
 
 Result<void> ShardingTransformer::erase_prefix(const std::string& prefix) {
+  SHERD_TRY(require_writable(state_->array.place));
   const auto chunks = state_->chunks_below(prefix);
   const bool in_grid = chunks && prefix.size() > state_->array.prefix.size();
   if (!in_grid) return state_->store().erase_prefix(prefix);

@@ -126,6 +126,9 @@ TEST(DraftTransformer, KnowsTheOneChunkWithoutDimensionsByBothItsKeys) {
   World world(changed(array_of("[]", "[]", indexed("[]")), R"({"data_type": "<i4"})"));
   world.put({{"c0", "abcd"}});
   EXPECT_THAT(world.value("c"), Optional(std::string("abcd")));
+  const std::vector<KeyStartValue> both{{world.key("c"), 1, bytes_of("X")}, {world.key("c0"), 2, bytes_of("Y")}};
+  world->set_partial_values(both).value();
+  EXPECT_THAT(world.value("c0"), Optional(std::string("aXYd")));
   EXPECT_THAT(world->list_prefix(world.key("")).value(), ElementsAre(world.key("c0")));
   world->erase_prefix(world.key("c")).value();
   EXPECT_EQ(world.value("c0"), std::nullopt);
@@ -247,6 +250,19 @@ TEST(DraftTransformer, IsMadeOfArraysWithKnownTransformersOnly) {
   const auto plain = hierarchy(kArray);
   EXPECT_EQ(code_of(ShardingTransformer::open(plain, "a")), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of(ShardingTransformer::open(plain, "b")), ErrorCode::not_found);
+}
+
+TEST(DraftTransformer, OfAnArrayForReadingChangesNothing) {
+  World world(document());
+  world.put({{"c0/0", "a"}});
+  auto reading = ShardingTransformer::of(open_array(world.store, {.path = "a"}).value()).value();
+  EXPECT_THAT(reading.get(world.key("c0/0")).value(), Optional(std::string("a")));
+  EXPECT_EQ(code_of(reading.set(world.key("c0/0"), bytes_of("b"))), ErrorCode::invalid_argument);
+  const std::vector<KeyStartValue> part{{world.key("c0/0"), 0, bytes_of("b")}};
+  EXPECT_EQ(code_of(reading.set_partial_values(part)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(reading.erase(world.key("c0/0"))), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(reading.erase_prefix("")), ErrorCode::invalid_argument);
+  EXPECT_THAT(world.value("c0/0"), Optional(std::string("a")));
 }
 
 TEST(DraftTransformer, OfADocumentNeedsNoHierarchyInTheStore) {
