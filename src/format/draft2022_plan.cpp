@@ -98,6 +98,7 @@ class Planner {
     if (extent) extent->offset += plan.where.offset;
     SHERD_TRY(inside, this->plan(depth + 1, chunks, extent, at.change));
     if (inside.steps.empty()) return {};
+    if (inside.remains && inside.index) SHERD_TRY(check_in_memory(inside.where.length));
     if (inside.remains) step.inside = std::make_shared<const Plan>(std::move(inside));
     plan.steps.push_back(std::move(step));
     return {};
@@ -108,6 +109,13 @@ class Planner {
     if (change.erased != nullptr) return change.erased->of(chunks);
     if (!only_erases(change.edits)) return Share::none;
     return is_chunk || covers(state_, change.edits, chunks) ? Share::all : Share::some;
+  }
+
+  // A shard inside another is changed in memory.
+  [[nodiscard]] Result<void> check_in_memory(std::uint64_t bytes) const {
+    const Limits& limits = state_.limits();
+    if (bytes <= limits.chunk_bytes + limits.index_bytes) return {};
+    return unsupported("a shard of " + std::to_string(bytes) + " bytes inside another exceeds the limit chunk_bytes");
   }
 
   static Result<std::optional<Extent>> old_extent(const Plan& plan, std::uint64_t slot) {
@@ -184,10 +192,6 @@ class PlanWriter {
   Result<void> shard(const Plan& around, const Plan& inside, ByteSource* old, Buffer& to) {
     BufferWriter writer(to);
     if (!inside.index) return write(inside, nullptr, writer);
-    const Limits& limits = state_.limits();
-    if (inside.where.length > limits.chunk_bytes + limits.index_bytes)
-      return unsupported("a shard of " + std::to_string(inside.where.length) +
-                         " bytes inside another exceeds the limit chunk_bytes");
     Scratch before;
     SHERD_TRY(before->resize(inside.where.length));
     const RangeRead range{inside.where.offset - around.where.offset, before->span()};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
@@ -235,6 +237,36 @@ TEST(DraftTransformer, RefusesChunksThatAreLargerThanAnyEncoding) {
   world.store->set(world.key("c0/0"), large + words({0, 70000, 0, 3, kEmpty, kEmpty, kEmpty, kEmpty})).value();
   EXPECT_EQ(code_of(world->get(world.key("c0/0"))), ErrorCode::corrupt);
   EXPECT_THAT(world.value("c0/1"), Optional(std::string("xxx")));
+}
+
+TEST(DraftTransformer, OfAStackRefusesShardsInsideThatAreTooShortOrTooLong) {
+  World world(stacked(), "c1/abc");
+  world.put({{"c0.1", "good"}});
+  std::string object = world.store->get(world.key("c0.0")).value().value();
+  const std::string slots = words({0, 31, 0, object.size() - 32});
+  world.store->set(world.key("c0.0"), object.replace(object.size() - 32, 32, slots)).value();
+  const auto read = world->get(world.key("c1.0"));
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().text(), HasSubstr("'data/root/c1/abc/c0.0'"));
+  EXPECT_THAT(read.error().text(), HasSubstr("31 bytes"));
+  EXPECT_EQ(code_of(world->set(world.key("c1.0"), bytes_of("x"))), ErrorCode::corrupt);
+  EXPECT_EQ(code_of(world->erase(world.key("c1.0"))), ErrorCode::corrupt);
+  EXPECT_THAT(world.value("c0.1"), Optional(std::string("good")));
+
+  const TempDir folder;
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
+  const auto files = file_store(folder / "s").value();
+  files->set("data/root/c0.0", words({0, kHuge - 32, kEmpty, kEmpty})).value();
+  std::filesystem::resize_file(folder / "s/data/root/c0.0", kHuge - 32);
+  std::ofstream(folder / "s/data/root/c0.0", std::ios::app) << words({0, kHuge - 32, kEmpty, kEmpty});
+  auto huge = ShardingTransformer::make(files, parsed(stacked()), "").value();
+  EXPECT_THAT(huge.get("data/root/c0.0").value(), Optional(std::string()));
+  EXPECT_EQ(code_of(huge.set("data/root/c0.0", bytes_of("x"))), ErrorCode::unsupported);
+  EXPECT_EQ(huge.erase("data/root/c0.0").error().slot(), 0U);
+  std::vector<std::string> all;
+  for (const char* chunk : {"c0.0", "c0.1", "c1.0", "c1.1"}) all.push_back("data/root/" + std::string(chunk));
+  huge.erase_values(all).value();
+  EXPECT_THAT(keys_of(*files), IsEmpty());
 }
 
 TEST(DraftTransformer, IsMadeOfArraysWithKnownTransformersOnly) {
