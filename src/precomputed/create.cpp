@@ -11,12 +11,12 @@ Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwr
   SHERD_TRY(json, info.print());
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
-    SHERD_TRY(scale, place.format->lower(std::move(document), place.config.limits));
+    SHERD_TRY(scale, lower_volume(std::move(document), place.path));
     const std::string member = "scales[" + std::to_string(i) + "]";
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
     SHERD_TRY(make_array(place, std::move(scale)).in_member(member));
   }
-  SHERD_TRY(node, place.format->lower(Json(Json::Object{{"info", std::move(json)}}), place.config.limits));
+  SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), place.path));
   return create_group_of(std::move(place), std::move(node), overwrite);
 }
 

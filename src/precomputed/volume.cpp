@@ -7,6 +7,7 @@
 #include "array/state.hpp"
 #include "base/checked.hpp"
 #include "format/zarr_common.hpp"
+#include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
 
 namespace sherd {
@@ -205,24 +206,8 @@ class Precomputed final : public Format {
   Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
 };
 
-Result<NodeDocument> lower_at(Json document, const std::string& volume) {
-  SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
-  NodeDocument node;
-  node.attributes = Json(Json::Object{});
-  if (const Json* number = document.find("scale")) {
-    const std::size_t scale = number->as_uint().value_or(info.scales.size());
-    if (scale >= info.scales.size()) return not_found("the volume has no such scale");
-    node.type = NodeType::array;
-    node.attributes = attributes_of(info, info.scales[scale]);
-    SHERD_TRY(spec, lowered(info, scale, volume).in_member("scales[" + std::to_string(scale) + "]"));
-    node.array = std::move(spec);
-  }
-  node.document = std::move(document);
-  return node;
-}
-
 Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
-  return lower_at(std::move(document), "");
+  return neuroglancer::lower_volume(std::move(document), "");
 }
 
 Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,
@@ -233,7 +218,7 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
     if (path.empty()) return std::optional<NodeDocument>();
     return open_scale(store, path, limits);
   }
-  auto node = lower_at(group_json(std::move(stored->json)), path);
+  auto node = neuroglancer::lower_volume(group_json(std::move(stored->json)), path);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
   node->generation = std::move(stored->generation);
   return std::optional(*std::move(node));
@@ -250,7 +235,7 @@ Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const 
     std::size_t number = 0;
     while (number < info.scales.size() && scale_name(info, number) != name) ++number;
     if (number == info.scales.size()) return std::optional<NodeDocument>();
-    SHERD_TRY(node, lower_at(scale_json(std::move(stored->json), number), volume));
+    SHERD_TRY(node, neuroglancer::lower_volume(scale_json(std::move(stored->json), number), volume));
     node.generation = std::move(stored->generation);
     return std::optional(std::move(node));
   };
@@ -276,6 +261,22 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
 constinit const Precomputed instance;
 
 }  // namespace
+
+Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
+  SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
+  NodeDocument node;
+  node.attributes = Json(Json::Object{});
+  if (const Json* number = document.find("scale")) {
+    const std::size_t scale = number->as_uint().value_or(info.scales.size());
+    if (scale >= info.scales.size()) return not_found("the volume has no such scale");
+    node.type = NodeType::array;
+    node.attributes = attributes_of(info, info.scales[scale]);
+    SHERD_TRY(spec, lowered(info, scale, volume).in_member("scales[" + std::to_string(scale) + "]"));
+    node.array = std::move(spec);
+  }
+  node.document = std::move(document);
+  return node;
+}
 
 const Format& precomputed_format() noexcept;
 const Format& precomputed_format() noexcept { return instance; }
