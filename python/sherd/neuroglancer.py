@@ -21,6 +21,7 @@ import numpy as np
 
 from . import _sherd
 from ._errors import InvalidArgument
+from ._precomputed import create_precomputed
 from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Skeleton",
     "SkeletonInfo",
     "can_decode_draco",
+    "create_precomputed",
 ]
 
 for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo):
