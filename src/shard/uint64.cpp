@@ -108,11 +108,15 @@ Json Uint64Sharding::json() const {
 }
 
 Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits) {
-  std::vector<CodecSpec> specs(1);
-  specs[0].name = "bytes";
-  if (sharding.gzip_index) specs.emplace_back().name = "gzip";
-  SHERD_TRY(index_codecs, CodecChain::build(specs, table, {DType::uint8, {1}}, limits));
-  return Uint64Format{sharding, std::move(index_codecs)};
+  const auto codecs = [&](bool gzip) {
+    std::vector<CodecSpec> specs(1);
+    specs[0].name = "bytes";
+    if (gzip) specs.emplace_back().name = "gzip";
+    return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
+  };
+  SHERD_TRY(index_codecs, codecs(sharding.gzip_index));
+  SHERD_TRY(data_codecs, codecs(sharding.gzip_data));
+  return Uint64Format{sharding, std::move(index_codecs), std::move(data_codecs)};
 }
 
 Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
@@ -172,47 +176,49 @@ Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
 
 Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
                                                  Buffer& to) const {
-  std::vector<std::uint64_t> words[3];
+  std::size_t count = 0;
+  for (std::size_t slot = first; slot < last; ++slot) count += index.empty(slot) ? 0 : 1;
+  to.truncate(0);
+  if (count == 0) return {};
+  Scratch decoded;
+  SHERD_TRY(decoded->resize(count * kEntryBytes));
+  std::byte* at = decoded->data();
   std::uint64_t id = 0;
   std::uint64_t end = format_.sharding.head_bytes();
   for (std::size_t slot = first; slot < last; ++slot) {
     if (index.empty(slot)) continue;
     const Extent extent = index.placed(slot);
-    words[0].push_back(ids_[slot] - std::exchange(id, ids_[slot]));
-    words[1].push_back(extent.offset - std::exchange(end, extent.end()));
-    words[2].push_back(extent.length);
+    store_little(at, ids_[slot] - std::exchange(id, ids_[slot]));
+    store_little(at + 8 * count, extent.offset - std::exchange(end, extent.end()));
+    store_little(at + 16 * count, extent.length);
+    at += 8;
   }
-  Scratch decoded;
-  SHERD_TRY(decoded->resize(words[0].size() * kEntryBytes));
-  std::byte* at = decoded->data();
-  for (const auto& row : words)
-    for (const std::uint64_t word : row) {
-      store_little(at, word);
-      at += sizeof word;
-    }
-  to.truncate(0);
-  return decoded->size() == 0 ? Result<void>{} : format_.index_codecs.encode_bytes(decoded->span(), to);
+  return format_.index_codecs.encode_bytes(decoded->span(), to);
 }
 
 Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardIndex& index, std::uint64_t end) const {
   const std::uint64_t head = format_.sharding.head_bytes();
+  const auto minishard_of = [&](std::size_t slot) { return format_.sharding.place(ids_[slot]).minishard; };
+  const bool part = entries_ == Entries::touched && !ids_.empty();
   std::vector<Part> parts(2);
+  parts[0].offset = part ? 16 * minishard_of(0) : 0;
   Buffer& array = parts[0].bytes;
-  SHERD_TRY(array.resize(head));
-  std::fill(array.data(), array.data() + head, std::byte{0});
+  SHERD_TRY(array.resize((part ? 16 * (minishard_of(ids_.size() - 1) + 1) : head) - parts[0].offset));
+  std::fill(array.data(), array.data() + array.size(), std::byte{0});
   parts[1].offset = end;
   Buffer& lists = parts[1].bytes;
   Buffer list;
   for (std::size_t first = 0, last = 0; first < ids_.size(); first = last) {
-    const std::uint64_t minishard = format_.sharding.place(ids_[first]).minishard;
-    while (last < ids_.size() && format_.sharding.place(ids_[last]).minishard == minishard) ++last;
+    const std::uint64_t minishard = minishard_of(first);
+    while (last < ids_.size() && minishard_of(last) == minishard) ++last;
     SHERD_TRY(encode_minishard(index, first, last, list));
     if (list.size() == 0) continue;
     const std::size_t at = lists.size();
     SHERD_TRY(lists.grow(at + list.size()));
     std::copy(list.data(), list.data() + list.size(), lists.data() + at);
-    store_little(array.data() + 16 * minishard, end - head + at);
-    store_little(array.data() + 16 * minishard + 8, end - head + lists.size());
+    std::byte* const entry = array.data() + 16 * minishard - parts[0].offset;
+    store_little(entry, end - head + at);
+    store_little(entry + 8, end - head + lists.size());
   }
   return parts;
 }

@@ -45,10 +45,11 @@ struct Uint64Sharding {
 /// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
-/// The sharding, and the encoding of its minishard indices as codecs.
+/// The sharding, and the encodings of its minishard indices and its chunks as codecs.
 struct Uint64Format {
   Uint64Sharding sharding;
   CodecChain index_codecs;
+  CodecChain data_codecs;
 
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits);
 };
@@ -86,9 +87,12 @@ class MinishardIndex {
 /// Slot i of the ShardIndex is the chunk ids[i].
 class Uint64IndexCoding final : public IndexCoding {
  public:
+  /// Of the array: all of it, or the entries from the first minishard that `ids` are in to the last.
+  enum class Entries : std::uint8_t { all, touched };
   /// `ids` belong to one shard and are sorted by minishard and then by id, each once; references must outlive this.
-  Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
-      : format_(format), ids_(ids), limits_(limits) {}
+  Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits,
+                    Entries entries = Entries::all)
+      : format_(format), ids_(ids), limits_(limits), entries_(entries) {}
   [[nodiscard]] std::uint64_t slots() const noexcept override { return ids_.size(); }
   [[nodiscard]] Result<std::uint64_t> head_bytes() const override;
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
@@ -101,6 +105,7 @@ class Uint64IndexCoding final : public IndexCoding {
   const Uint64Format& format_;
   std::span<const std::uint64_t> ids_;
   const Limits& limits_;
+  const Entries entries_;
 };
 
 }  // namespace sherd

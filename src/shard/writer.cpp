@@ -47,10 +47,10 @@ std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) 
 ShardWriter::ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window)
     : coding_(coding), most_bytes_(most_bytes), window_(std::max<std::size_t>(1, window)), index_(coding.slots()) {}
 
-Result<void> ShardWriter::start_new(ObjectWriter& to) {
+Result<void> ShardWriter::start_new(ObjectWriter& to, std::uint64_t from) {
   to_ = &to;
   SHERD_TRY(head, coding_.head_bytes());
-  end_ = head;
+  end_ = std::max(head, from);
   return {};
 }
 
@@ -181,7 +181,10 @@ Result<void> ShardWriter::put(std::size_t number, EncodedBatch batch) {
 Result<bool> ShardWriter::finish() {
   if (index_.count() == 0) return false;
   SHERD_TRY(parts, coding_.encode(index_, end_));
-  for (const IndexCoding::Part& part : parts) SHERD_TRY(to_->write(part.offset, part.bytes.span()));
+  for (const IndexCoding::Part& part : parts) {
+    SHERD_TRY(to_->write(part.offset, part.bytes.span()));
+    end_ = std::max(end_, part.offset + part.bytes.size());
+  }
   return true;
 }
 

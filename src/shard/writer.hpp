@@ -44,8 +44,9 @@ class ShardWriter {
   /// No chunk of an old version is longer than `most_bytes`. The coding must outlive the writer.
   ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window);
 
-  /// Begins a new shard in `to`.
-  Result<void> start_new(ObjectWriter& to);
+  /// Begins a new shard in `to`; or a further part of one, with slots and a coding of its own, where the part before
+  /// has ended.
+  Result<void> start_new(ObjectWriter& to, std::uint64_t from = 0);
   /// Begins the next version of `old`, of which the `changed` slots will be put and all others kept.
   /// `max_unused` is the share of dead bytes that is put up with.
   Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
@@ -60,6 +61,8 @@ class ShardWriter {
   void abandon() noexcept;
   /// Writes the index; false where no slot is occupied, so that there is to be no object.
   Result<bool> finish();
+  /// Where the shard ends so far, with the index once that is written.
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 
   [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
