@@ -1,4 +1,4 @@
-"""Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties.
+"""Neuroglancer's precomputed format: skeletons, meshes, annotations and segment properties, and shards that hold them.
 
     from sherd.neuroglancer import Skeleton
 
@@ -6,7 +6,7 @@
     skeleton.vertices          # float32, shape (n, 3)
     skeleton.to_bytes()
 
-Nothing here reads or writes files: a value of a sharded store and an object of its own hold the same bytes. Bytes that
+These classes read and write no files: a value of a sharded store and an object of its own hold the same bytes. Bytes that
 contradict the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
 `sherd.InvalidArgument`. Source of the layouts: Neuroglancer's docs/datasource/precomputed.
 """
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import _sherd
+from ._build import build, choose_sharding, choose_sharding_for_values
 from ._errors import InvalidArgument
 from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo
 
@@ -37,7 +38,10 @@ __all__ = [
     "SegmentProperty",
     "Skeleton",
     "SkeletonInfo",
+    "build",
     "can_decode_draco",
+    "choose_sharding",
+    "choose_sharding_for_values",
 ]
 
 for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo):
