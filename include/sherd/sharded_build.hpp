@@ -1,7 +1,7 @@
 // Building shards of ids (Neuroglancer's uint64_sharded_v1) in bulk: values come in any order, shards are written once.
 //
 // What is built are the objects NAME.shard of one store. The bytes depend on the sharding and the values alone, not on
-// the order in which they came, on threads or on memory. Layout: docs/format/uint64-build.md.
+// the order in which they came, on threads or on memory. Layout: docs/sharded-build.md.
 #pragma once
 
 #include <cstddef>

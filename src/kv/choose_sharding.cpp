@@ -64,6 +64,14 @@ unsigned morton_bits(const Shape& shape, const Shape& chunk) {
 unsigned floor_log2(std::uint64_t number) { return static_cast<unsigned>(std::bit_width(number)) - 1; }
 unsigned ceil_log2(std::uint64_t number) { return number <= 1 ? 0 : floor_log2(number - 1) + 1; }
 
+Result<void> check_type(const DType& dtype) {
+  for (const DType& known : {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32,
+                             DType::uint64, DType::float32})
+    if (dtype == known) return {};
+  return std::move(invalid_argument("is none of Neuroglancer's: integers of 8 to 32 bits, uint64, float32"))
+      .in_member("dtype");
+}
+
 Result<void> check_target(std::uint64_t bytes) {
   if (bytes != 0) return {};
   return std::move(invalid_argument("must not be 0")).in_member("target_shard_bytes");
@@ -79,10 +87,10 @@ Result<Json> choose_sharding(const VolumeToShard& volume) {
   if (total > 64)
     return invalid_argument("the compressed Morton codes of the chunks take " + std::to_string(total) +
                             " bits, more than the 64 of an id; choose larger chunks");
+  SHERD_TRY(check_type(volume.dtype));
   const auto elements = element_count(chunk);
   const auto bytes = elements ? checked_mul(*elements, volume.dtype.size()) : std::nullopt;
-  if (!bytes || *bytes == 0)
-    return std::move(invalid_argument("must be a number's, and a chunk's bytes fit 64 bits")).in_member("dtype");
+  if (!bytes) return std::move(invalid_argument("has more bytes than fit 64 bits")).in_member("chunk_shape");
   const std::uint64_t stored = std::max<std::uint64_t>(1, *bytes / encoding.ratio);
   const std::uint64_t chunks = std::max<std::uint64_t>(1, volume.target_shard_bytes / stored);
   const unsigned within = std::min(total, floor_log2(chunks));
