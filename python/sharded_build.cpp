@@ -98,8 +98,9 @@ void bind_sharded_build(nb::module_& module) {
       "\"64MiB\" as bytes.");
   module.def(
       "choose_sharding",
-      [](const Shape& shape, const Shape& chunk_shape, nb::handle dtype, const nb::tuple& options) {
-        const VolumeToShard volume{shape, chunk_shape, dtype_from(dtype), nb::cast<std::string>(options[0]),
+      [](nb::handle shape, nb::handle chunk_shape, nb::handle dtype, const nb::tuple& options) {
+        const VolumeToShard volume{shape_from(shape, "shape"), shape_from(chunk_shape, "chunk_shape"),
+                                   dtype_from(dtype), nb::cast<std::string>(options[0]),
                                    nb::cast<std::uint64_t>(options[1])};
         return json_to(choose_sharding(volume).value());
       },

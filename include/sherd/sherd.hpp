@@ -9,6 +9,7 @@
 #include "sherd/neuroglancer.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
+#include "sherd/sharded_build.hpp"
 #include "sherd/store.hpp"
 #include "sherd/tools.hpp"
 #include "sherd/version.hpp"

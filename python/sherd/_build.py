@@ -71,7 +71,7 @@ def choose_sharding(
     the `info` document. The rule stands in docs/chunking.md.
     """
     options = encoding, _bytes(target_shard_bytes, "target_shard_bytes")
-    return _sherd.choose_sharding(tuple(shape), tuple(chunk_shape), dtype, options)
+    return _sherd.choose_sharding(shape, chunk_shape, dtype, options)
 
 
 def choose_sharding_for_values(
