@@ -59,9 +59,10 @@ class SHERD_API ShardedBuilder {
   /// The same for several, which are encoded by all threads.
   Result<void> add(std::span<const Value> values);
 
-  /// Writes every shard; once, after every add() has returned. `invalid_argument` names an id that was added twice and
-  /// `conflict` a shard that exists, both before the first shard is written. Where writing fails, the shards that this
-  /// build has made are erased again, unless with `overwrite`: then each shard is the old one or the new one, whole.
+  /// Writes every shard; once, after every add() has returned. Where one of them has failed this gives its error.
+  /// `invalid_argument` names an id that was added twice and `conflict` a shard that exists, both before the first
+  /// shard is written. Where writing fails, the shards that this build has made are erased again, unless with
+  /// `overwrite`: then each shard is the old one or the new one, whole.
   Result<BuildReport> finish();
 
  private:

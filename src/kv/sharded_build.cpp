@@ -17,7 +17,7 @@ namespace sherd::neuroglancer {
 namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
-constexpr std::uint64_t kLeastReadBytes = std::uint64_t{4} << 10;
+constexpr std::uint64_t kLeastReadBytes = std::uint64_t{32} << 10;
 constexpr std::uint64_t kMostReadBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kMergedKeys = std::size_t{1} << 14;
 /// Fewer bytes are not worth another thread.
@@ -40,9 +40,11 @@ ShardedBuilder::ShardedBuilder(ShardedBuilder&&) noexcept = default;
 ShardedBuilder& ShardedBuilder::operator=(ShardedBuilder&&) noexcept = default;
 ShardedBuilder::~ShardedBuilder() = default;
 
-Result<void> ShardedBuilder::add(std::uint64_t id, std::span<const std::byte> bytes) { return build_->add(id, bytes); }
+Result<void> ShardedBuilder::add(std::uint64_t id, std::span<const std::byte> bytes) {
+  return build_->unless_failed(build_->add(id, bytes));
+}
 
-Result<void> ShardedBuilder::add(std::span<const Value> values) { return build_->add(values); }
+Result<void> ShardedBuilder::add(std::span<const Value> values) { return build_->unless_failed(build_->add(values)); }
 
 Result<BuildReport> ShardedBuilder::finish() { return build_->finish(); }
 
@@ -89,6 +91,13 @@ Result<void> ShardedBuilder::Build::add(std::span<const Value> values) {
     for (const Value& value : values.subspan(first, ends[part] - first)) SHERD_TRY(add(value.id, value.bytes));
     return {};
   });
+}
+
+Result<void> ShardedBuilder::Build::unless_failed(Result<void> added) {
+  if (added) return {};
+  const std::lock_guard hold(mutex_);
+  if (!failed_) failed_ = added.error();
+  return added;
 }
 
 Result<void> ShardedBuilder::Build::keep(std::uint64_t id, std::span<const std::byte> encoded) {

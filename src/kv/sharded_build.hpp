@@ -22,6 +22,8 @@ class ShardedBuilder::Build {
 
   Result<void> add(std::uint64_t id, std::span<const std::byte> bytes);
   Result<void> add(std::span<const Value> values);
+  /// A value that could not be added is missing: finish() then gives the error that add() has given.
+  Result<void> unless_failed(Result<void> added);
   Result<BuildReport> finish();
 
  private:

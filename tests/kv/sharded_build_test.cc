@@ -165,6 +165,25 @@ TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
   }
 }
 
+TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
+  const Uint64Sharding sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true};
+  const std::string value(60000, 'v');
+  const auto build = [&](std::uint64_t memory, std::uint64_t last) {
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
+    for (std::uint64_t i = 0; i < 1400; ++i) add(builder, scrambled(i), std::string_view(value).substr(i)).value();
+    add(builder, last, "last").value();
+    return std::pair(builder.finish(), objects_of(*store));
+  };
+  const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, of which 32 are read at once
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->ids, 1401U);
+  EXPECT_TRUE(objects == build(std::uint64_t{1} << 30, 7).second);
+  const auto [twice, nothing] = build(kLeastMemory, scrambled(0));
+  EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument) << "the two are in different merges";
+  EXPECT_THAT(nothing, IsEmpty());
+}
+
 // ---- what is refused ----
 
 TEST(ShardedBuild, OfAnIdGivenTwiceMakesNothing) {
@@ -310,6 +329,7 @@ TEST(ShardedBuild, SaysWhereItCannotMakeItsTemporaryFile) {
   for (std::uint64_t id = 0; id < 10 && added; ++id) added = add(builder, id, value);
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code(), ErrorCode::io);
+  EXPECT_EQ(builder.finish().error().text(), added.error().text()) << "what is missing would not be noticed";
   EXPECT_THAT(added.error().text(), HasSubstr("/proc/self"));
 }
 
