@@ -33,6 +33,7 @@ Run add_export(Arguments& arguments);
 Run add_copy(Arguments& arguments);
 Run add_check(Arguments& arguments);
 Run add_picture(Arguments& arguments);
+Run add_kv(Arguments& arguments);
 Run add_completion(Arguments& arguments);
 
 }  // namespace sherd::cli

@@ -28,10 +28,11 @@ constexpr Command kCommands[] = {
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
     {"check", "Find every fault in what is stored", add_check},
     {"picture", "Draw a plane of an array as a PNG", add_picture},
+    {"kv", "Get, put, list and remove values by id in Neuroglancer's shards", add_kv},
     {"completion", "Print a completion script for a shell", add_completion},
 };
 /// Subcommands that a later version is to have.
-constexpr const char* kLaterCommands[] = {"append", "compact", "kv"};
+constexpr const char* kLaterCommands[] = {"append", "compact"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 

@@ -56,6 +56,10 @@ void Arguments::argument(const std::string& name, std::string& value, const std:
   app_->add_option(name, value, help)->required();
 }
 
+void Arguments::optional_argument(const std::string& name, std::string& value, const std::string& help) {
+  app_->add_option(name, value, help);
+}
+
 void Arguments::text(const std::string& name, const std::string& type, std::string& value, const std::string& help) {
   place(*app_->add_option(name, value, help)->type_name(type));
 }
@@ -155,6 +159,8 @@ std::vector<ParsedCommand> known_commands(const CLI::App& root) {
         command.options.push_back(as_option(*option));
       else if (auto words = words_of(*option); !words.empty())
         command.words = std::move(words);
+      else
+        command.more = true;
     }
     commands.push_back(std::move(command));
   }

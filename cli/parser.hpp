@@ -24,6 +24,8 @@ class Arguments {
 
   /// A required argument without a name.
   void argument(const std::string& name, std::string& value, const std::string& help);
+  /// The same where it may be left out.
+  void optional_argument(const std::string& name, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::optional<std::string>& value,
             const std::string& help);
@@ -66,7 +68,8 @@ struct ParsedOption {
 struct ParsedCommand {
   std::string name, help;
   std::vector<ParsedOption> options = {};
-  std::vector<std::string> words = {};  ///< of its only argument; empty: files
+  std::vector<std::string> words = {};  ///< of its first argument; empty: files
+  bool more = false;                    ///< whether files may follow that
 };
 [[nodiscard]] std::vector<ParsedCommand> known_commands(const CLI::App& root);
 

@@ -21,4 +21,5 @@ NB_MODULE(_sherd, module) {
   python::bind_mesh(module);
   python::bind_annotation(module);
   python::bind_segment_properties(module);
+  python::bind_sharded_store(module);
 }

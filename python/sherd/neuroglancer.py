@@ -1,4 +1,5 @@
-"""Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties.
+"""Neuroglancer's precomputed format: values by id in shards, and the objects among them: skeletons, meshes, annotations
+and segment properties.
 
     from sherd.neuroglancer import Skeleton
 
@@ -6,7 +7,10 @@
     skeleton.vertices          # float32, shape (n, 3)
     skeleton.to_bytes()
 
-Nothing here reads or writes files: a value of a sharded store and an object of its own hold the same bytes. Bytes that
+    store = ShardedStore("skeletons")           # where an `info` says how it is sharded
+    store.get(17), 18 in store, store.list()
+
+Only `ShardedStore` reads and writes files: a value of it and an object of its own hold the same bytes. Bytes that
 contradict the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
 `sherd.InvalidArgument`. Source of the layouts: Neuroglancer's docs/datasource/precomputed.
 """
@@ -21,7 +25,7 @@ import numpy as np
 
 from . import _sherd
 from ._errors import InvalidArgument
-from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo
+from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo
 
 __all__ = [
     "Annotation",
@@ -35,12 +39,13 @@ __all__ = [
     "QuantizedMesh",
     "SegmentProperties",
     "SegmentProperty",
+    "ShardedStore",
     "Skeleton",
     "SkeletonInfo",
     "can_decode_draco",
 ]
 
-for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo):
+for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo):
     _public.__module__ = "sherd.neuroglancer"
 del _public
 

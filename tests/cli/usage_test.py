@@ -8,7 +8,7 @@ import sys
 import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "picture",
-            "completion"]
+            "kv", "completion"]
 
 
 def test_help_lists_every_subcommand_on_stdout(sherd):
@@ -70,7 +70,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
 @pytest.mark.parametrize("line, name", [
     *[(f"{writer} {option}", option.split(" ")[0]) for writer in WRITERS
       for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
-    ("append a --axis 0", "'append'"), ("compact a", "'compact'"), ("kv get a 1", "'kv'"), ("kv --help", "'kv'"),
+    ("append a --axis 0", "'append'"), ("compact a", "'compact'"),
     ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken"),
     ("copy a b --pyramid mean:3", "--pyramid"),
     ("copy a b --ignore-zero", "--ignore-zero"), ("copy a b --encoding jpeg", "--encoding"),
@@ -94,7 +94,7 @@ def test_help_names_nothing_that_is_refused(sherd):
         help_text = sherd.ok(command, "--help").text
         for option in ["--update", "--slack", "--layout", "arrival", "--repair", "--pyramid"]:
             assert option not in help_text
-    for command in ["append", "compact", "kv"]:
+    for command in ["append", "compact"]:
         assert f"\n  {command} " not in sherd.ok("--help").text
 
 
