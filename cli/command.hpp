@@ -42,6 +42,11 @@ Run add_copy(Arguments& arguments);
 Run add_check(Arguments& arguments);
 Run add_picture(Arguments& arguments);
 Run add_completion(Arguments& arguments);
+Run add_kv_get(Arguments& arguments);
+Run add_kv_put(Arguments& arguments);
+Run add_kv_ls(Arguments& arguments);
+Run add_kv_rm(Arguments& arguments);
+Run add_kv_compact(Arguments& arguments);
 Run add_kv_build(Arguments& arguments);
 
 }  // namespace sherd::cli

@@ -31,6 +31,11 @@ constexpr Command kCommands[] = {
     {"completion", "Print a completion script for a shell", add_completion},
 };
 constexpr Command kKvCommands[] = {
+    {"get", "Get the value of an id", add_kv_get},
+    {"put", "Store the value of an id, or replace it", add_kv_put},
+    {"ls", "List all ids", add_kv_ls},
+    {"rm", "Remove the value of an id", add_kv_rm},
+    {"compact", "Write shards with dead bytes anew", add_kv_compact},
     {"build", "Make shards of files, each the value of an id", add_kv_build},
 };
 constexpr CommandGroup kGroups[] = {

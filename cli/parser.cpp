@@ -167,6 +167,7 @@ std::vector<ParsedCommand> known_commands(const CLI::App& root) {
     // Of a group: its subcommands, and the options of them all.
     for (const CLI::App* inner : app->get_subcommands([](const CLI::App*) { return true; })) {
       command.words.push_back(inner->get_name());
+      command.more = true;
       add_options(*inner, command);
     }
     commands.push_back(std::move(command));

@@ -141,7 +141,7 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   const std::uint64_t threads = thread_count(config.threads);
   // Each thread may be at another shard, with a window of its own.
   const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
-  const Uint64IndexCoding coding(target_.format, ids, config.limits, Uint64IndexCoding::Entries::touched);
+  const Uint64IndexCoding coding(target_.format, ids, config.limits, {.entries = Uint64IndexCoding::Entries::range});
   ShardWriter writer(coding, ~std::uint64_t{0}, window);
   SHERD_TRY(writer.start_new(*shard.object, shard.end));
   SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {

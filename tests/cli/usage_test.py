@@ -9,6 +9,7 @@ import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "picture",
             "completion"]
+KV = ["kv get", "kv put", "kv ls", "kv rm", "kv compact", "kv build"]
 
 
 def test_help_lists_every_subcommand_on_stdout(sherd):
@@ -17,9 +18,14 @@ def test_help_lists_every_subcommand_on_stdout(sherd):
     assert ran.stderr == ""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def test_help_lists_what_can_be_done_with_values_by_id(sherd):
+    words = re.findall(r"^  ([a-z]+) ", sherd.ok("kv", "--help").text.split("Subcommands:")[1], re.M)
+    assert [f"kv {word}" for word in words] == KV
+
+
+@pytest.mark.parametrize("command", COMMANDS + KV)
 def test_each_subcommand_explains_itself_with_examples(sherd, command):
-    text = sherd.ok(command, "--help").text
+    text = sherd.ok(*command.split(), "--help").text
     assert f"Usage: sherd {command} [OPTIONS]" in text
     assert f"sherd {command} " in text.split("Examples:")[1]
     assert "--json" in text and "--threads N" in text
@@ -237,7 +243,7 @@ def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_knows_every_subcommand_and_option(sherd, shell):
     script = sherd.ok("completion", shell).text
-    for command in COMMANDS:
-        assert command in script
-        for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", sherd.ok(command, "--help").text, re.M):
+    for command in COMMANDS + KV:
+        assert all(word in script for word in command.split())
+        for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", sherd.ok(*command.split(), "--help").text, re.M):
             assert (f"-l {option}" if shell == "fish" else f"--{option}") in script
