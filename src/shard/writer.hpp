@@ -52,6 +52,11 @@ class ShardWriter {
   Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
                             double max_unused);
 
+  /// The same for a version in which some of the old chunks are gone and no others come: all that stay are moved
+  /// together, or keep their places and the index its own.
+  Result<void> start_rewrite(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
+  Result<void> start_in_place(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
+
   /// Waits until batch `number` may be encoded. Batches must be begun in order.
   void begin(std::size_t number);
   /// Takes a batch; thread-safe, in any order. Offsets follow the batches' numbers, so the bytes do not depend on
