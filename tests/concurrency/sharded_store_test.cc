@@ -47,7 +47,8 @@ void write_and_read(const std::shared_ptr<Store>& store) {
     for (int round = 0; round < 5; ++round) ids.compact().value();
   });
   for (auto& thread : threads) thread.join();
-  for (const auto& value : ids.get_many(all).value())
+  const auto left = ids.get_many(all).value();
+  for (const auto& value : left)
     EXPECT_EQ(value.value_or(""), std::to_string(kRounds) + std::string(500, 'x'));
 }
 
