@@ -101,7 +101,7 @@ void bind_reading(nb::class_<ShardedStore>& type) {
             const std::uint64_t wanted = id_from(id);
             return bytes_or_none(call_on(self, [&] { return self.get(wanted); }));
           },
-          nb::arg("id"), nb::sig("def get(self, id: int) -> bytes | None"), "The value of an id, or None.")
+          nb::arg("id").none(), nb::sig("def get(self, id: int) -> bytes | None"), "The value of an id, or None.")
       .def("get_many", get_many, nb::arg("ids"),
            nb::sig("def get_many(self, ids: collections.abc.Iterable[int]) -> list[bytes | None]"),
            "The values of many ids, in their order: neighbours are read together, shards in parallel.")
@@ -111,7 +111,7 @@ void bind_reading(nb::class_<ShardedStore>& type) {
             const std::uint64_t wanted = id_from(id);
             return call_on(self, [&] { return self.contains(wanted); });
           },
-          nb::arg("id"), nb::sig("def __contains__(self, id: object) -> bool"))
+          nb::arg("id").none(), nb::sig("def __contains__(self, id: object) -> bool"))
       .def("list", list, nb::sig("def list(self) -> list[int]"),
            "The ids of all values: by shard, inside it by minishard, inside that ascending.");
 }
@@ -124,7 +124,7 @@ void bind_writing(nb::class_<ShardedStore>& type) {
             const ShardedStore::Item item{id_from(id), view.bytes(), {}};
             call_on(self, [&] { return self.put(item); });
           },
-          nb::arg("id"), nb::arg("value"),
+          nb::arg("id").none(), nb::arg("value"),
           nb::sig("def put(self, id: int, value: bytes | bytearray | memoryview) -> None"),
           "Stores a value, or replaces the one of this id. A shard that stands is added to and not written anew, as "
           "long "
@@ -139,7 +139,7 @@ void bind_writing(nb::class_<ShardedStore>& type) {
             const std::uint64_t wanted = id_from(id);
             return call_on(self, [&] { return self.erase(wanted); });
           },
-          nb::arg("id"), nb::sig("def delete(self, id: int) -> bool"), "Deletes a value; whether there was one.")
+          nb::arg("id").none(), nb::sig("def delete(self, id: int) -> bool"), "Deletes a value; whether there was one.")
       .def(
           "delete_many",
           [](const ShardedStore& self, nb::handle wanted) {
@@ -170,11 +170,10 @@ void bind_sharded_store(nb::module_& module) {
       "url: a path, a URL or a Store, the directory of the shards. sharding: the member of that name of an info "
       "document, as a dict; None takes it from the object `info` there or in a directory above. mode: \"r\" reads, "
       "\"r+\" writes too. config: settings of this handle, as elsewhere. Source: Neuroglancer's precomputed format.");
-  type.def(
-      "__init__", make, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r", nb::kw_only(),
-      nb::arg("config") = nb::none(),
-      nb::sig("def __init__(self, url: str | os.PathLike[str] | Store, sharding: collections.abc.Mapping[str, "
-              "typing.Any] | None = None, mode: str = 'r', *, config: dict[str, typing.Any] | None = None) -> None"));
+  type.def("__init__", make, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r",
+           nb::arg("config") = nb::none(),
+           nb::sig("def __init__(self, url: str | os.PathLike[str] | Store, sharding: collections.abc.Mapping[str, "
+                   "typing.Any] | None = None, mode: str = 'r', config: dict[str, typing.Any] | None = None) -> None"));
   bind_reading(type);
   bind_writing(type);
   type.def_prop_ro(

@@ -49,7 +49,10 @@ Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number,
         return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs into minishard " +
                        std::to_string(place.minishard) + " of " + ShardKeys(sharding, place.shard).shard +
                        ": is the sharding the right one?");
-      SHERD_TRY(list.extent(chunk));
+      SHERD_TRY(extent, list.extent(chunk));
+      if (extent.length > 0 && extent.offset < sharding.head_bytes())
+        return corrupt("chunk " + std::to_string(chunk.id) +
+                       " reaches into the index: a change of that would change it");
       add(chunk.length);
     }
     survey.chunks += list.chunks().size();

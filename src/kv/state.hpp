@@ -82,7 +82,8 @@ struct Survey {
   std::uint64_t dead = 0;  ///< bytes of no use
 };
 /// From the cache where it has that generation's, otherwise from all lists. `corrupt` where one of them is damaged, or
-/// holds an id that belongs elsewhere: then nothing may be written, since it would be lost.
+/// holds an id that belongs elsewhere, or a chunk that is part of the index: then nothing may be written, since a value
+/// would be lost.
 Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source);
 void keep_survey(const ShardedStore::State& state, const std::string& name, const Generation& generation,
                  Survey survey);

@@ -304,6 +304,17 @@ TEST(ShardedUpdate, DestroysNothingUnderAWrongSharding) {
   EXPECT_EQ(store->get("0.shard").value(), before);
 }
 
+TEST(ShardedUpdate, DoesNotChangeAValueThatIsPartOfTheIndex) {
+  const auto store = memory_store();
+  const ShardedStore ids = open(store, Uint64Sharding{});
+  put(ids, {{1, "abcd"}});
+  std::string shard = store->get("0.shard").value().value();
+  store_little(reinterpret_cast<std::byte*>(shard.data()) + 20 + 8, ~std::uint64_t{0} - 15);  // 16 bytes back
+  store->set("0.shard", shard).value();
+  EXPECT_EQ(ids.get(1).value(), shard.substr(0, 4)) << "any range is read";
+  EXPECT_THAT(ids.put({2, as_bytes("x")}).error().message(), HasSubstr("reaches into the index"));
+}
+
 TEST(ShardedUpdate, DoesNotMakeACutShardLookWhole) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, {.minishard_bits = 1});
