@@ -1,20 +1,24 @@
 """Arrays in the Zarr v3 draft of 2022, as zarr-python 2.12 to 2.18 wrote them behind a switch: its hierarchy, and chunks
 in shards by the storage transformer `indexed`. `sherd.open` and all else work on them as on any array; what the
-format is made of is in docs/format/draft2022.md."""
+format is made of is in docs/format/draft2022.md. `ShardingTransformer` is what the draft describes: a key-value store
+of encoded chunks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
 
-from . import _sherd
+from . import _arguments, _sherd
 from ._create import make_array
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, NotFound
+from ._group import Group
 from ._nodes import StoreLike
+from ._nodes import open as open_node
 from ._options import codec_list
 
-__all__ = ["create_array"]
+__all__ = ["ShardingTransformer", "create_array"]
 
 
 Level = tuple[int, ...]
@@ -141,3 +145,143 @@ def _stack(levels: list[Level], chunks: Level, layout: dict[str, Any], itemsize:
         chain = _shard(chain, shape)
         shape = tuple(np.multiply(shape, level).tolist())
     return {"chunks": shape, "codecs": chain}
+
+
+BytesLike = bytes | bytearray | memoryview
+Keys = list[str]
+Values = list[bytes | None]
+
+
+def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
+    """Where the array of this document stands in the hierarchy of a store; the root where there is no hierarchy."""
+    try:
+        root = open_node(store, format="draft2022")
+    except NotFound:
+        return ""
+    if root.path:
+        raise InvalidArgument(f"is {root.path} in a hierarchy; the store of the hierarchy is needed", member="store")
+    found, groups = [], [root]
+    while groups:
+        node = groups.pop()
+        if isinstance(node, Group):
+            groups += [member for _, member in node.members()]
+        elif node.metadata == dict(document):
+            found.append(node.path)
+    if len(found) == 1:
+        return found[0]
+    what = f"the arrays {', '.join(sorted(found))} have" if found else "no array in the store has"
+    raise InvalidArgument(f"{what} this document; say by `path` where the array stands", member="path")
+
+
+class ShardingTransformer:
+    """The sharding of one array as a key-value store: keys and values of chunks above, those of shards below.
+
+        transformer = sherd.draft2022.ShardingTransformer("old.zarr", "vol/em")
+        transformer.get("data/root/vol/em/c2/5")
+
+    store: of the hierarchy. metadata: the array's path in it, or the array's document as a dict; then `path` says where
+    the array stands, and need not where one array of the hierarchy has this document, or where there is no hierarchy
+    and the array is its root. erase: how chunks go of which others in their shard stay: "rewrite" moves those together,
+    "in_place" leaves them where they are and marks the index. config: settings of this handle; see sherd.config.
+
+    Keys are those of the store: `data/root/PATH/c2/5` is a chunk's, and its value the chunk as it is encoded. Keys that
+    are no chunk of the array go to the store as they are. All transformers of the document take part.
+
+    Nothing is kept between calls, so many chunks are best read or written in one: it reads all indices and then all
+    values, and writes each shard once. Writers of one shard, also in other processes, lose nothing of each other's.
+    The array's shape is that of the document: make a new transformer after a resize.
+    """
+
+    def __init__(
+        self,
+        store: StoreLike,
+        metadata: str | Mapping[str, Any],
+        *,
+        path: str | None = None,
+        erase: Literal["rewrite", "in_place"] = "rewrite",
+        config: dict[str, Any] | None = None,
+    ) -> None:
+        _arguments.store(store)
+        if erase not in ("rewrite", "in_place"):
+            raise InvalidArgument(f'erase is "rewrite" or "in_place", not {erase!r}', member="erase")
+        document = None if isinstance(metadata, str) else metadata
+        if document is None and path is not None:
+            raise InvalidArgument("goes with a document; metadata is a path already", member="path")
+        if document is None:
+            path = _arguments.text(metadata, "metadata")
+        elif path is None:
+            path = _path_of(store, document)
+        self._made_of = store, metadata, None if document is None else path, erase, config
+        self._handle = _sherd.sharding_transformer(store, document, path, erase == "in_place", config)
+
+    @property
+    def path(self) -> str:
+        """The array's path in the store."""
+        return self._handle.path
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The array's document."""
+        return self._handle.metadata
+
+    def get(self, key: str) -> bytes | None:
+        """The whole value, or None."""
+        return self._handle.get_partial_values([(key, (0, None))])[0]
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, tuple[int, int | None]]]) -> Values:
+        """A value for each (key, (start, length)), None where there is none. A negative start counts from the value's
+        end, a length of None is all that follows, and ranges are cut off where the value ends. A key may come more than
+        once."""
+        return self._handle.get_partial_values(key_ranges)
+
+    def set(self, key: str, value: BytesLike) -> None:
+        """Sets a whole value."""
+        self._handle.set_values([(key, value)])
+
+    def set_values(self, key_values: Iterable[tuple[str, BytesLike]]) -> None:
+        """Sets whole values, each key once. Of a shard whose chunks inside the array are all given nothing is read; of
+        others the index, and the other chunks are moved as they are."""
+        self._handle.set_values(key_values)
+
+    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, BytesLike]]) -> None:
+        """Sets parts of values from (key, start, value). Parts of a key must not overlap and leave no gap behind what
+        there is (InvalidArgument). Chunks of which something stays are read besides. Without a compressor, parts that
+        cover a chunk are a whole value."""
+        self._handle.set_partial_values(key_start_values)
+
+    def erase(self, key: str) -> None:
+        """Erases a value; what is not there is no error. With its last chunk a shard goes."""
+        self._handle.erase_values([key])
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        """Erases values. Of a shard whose chunks inside the array are all given nothing is read."""
+        self._handle.erase_values(keys)
+
+    def erase_prefix(self, prefix: str) -> None:
+        """Erases all keys that begin with a prefix, which is empty or ends in "/"; among the keys of chunks it may end
+        anywhere. Shards that go as a whole are not read."""
+        self._handle.erase_prefix(prefix)
+
+    def list(self) -> Keys:
+        """All keys, sorted."""
+        return self._handle.list_prefix("")
+
+    def list_prefix(self, prefix: str) -> Keys:
+        """The keys that begin with a prefix, sorted."""
+        return self._handle.list_prefix(prefix)
+
+    def list_dir(self, prefix: str) -> tuple[Keys, Keys]:
+        """Keys directly below a prefix, which is empty or ends in "/", and the prefixes of what lies deeper. Keys are
+        there; a prefix of chunks may turn out empty, for no index is read to tell."""
+        return self._handle.list_dir(prefix)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, self._made_of
+
+    def __repr__(self) -> str:
+        return f"<sherd.draft2022.ShardingTransformer {self.path or '/'}>"
+
+
+def _remade(store: Any, metadata: Any, path: Any, erase: Any, config: Any) -> ShardingTransformer:
+    """What a pickled transformer becomes."""
+    return ShardingTransformer(store, metadata, path=path, erase=erase, config=config)

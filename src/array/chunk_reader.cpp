@@ -97,6 +97,12 @@ std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept {
   return number;
 }
 
+Shape unravel(std::uint64_t number, const Shape& grid) {
+  Shape cell(grid.size());
+  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) cell[d] = number % grid[d];
+  return cell;
+}
+
 Piece stored_piece(const Piece& piece) {
   const auto& permutation = piece.layout.chain.permutation();
   return {piece.layout, piece.layout.chain.stored_shape(piece.shape), piece.part.permuted(permutation),

@@ -114,6 +114,8 @@ std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span
                                                    std::uint64_t element_size);
 /// A cell's number in C order.
 std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
+/// The cell of such a number.
+Shape unravel(std::uint64_t number, const Shape& grid);
 /// Piece for the whole chunk, dense in memory.
 Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to);
 

@@ -71,6 +71,30 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   return copy_used(*old.source, used);
 }
 
+Result<void> ShardWriter::start_rewrite(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed) {
+  SHERD_TRY(start_new(to));
+  return move_densely(old, changed);
+}
+
+Result<void> ShardWriter::start_in_place(ObjectWriter& to, const OldShard& old,
+                                         std::span<const std::uint64_t> changed) {
+  SHERD_TRY(start_new(to));
+  index_ = *old.index;
+  for (const auto slot : changed) index_.clear(slot);
+  moved_ = index_.count();
+  std::vector<Extent> used;
+  live_bytes(index_, most_bytes_, used);
+  std::uint64_t end = index_.object_size();
+  for (const Extent& part : old.index_bytes) {
+    if (part.offset < end_)
+      used.push_back(part);  // at the head, where no chunk may come
+    else
+      end = std::min(end, part.offset);
+  }
+  find_gaps(used, end);
+  return copy_used(*old.source, used);
+}
+
 void ShardWriter::start_amendment(ObjectWriter& to, const OldShard& old) {
   to_ = &to;
   amends_ = true;

@@ -122,7 +122,4 @@ class ObjectCopy {
   const ChunkWriter writer_;
 };
 
-/// A number in C order as a cell.
-Shape unravel(std::uint64_t number, const Shape& grid);
-
 }  // namespace sherd

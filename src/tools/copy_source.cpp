@@ -109,12 +109,6 @@ void sort_unique(std::vector<std::uint64_t>& numbers) {
 
 }  // namespace
 
-Shape unravel(std::uint64_t number, const Shape& grid) {
-  Shape cell(grid.size());
-  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) cell[d] = number % grid[d];
-  return cell;
-}
-
 Result<ArrayCopy> plan_copy(Array source, Array destination) {
   ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, {}, {}, 0};
   const Array::State& from = plan.source.state();

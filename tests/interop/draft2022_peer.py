@@ -3,6 +3,8 @@
     draft2022_peer.py read STORE PATH OUT.npy     the array at PATH ("": the root) as zarr-python reads it
     draft2022_peer.py write STORE PATH IN.npy     makes it, with the keywords of zarr.create as JSON on standard input
     draft2022_peer.py tree STORE                  what groups hold, as JSON
+    draft2022_peer.py operate STORE PATH          operations of the array's sharding transformers, a line of JSON each:
+                                                  [name, arguments…] in, the result out; bytes as text of Latin-1
 
 `chunks_per_shard`, a list of lists, becomes the sharding transformers.
 """
@@ -54,6 +56,31 @@ def tree(store):
     print(json.dumps(members(root), sort_keys=True))
 
 
+def operate(store, path):
+    transformer = zarr.Array(store, path=path or None, zarr_version=3).chunk_store
+    for line in sys.stdin:
+        name, *arguments = json.loads(line)
+        result = None
+        if name == "get":
+            result = transformer.get(*arguments)
+        elif name == "get_partial_values":
+            result = transformer.get_partial_values([(key, tuple(part)) for key, part in arguments[0]])
+        elif name == "set":
+            transformer[arguments[0]] = arguments[1].encode("latin-1")
+        elif name == "set_partial_values":
+            transformer.set_partial_values([(key, start, value.encode("latin-1")) for key, start, value in arguments[0]])
+        elif name == "erase":
+            if arguments[0] in transformer:
+                transformer.erase(*arguments)
+        elif name == "erase_prefix":
+            transformer.erase_prefix(*arguments)
+        elif name == "list_prefix":
+            result = sorted(transformer.list_prefix(*arguments))
+        elif name == "list_dir":
+            result = [sorted(names) for names in transformer.list_dir(*arguments)]
+        print(json.dumps(result, default=lambda value: bytes(value).decode("latin-1")), flush=True)
+
+
 if __name__ == "__main__":
     function, folder, *arguments = sys.argv[1:]
-    {"read": read, "write": write, "tree": tree}[function](DirectoryStoreV3(folder), *arguments)
+    {"read": read, "write": write, "tree": tree, "operate": operate}[function](DirectoryStoreV3(folder), *arguments)

@@ -219,6 +219,26 @@ def test_zarr_python_reads_what_sherd_writes_and_each_goes_on_with_the_other(nam
     assert json.loads(zarr2("tree", tmp_path / "s")) == {"g": {"a": [7, 5]}}
 
 
+@pytest.mark.parametrize("levels", [[[2, 2]], [[2, 1], [1, 2]]])
+def test_shards_move_to_zarr_v3_and_back_without_decoding_a_chunk(levels, zarr2, read_by_zarr2, tmp_path):
+    numpy.save(tmp_path / "in.npy", VALUES.astype(">i4"))
+    zarr2("write", tmp_path / "s", "c1/abc", tmp_path / "in.npy", chunks=[2, 2], chunks_per_shard=levels, order="F",
+          fill_value=None)
+    document = json.loads((tmp_path / "s/meta/root/c1/abc.array.json").read_text())
+    assert document["fill_value"] is None and document["chunk_memory_layout"] == "F" and document["data_type"] == ">i4"
+    with sherd.record() as log:
+        sherd.copy(tmp_path / "s", tmp_path / "v3", format="zarr3")
+        sherd.copy(tmp_path / "v3", tmp_path / "back", format="draft2022")
+    assert log.stats["chunks_decoded"] == log.stats["chunks_encoded"] == 0
+    assert sherd.open_array(tmp_path / "v3", path="c1/abc").format == "zarr3"
+    assert (sherd.open_array(tmp_path / "v3", path="c1/abc")[...] == VALUES).all()
+    assert (read_by_zarr2(tmp_path / "back", "c1/abc") == VALUES).all()
+    chunks = pathlib.Path("data/root/c1/abc")
+    stored = sorted(path.relative_to(tmp_path / "s") for path in (tmp_path / "s" / chunks).rglob("c*/*"))
+    assert stored == sorted(path.relative_to(tmp_path / "back") for path in (tmp_path / "back" / chunks).rglob("c*/*"))
+    assert all((tmp_path / "s" / name).read_bytes() == (tmp_path / "back" / name).read_bytes() for name in stored)
+
+
 def test_scalars_are_read_and_written_under_the_key_of_each(zarr2, read_by_zarr2, tmp_path):
     numpy.save(tmp_path / "in.npy", numpy.array(2.5))
     for name, levels in (("plain", []), ("sharded", [[]])):

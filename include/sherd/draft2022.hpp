@@ -1,0 +1,122 @@
+// The `indexed` sharding transformer of the Zarr v3 draft of 2022 as what the draft calls it: a key-value store over
+// another. Keys of chunks are changed to those of shards and values are packed into them; what no chunk's key is goes
+// through as it is. Layout of the bytes: docs/format/draft2022.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/array.hpp"
+#include "sherd/export.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd::draft2022 {
+
+/// Bytes of a value, cut off where the value ends.
+struct ByteRange {
+  std::int64_t start = 0;                    ///< negative: from the value's end
+  std::optional<std::uint64_t> length = {};  ///< nullopt: all that follows
+};
+struct KeyRange {
+  std::string key;
+  ByteRange range = {};
+};
+struct KeyValue {
+  std::string key;
+  std::span<const std::byte> value;
+};
+struct KeyStartValue {
+  std::string key;
+  std::uint64_t start = 0;
+  std::span<const std::byte> value;
+};
+
+/// What list_dir() gives: whole keys and prefixes, sorted; prefixes end in `/`.
+struct KeysAndPrefixes {
+  std::vector<std::string> keys;
+  std::vector<std::string> prefixes;
+};
+
+/// How chunks are erased from a shard of which others stay. Either way a new version replaces the object, all at once.
+enum class EraseMode : std::uint8_t {
+  rewrite,   ///< the other chunks are moved together
+  in_place,  ///< all stays where it is, the index is marked, and the erased bytes are zeros that later chunks may take
+};
+
+struct TransformerOptions {
+  EraseMode erase = EraseMode::rewrite;
+  Config config = {};
+};
+
+/// The transformers of one array, all that its document names: the first faces the caller, the last the store.
+///
+/// Keys are those of the store, such as `data/root/vol/em/c1/23` for chunk (1, 23) of the array `vol/em`. Values of
+/// chunks are encoded chunks; none of any chunk of the array may be longer than its codecs can make it.
+/// Nothing is kept between calls: each reads the indices that it needs, so many chunks are best read in one call. The
+/// array's shape is that of the moment when the transformer was made.
+/// Each shard that is changed is written once and replaced under the store's lock, so that writers of one shard lose
+/// nothing of each other's; what one call changes in several shards is not one change. Thread-safe.
+class SHERD_API ShardingTransformer {
+ public:
+  /// An internal representation; see src/format.
+  struct State;
+
+  /// Of the array at `path`. invalid_argument where it has no transformer, `unsupported` where one is not known.
+  static Result<ShardingTransformer> open(std::shared_ptr<Store> store, std::string_view path,
+                                          const TransformerOptions& options = {});
+  /// Of an array document, which need not stand in the store, for an array at `path`.
+  static Result<ShardingTransformer> make(std::shared_ptr<Store> store, const Json& document, std::string_view path,
+                                          const TransformerOptions& options = {});
+  /// Of an array that is open, with its settings; it changes nothing where that is open for reading only.
+  static Result<ShardingTransformer> of(const Array& array, EraseMode erase = EraseMode::rewrite);
+
+  [[nodiscard]] const Array& array() const noexcept;
+
+  /// The whole value, or nullopt.
+  [[nodiscard]] Result<std::optional<std::string>> get(const std::string& key) const;
+  /// A value a range, in the order of the ranges; nullopt where there is no value. A key may come more than once. All
+  /// indices are read first, then all values: two batches of requests, and one more for each further transformer.
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> get_partial_values(
+      std::span<const KeyRange> key_ranges) const;
+
+  Result<void> set(const std::string& key, std::span<const std::byte> value);
+  /// Whole values, each key once. Of a shard whose chunks inside the array are all among them nothing is read; of
+  /// others the index, and the other chunks are moved as they are.
+  Result<void> set_values(std::span<const KeyValue> key_values);
+  /// Parts of values. A key may come more than once with parts that do not overlap; together they may reach beyond a
+  /// value's end, or make a new one, where they leave no gap. Read is what set_values() reads and those chunks of which
+  /// something stays. Where chunks are of one size (no compressor), what covers one is a whole value.
+  Result<void> set_partial_values(std::span<const KeyStartValue> key_start_values);
+
+  /// Erasing what is not there is no error. With its last chunk the shard goes.
+  Result<void> erase(const std::string& key);
+  /// Of a shard whose chunks inside the array are all among the keys nothing is read.
+  Result<void> erase_values(std::span<const std::string> keys);
+  /// All keys that begin with `prefix`, which is empty or ends in `/`; inside the array's grid of chunks it may end
+  /// anywhere. Where every shard that it touches goes as a whole, this is one request to the store; of several shards
+  /// those that go as a whole are not read.
+  Result<void> erase_prefix(const std::string& prefix);
+
+  /// All keys, sorted.
+  [[nodiscard]] Result<std::vector<std::string>> list() const;
+  /// Those that begin with `prefix`.
+  [[nodiscard]] Result<std::vector<std::string>> list_prefix(const std::string& prefix) const;
+  /// Keys directly below `prefix`, which is empty or ends in `/`, and the prefixes of what lies deeper. Keys are there;
+  /// a prefix of chunks may be one whose shards hold others only, for no index is read for prefixes.
+  [[nodiscard]] Result<KeysAndPrefixes> list_dir(const std::string& prefix) const;
+
+ private:
+  explicit ShardingTransformer(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace sherd::draft2022

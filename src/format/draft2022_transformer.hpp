@@ -1,0 +1,77 @@
+// The geometry of sharding transformers: which chunk a key names, which slots lead to it, and which chunks a prefix of
+// keys covers. Coordinates and extents are counted in chunks throughout.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "array/core.hpp"
+#include "sherd/draft2022.hpp"
+
+namespace sherd::draft2022 {
+
+/// The shards of one transformer, outermost first.
+struct Level {
+  const ShardLayout& layout;
+  Shape grid;         ///< slots a dimension
+  Shape slot_chunks;  ///< chunks of a slot a dimension
+
+  /// The slot in which a chunk lies, in whichever shard.
+  [[nodiscard]] std::uint64_t slot_of(const Shape& chunk) const;
+};
+
+/// Chunks of the keys that begin with a text.
+class ChunkPrefix {
+ public:
+  /// Every chunk.
+  ChunkPrefix() = default;
+  /// `text` as it stands behind `c`; nullopt where no chunk's key goes on so.
+  static std::optional<ChunkPrefix> parse(std::string_view text, std::size_t rank, char separator);
+
+  enum class Share : std::uint8_t { none, some, all };
+  /// Which share of these chunks is meant.
+  [[nodiscard]] Share of(const Box& chunks) const;
+  /// Leading coordinates that all of them have.
+  [[nodiscard]] const Shape& fixed() const noexcept { return fixed_; }
+
+ private:
+  [[nodiscard]] Share of_axis(std::size_t axis, std::uint64_t begin, std::uint64_t end) const;
+  Shape fixed_;
+  std::string digits_;  ///< with which the next coordinate begins
+};
+
+struct ShardingTransformer::State {
+  State(Array handle, EraseMode erase_mode);
+
+  const Array owner;
+  const Array::State& array;
+  const EraseMode erase;
+  const Shape chunk_counts;  ///< chunks of the array a dimension
+  const KeyEncoding keys;
+  const std::vector<Level> levels;  ///< at least one
+  const ChunkLayout& chunk_layout;  ///< of the chunks themselves
+
+  [[nodiscard]] Store& store() const noexcept { return *array.place.store; }
+  [[nodiscard]] const Limits& limits() const noexcept { return array.config().limits; }
+  /// For loops over requests: as many at one time as the store wants under way.
+  [[nodiscard]] Config request_config() const;
+
+  /// The chunk that a key names, or the shard where the key is the store's: their keys are of one kind.
+  [[nodiscard]] std::optional<Shape> cell_of(std::string_view key) const;
+  [[nodiscard]] Shape shard_of(const Shape& chunk) const;
+  /// All chunks that a shard has room for, as far as the array goes. One that lies outside has room for all.
+  [[nodiscard]] Box chunks_of(const Shape& shard) const;
+  /// The same for a slot of a shard that begins at `origin`.
+  [[nodiscard]] Box chunks_of(const Level& level, const Shape& origin, std::uint64_t slot) const;
+  [[nodiscard]] bool is_inside(const Shape& chunk) const;
+
+  /// The chunks whose keys begin with `prefix`; nullopt where there can be none.
+  [[nodiscard]] std::optional<ChunkPrefix> chunks_below(std::string_view prefix) const;
+  /// The prefix (empty, or ending in `/`) below which all is stored that begins with `prefix`.
+  [[nodiscard]] std::string directory_of(std::string_view prefix, const std::optional<ChunkPrefix>& chunks) const;
+};
+
+}  // namespace sherd::draft2022
