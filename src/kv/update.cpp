@@ -225,7 +225,7 @@ class ShardUpdate {
     } else if (old_.source == nullptr) {
       SHERD_TRY(writer.start_new(to));
     } else {
-      SHERD_TRY(writer.start_update(to, old, {}, -1.0));  // densely, whatever the share of dead bytes
+      SHERD_TRY(writer.start_rewrite(to, old, {}));
     }
     if (state_.config().recorder) state_.config().recorder->chunks_moved += writer.moved();
     SHERD_TRY(put_items(writer));

@@ -53,11 +53,10 @@ class ShardWriter {
   Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
                             double max_unused);
 
-  /// The same for a version in which some of the old chunks are gone and no others come: all that stay are moved
-  /// together, or keep their places and the index its own.
+  /// The same without a choice: all chunks that stay are moved together; or, in a version in which some of the old ones
+  /// are gone and no others come, they keep their places and the index its own.
   Result<void> start_rewrite(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
   Result<void> start_in_place(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
-
   /// Begins an amendment of `old`, which `to` has: all of it stays where it is, chunks are put behind it, and of the
   /// index the coding encodes only what changes. Slots that are empty in old.index will be put or stay so.
   void start_amendment(ObjectWriter& to, const OldShard& old);

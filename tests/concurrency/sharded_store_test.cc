@@ -48,8 +48,7 @@ void write_and_read(const std::shared_ptr<Store>& store) {
   });
   for (auto& thread : threads) thread.join();
   const auto left = ids.get_many(all).value();
-  for (const auto& value : left)
-    EXPECT_EQ(value.value_or(""), std::to_string(kRounds) + std::string(500, 'x'));
+  for (const auto& value : left) EXPECT_EQ(value.value_or(""), std::to_string(kRounds) + std::string(500, 'x'));
 }
 
 TEST(ConcurrentShardedStore, LosesNothingInMemory) { write_and_read(memory_store()); }
