@@ -28,8 +28,9 @@ struct IndexFormat {
 /// One (offset, nbytes) pair a slot, in C order of the inner chunks.
 class ShardIndex {
  public:
-  /// All slots empty.
-  explicit ShardIndex(std::uint64_t slots) : words_(slots * 2, kEmpty) {}
+  /// All slots empty; for a new shard, or one of this many bytes of which somebody else knows the extents.
+  explicit ShardIndex(std::uint64_t slots, std::uint64_t object_size = 0)
+      : words_(slots * 2, kEmpty), object_size_(object_size) {}
 
   /// Decodes the index of a shard of `object_size` bytes.
   static Result<ShardIndex> decode(const IndexFormat& format, const Shape& grid, std::span<const std::byte> encoded,
@@ -73,7 +74,7 @@ class ShardIndex {
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   std::vector<std::uint64_t> words_;
-  std::uint64_t object_size_ = 0;
+  std::uint64_t object_size_;
 };
 
 /// How the index of one shard is written: what a writer of shards has to know of a kind of index.
