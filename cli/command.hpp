@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "sherd/result.hpp"
@@ -22,6 +23,13 @@ struct Command {
   Run (*add)(Arguments& arguments);
 };
 
+/// Subcommands under a name of their own, such as those of `sherd kv`.
+struct CommandGroup {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const Command> commands;
+};
+
 Run add_create(Arguments& arguments);
 Run add_info(Arguments& arguments);
 Run add_tree(Arguments& arguments);
@@ -34,5 +42,11 @@ Run add_copy(Arguments& arguments);
 Run add_check(Arguments& arguments);
 Run add_picture(Arguments& arguments);
 Run add_completion(Arguments& arguments);
+Run add_kv_get(Arguments& arguments);
+Run add_kv_put(Arguments& arguments);
+Run add_kv_ls(Arguments& arguments);
+Run add_kv_rm(Arguments& arguments);
+Run add_kv_compact(Arguments& arguments);
+Run add_kv_build(Arguments& arguments);
 
 }  // namespace sherd::cli

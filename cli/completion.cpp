@@ -81,7 +81,9 @@ std::string zsh_script(const std::vector<ParsedCommand>& commands) {
     cases += "    " + command.name + ")\n      _arguments";
     for (const ParsedOption& option : command.options) cases += zsh_option(option);
     const std::string action = command.words.empty() ? "_files" : "(" + joined(command.words) + ")";
-    cases += " \\\n        " + quoted("*:argument:" + action) + "\n      ;;\n";
+    const bool first_only = !command.words.empty() && command.more;
+    cases += " \\\n        " + quoted((first_only ? "1:argument:" : "*:argument:") + action);
+    cases += (first_only ? " \\\n        " + quoted("*:file:_files") : "") + "\n      ;;\n";
   }
   return "#compdef sherd\n# zsh completion of sherd; made by: sherd completion zsh\n"
          "_sherd() {\n  local -a commands\n  commands=(\n" +
@@ -101,7 +103,8 @@ std::string fish_script(const std::vector<ParsedCommand>& commands) {
     text +=
         "complete -c sherd -f -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.help) + "\n";
     const std::string inside = "complete -c sherd -n '__fish_seen_subcommand_from " + command.name + "'";
-    if (!command.words.empty()) text += inside + " -f -a " + fish_quoted(joined(command.words)) + "\n";
+    if (!command.words.empty())
+      text += inside + (command.more ? " -a " : " -f -a ") + fish_quoted(joined(command.words)) + "\n";
     for (const ParsedOption& option : command.options) {
       text += inside;
       for (const std::string& name : option.names)

@@ -30,8 +30,19 @@ constexpr Command kCommands[] = {
     {"picture", "Draw a plane of an array as a PNG", add_picture},
     {"completion", "Print a completion script for a shell", add_completion},
 };
+constexpr Command kKvCommands[] = {
+    {"get", "Get the value of an id", add_kv_get},
+    {"put", "Store the value of an id, or replace it", add_kv_put},
+    {"ls", "List all ids", add_kv_ls},
+    {"rm", "Remove the value of an id", add_kv_rm},
+    {"compact", "Write shards with dead bytes anew", add_kv_compact},
+    {"build", "Make shards of files, each the value of an id", add_kv_build},
+};
+constexpr CommandGroup kGroups[] = {
+    {"kv", "Values by id, in Neuroglancer's shards", kKvCommands},
+};
 /// Subcommands that a later version is to have.
-constexpr const char* kLaterCommands[] = {"append", "compact", "kv"};
+constexpr const char* kLaterCommands[] = {"append", "compact"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 
@@ -102,10 +113,11 @@ class CommandLine {
         "See 'sherd SUBCOMMAND --help' for options and examples.\n"
         "Exit codes: 0 done, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
         "7 input or output failed, 8 unavailable, 130 interrupted.");
-    for (const Command& command : kCommands) {
-      CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
-      runs_.emplace_back(sub, add(command, *sub));
-      add_common(*sub);
+    for (const Command& command : kCommands) add_command(app_, command);
+    for (const CommandGroup& group : kGroups) {
+      CLI::App* sub = app_.add_subcommand(std::string(group.name), std::string(group.summary))->require_subcommand(1);
+      sub->set_help_flag("-h,--help", "Print this and exit");
+      for (const Command& command : group.commands) add_command(*sub, command);
     }
     for (const char* name : kLaterCommands) app_.add_subcommand(name)->group("")->prefix_command()->set_help_flag();
     add_common(app_);
@@ -133,7 +145,7 @@ class CommandLine {
       std::fputs(app_.help().c_str(), stderr);
       return exit_code(ErrorCode::invalid_argument);
     }
-    if (const auto later = given_later(*app_.get_subcommands().front()))
+    if (const auto later = given_later(*chosen()))
       return fail(unsupported(*later + " is not supported by this version"), asks_for_json(argc, argv));
     return run_subcommand();
   }
@@ -141,9 +153,18 @@ class CommandLine {
   [[nodiscard]] const Everywhere& everywhere() const noexcept { return everywhere_; }
 
  private:
-  static Run add(const Command& command, CLI::App& app) {
-    Arguments arguments(app);
-    return command.add(arguments);
+  void add_command(CLI::App& to, const Command& command) {
+    CLI::App* app = to.add_subcommand(std::string(command.name), std::string(command.summary));
+    Arguments arguments(*app);
+    runs_.emplace_back(app, command.add(arguments));
+    add_common(*app);
+  }
+
+  /// The subcommand that was parsed, the innermost one.
+  [[nodiscard]] const CLI::App* chosen() const {
+    const CLI::App* app = &app_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return app;
   }
 
   void add_common(CLI::App& app) {
@@ -155,8 +176,9 @@ class CommandLine {
   }
 
   [[nodiscard]] std::string help_hint() const {
-    const auto parsed = app_.get_subcommands();
-    return "; see 'sherd" + (parsed.empty() ? "" : " " + parsed.front()->get_name()) + " --help'";
+    std::string names;
+    for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names = " " + app->get_name() + names;
+    return "; see 'sherd" + names + " --help'";
   }
 
   // Where parsing failed the options have not been taken over yet.
@@ -181,8 +203,7 @@ class CommandLine {
   int run_subcommand() {
     auto session = Session::make(everywhere_);
     if (!session) return fail(session.error(), everywhere_.json);
-    const CLI::App* chosen = app_.get_subcommands().front();
-    const auto row = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.first == chosen; });
+    const auto row = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.first == chosen(); });
     auto done = row->second(**session);
     (*session)->end_progress();
     if (auto flushed = (*session)->out().flush(); !flushed && done) done = std::move(flushed).error();

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace sherd::cli {
@@ -44,6 +45,19 @@ ParsedOption as_option(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) known.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) known.names.push_back("-" + name);
   return known;
+}
+
+void add_options(const CLI::App& app, ParsedCommand& command) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() == kLater) continue;
+    if (option->nonpositional()) {
+      ParsedOption known = as_option(*option);
+      const auto same = [&](const ParsedOption& other) { return other.names == known.names; };
+      if (std::ranges::none_of(command.options, same)) command.options.push_back(std::move(known));
+    } else if (auto words = words_of(*option); !words.empty()) {
+      command.words = std::move(words);
+    }
+  }
 }
 
 }  // namespace
@@ -149,12 +163,12 @@ std::vector<ParsedCommand> known_commands(const CLI::App& root) {
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
     if (app->get_group() == kLater) continue;
     ParsedCommand command{app->get_name(), app->get_description()};
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_group() == kLater) continue;
-      if (option->nonpositional())
-        command.options.push_back(as_option(*option));
-      else if (auto words = words_of(*option); !words.empty())
-        command.words = std::move(words);
+    add_options(*app, command);
+    // Of a group: its subcommands, and the options of them all.
+    for (const CLI::App* inner : app->get_subcommands([](const CLI::App*) { return true; })) {
+      command.words.push_back(inner->get_name());
+      command.more = true;
+      add_options(*inner, command);
     }
     commands.push_back(std::move(command));
   }

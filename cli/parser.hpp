@@ -66,7 +66,8 @@ struct ParsedOption {
 struct ParsedCommand {
   std::string name, help;
   std::vector<ParsedOption> options = {};
-  std::vector<std::string> words = {};  ///< of its only argument; empty: files
+  std::vector<std::string> words = {};  ///< of its first argument; empty: files
+  bool more = false;                    ///< whether files may follow that, as they do after a group's subcommands
 };
 [[nodiscard]] std::vector<ParsedCommand> known_commands(const CLI::App& root);
 

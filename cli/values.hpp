@@ -1,4 +1,4 @@
-// Single values as people type and read them: sizes, shapes, JSON, names.
+// Single values as people type and read them: shapes, JSON, names, and sizes (base/size.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/size.hpp"
 #include "sherd/box.hpp"
 #include "sherd/dtype.hpp"
 #include "sherd/json.hpp"
@@ -14,8 +15,6 @@
 
 namespace sherd::cli {
 
-/// "64MiB", "1.5 GiB", "10kB", "4096": bytes, or a plain count.
-[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 /// "512,512"; "" and "()" are rank 0.
 [[nodiscard]] Result<Shape> parse_shape(std::string_view text);
 /// "z,y,x"; an empty name is no name.
@@ -29,8 +28,6 @@ namespace sherd::cli {
 /// Codecs as create_array() takes them: short forms stay strings, `{…}` is JSON, and `[…]` several in turn.
 [[nodiscard]] Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts);
 
-/// "12.3 MiB", "512 B".
-[[nodiscard]] std::string print_bytes(std::uint64_t bytes);
 /// "1 shard", "8 shards".
 [[nodiscard]] std::string print_count(std::uint64_t count, std::string_view thing);
 /// The text without anything that a terminal would obey: control characters become \x1b and the like.

@@ -1,8 +1,6 @@
 // sherd write: elements from an .npy file, raw bytes or JSON, from a file, a pipe or standard input, into a selection
 // of an array. npy and raw pass through in slabs.
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/elements.hpp"
+#include "cli/input_pipe.hpp"
 #include "cli/options.hpp"
 #include "cli/slabs.hpp"
 #include "cli/values.hpp"
@@ -20,79 +19,6 @@ namespace {
 
 constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 20;
 constexpr std::string_view kStandardInput = "standard input";
-
-/// Standard input, a named pipe or the like as a file that can be read front to back only. The first bytes can be
-/// looked at beforehand.
-class InputPipe final : public FileBytes {
- public:
-  static std::unique_ptr<InputPipe> standard_input(const Config& config) {
-    return std::unique_ptr<InputPipe>(new InputPipe(STDIN_FILENO, config));
-  }
-  /// Waits until somebody writes into it.
-  static Result<std::unique_ptr<InputPipe>> open(const std::string& path, const Config& config) {
-    for (;;) {
-      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      if (descriptor >= 0) return std::unique_ptr<InputPipe>(new InputPipe(descriptor, config));
-      if (errno != EINTR) return file_error("cannot open", path, errno);
-      if (config.interrupted && config.interrupted()) return unavailable("interrupted");
-    }
-  }
-  InputPipe(const InputPipe&) = delete;
-  InputPipe& operator=(const InputPipe&) = delete;
-  ~InputPipe() override {
-    if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
-  }
-  [[nodiscard]] bool random_access() const noexcept override { return false; }
-  [[nodiscard]] std::uint64_t size_bound() const noexcept override { return ~std::uint64_t{0}; }
-  Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override {
-    SHERD_TRY(got, read_some(into));
-    if (got < into.size())
-      return corrupt("ends at byte " + std::to_string(offset + got) + "; more elements are expected");
-    return {};
-  }
-  Result<void> check_end() override {
-    std::byte one{};
-    SHERD_TRY(got, read_some({&one, 1}));
-    if (got != 0) return corrupt("holds more elements than the selection");
-    return {};
-  }
-  /// The next bytes without taking them: fewer than `count` at the end only.
-  Result<std::string_view> peek(std::size_t count) {
-    const std::size_t had = ahead_.size();
-    ahead_.resize(std::max(had, count));
-    SHERD_TRY(got, take({reinterpret_cast<std::byte*>(ahead_.data()) + had, ahead_.size() - had}));
-    ahead_.resize(had + got);
-    return std::string_view(ahead_).substr(0, count);
-  }
-  /// As many bytes as there are.
-  Result<std::size_t> read_some(std::span<std::byte> into) {
-    const std::size_t known = std::min(ahead_.size(), into.size());
-    std::memcpy(into.data(), ahead_.data(), known);
-    ahead_.erase(0, known);
-    SHERD_TRY(got, take(into.subspan(known)));
-    return known + got;
-  }
-
- private:
-  InputPipe(int descriptor, const Config& config) : descriptor_(descriptor), interrupted_(config.interrupted) {}
-
-  Result<std::size_t> take(std::span<std::byte> into) {
-    std::size_t done = 0;
-    while (done < into.size()) {
-      const ssize_t got = ::read(descriptor_, into.data() + done, into.size() - done);
-      if (got == 0) break;
-      if (got > 0)
-        done += static_cast<std::size_t>(got);
-      else if (errno != EINTR)
-        return io_error(std::string("cannot be read: ") + std::strerror(errno));
-      if (interrupted_ && interrupted_()) return unavailable("interrupted");
-    }
-    return done;
-  }
-  int descriptor_;
-  std::function<bool()> interrupted_;
-  std::string ahead_;
-};
 
 bool is_pipe(const std::string& path) {
   struct stat status{};

@@ -22,4 +22,6 @@ NB_MODULE(_sherd, module) {
   python::bind_mesh(module);
   python::bind_annotation(module);
   python::bind_segment_properties(module);
+  python::bind_sharded_build(module);
+  python::bind_sharded_store(module);
 }

@@ -13,12 +13,6 @@
 
 namespace sherd {
 
-namespace {
-
-/// Calls visit(directory, path from there to the store's root) for the directories above a store, from the inside out,
-/// until it gives true.
-using VisitAbove = std::function<Result<bool>(const std::string& directory, const std::string& path)>;
-
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
   SHERD_TRY(url, parse_url(store.url()));
   if (url.kind != StoreUrl::Kind::file) return {};
@@ -33,8 +27,6 @@ Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<std::vector<const Format*>> formats_called(const std::string& name) {
   const FormatTable table = tables().formats;

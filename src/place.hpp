@@ -1,6 +1,7 @@
 // From what a user says (store or URL, path, name of a format) to the place of a node with its format.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,10 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
                             const Config& config);
 /// The same for the node of a URL: in the hierarchy in which its place lies, or in a store of its own.
 Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config);
+/// Calls visit(directory, path from there to the store's root) for the directories above a store of files, from the
+/// inside out, until it gives true.
+using VisitAbove = std::function<Result<bool>(const std::string& directory, const std::string& path)>;
+Result<void> for_each_above(const Store& store, const VisitAbove& visit);
 /// A hierarchy, and a place in it.
 struct Enclosure {
   std::shared_ptr<Store> store;

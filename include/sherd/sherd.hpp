@@ -1,4 +1,4 @@
-// Everything a program needs: arrays and groups, stores, options, tools.
+// Everything a program needs: arrays and groups, stores, values by id, options, tools.
 #pragma once
 
 #include "sherd/array.hpp"
@@ -11,6 +11,8 @@
 #include "sherd/options.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/result.hpp"
+#include "sherd/sharded_build.hpp"
+#include "sherd/sharded_store.hpp"
 #include "sherd/store.hpp"
 #include "sherd/tools.hpp"
 #include "sherd/version.hpp"

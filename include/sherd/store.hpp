@@ -112,20 +112,28 @@ class SHERD_API Store {
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
+  /// A writer of a version that differs from the present one, which must be there (`not_found`), by bytes behind its
+  /// end and by few bytes before it. Bytes never written stay as they are; a write lies on one side of the present end.
+  /// Where the store can, nothing that stands is copied: what is added is stored first, and commit() then overwrites
+  /// what stands before the end, each such write of at most 16 aligned bytes at once, all of them one after the other.
+  /// Readers may then see part of them; those who hold the old version still find its bytes where they were, but a
+  /// source of it may answer `conflict`. Elsewhere a copy is written, which becomes visible as a whole. Holds the key's
+  /// lock as write() does; whoever has looked at the object before holds it since then.
+  virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key);
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
-  /// this process, and commit conditions do the rest. A lock belongs to the thread that took it: its write(), erase()
-  /// and further lock() of the key go on under it, those of all others wait. A writer holds the lock from write() on,
-  /// with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too. A thread has
-  /// one writer of a key at a time, and makes writers of several keys in sorted order.
+  /// this process, and commit conditions do the rest. A lock belongs to the thread that took it: its write(), amend(),
+  /// erase() and further lock() of the key go on under it, those of all others wait. A writer holds the lock from
+  /// write() on, with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too.
+  /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
   /// Whether there was anything to erase.
   virtual Result<bool> erase(const std::string& key) = 0;
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
   /// commits later makes its object anew, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
-  /// Moves every object below `from` to the same place below `to` (both end in `/` or are empty), over what stands there,
-  /// each all at once; what lies deeper first, so that a document comes after what it speaks of. Nobody else may be
-  /// writing below either.
+  /// Moves every object below `from` to the same place below `to` (both end in `/` or are empty), over what stands
+  /// there, each all at once; what lies deeper first, so that a document comes after what it speaks of. Nobody else may
+  /// be writing below either.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
   /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing where it does not exist.
   virtual Result<Listing> list_dir(const std::string& prefix) = 0;

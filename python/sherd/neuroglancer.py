@@ -1,4 +1,5 @@
-"""Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties.
+"""Neuroglancer's precomputed format: values by id in shards, and the objects among them: skeletons, meshes, annotations
+and segment properties.
 
     from sherd.neuroglancer import Skeleton
 
@@ -6,7 +7,11 @@
     skeleton.vertices          # float32, shape (n, 3)
     skeleton.to_bytes()
 
-Nothing here reads or writes files: a value of a sharded store and an object of its own hold the same bytes. Bytes that
+    build("skeletons", sharding, items)         # pairs of an id and bytes, in any order
+    store = ShardedStore("skeletons")           # where an `info` says how it is sharded
+    store.get(17), 18 in store, store.list()
+
+Only `ShardedStore` and `build` read and write files: a value of theirs and an object of its own hold the same bytes. Bytes that
 contradict the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
 `sherd.InvalidArgument`. Source of the layouts: Neuroglancer's docs/datasource/precomputed.
 """
@@ -20,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from . import _sherd
+from ._build import build, choose_sharding, choose_sharding_for_values
 from ._errors import InvalidArgument
 from ._precomputed import create_precomputed
-from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo
+from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo
 
 __all__ = [
     "Annotation",
@@ -36,13 +42,17 @@ __all__ = [
     "QuantizedMesh",
     "SegmentProperties",
     "SegmentProperty",
+    "ShardedStore",
     "Skeleton",
     "SkeletonInfo",
+    "build",
     "can_decode_draco",
+    "choose_sharding",
+    "choose_sharding_for_values",
     "create_precomputed",
 ]
 
-for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, SkeletonInfo):
+for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo):
     _public.__module__ = "sherd.neuroglancer"
 del _public
 

@@ -142,16 +142,6 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
   return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
 }
 
-Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total) {
-  if (!config.progress) return config;
-  Config result = config;
-  result.interrupted = [&config, &done, total] {
-    config.progress({done.load(std::memory_order_relaxed), total});
-    return config.interrupted && config.interrupted();
-  };
-  return result;
-}
-
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
                        const ReadTarget& target) {
   const Piece piece{state.layout, cell.shape, part, target, cell.first_id};

@@ -76,7 +76,4 @@ Result<void> for_each_stored(
     const Array::State& state,
     const std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>& visit);
 
-/// The call's configuration with progress reported whenever interruption is polled.
-Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);
-
 }  // namespace sherd

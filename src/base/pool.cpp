@@ -225,6 +225,16 @@ namespace {
 
 }  // namespace
 
+Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total) {
+  if (!config.progress) return config;
+  Config result = config;
+  result.interrupted = [&config, &done, total] {
+    config.progress({done.load(std::memory_order_relaxed), total});
+    return config.interrupted && config.interrupted();
+  };
+  return result;
+}
+
 Budget::Share& Budget::Share::operator=(Share&& other) noexcept {
   if (this != &other) {
     release();

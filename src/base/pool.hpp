@@ -3,6 +3,7 @@
 // too, so a loop inside a loop cannot deadlock and one thread needs no pool at all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,9 @@ namespace sherd {
 /// have ended.
 Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body);
+
+/// The call's configuration with progress reported whenever interruption is polled. All three must outlive its use.
+[[nodiscard]] Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);
 
 /// Bytes in flight. A task takes what it needs before it allocates and gives it back when done.
 class Budget {

@@ -1,6 +1,7 @@
 // Knows which library does what best with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9,
 // ISA-L decodes in blocks and encodes at levels 1-3. Header, checksum and length of every gzip member are verified;
-// bytes behind the last member are an error. What is written carries no time and no name, so it is reproducible.
+// bytes behind the last member are an error, and where only one is allowed so are those behind the first. What is
+// written carries no time and no name, so it is reproducible.
 #include "codec/deflate.hpp"
 
 #include <isa-l/igzip_lib.h>
@@ -59,7 +60,7 @@ std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> f
   stream.level = static_cast<std::uint32_t>(level);
   stream.level_buf = encoder->buffer;
   stream.level_buf_size = sizeof encoder->buffer;
-  stream.gzip_flag = wrapper == Wrapper::gzip ? IGZIP_GZIP : IGZIP_ZLIB;
+  stream.gzip_flag = wrapper == Wrapper::zlib ? IGZIP_ZLIB : IGZIP_GZIP;
   stream.end_of_stream = 1;
   stream.flush = NO_FLUSH;
   stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(from.data()));
@@ -114,7 +115,7 @@ class Stream {
 
   Stream(inflate_state& state, Wrapper wrapper, std::span<const std::byte> from) noexcept
       : state_(&state), wrapper_(wrapper), from_(from), rest_(from) {
-    state_->crc_flag = wrapper == Wrapper::gzip ? ISAL_GZIP : ISAL_ZLIB;
+    state_->crc_flag = wrapper == Wrapper::zlib ? ISAL_ZLIB : ISAL_GZIP;
     state_->avail_in = 0;
   }
 
@@ -124,7 +125,7 @@ class Stream {
   [[nodiscard]] Result<void> check_header(std::size_t at) const {
     constexpr std::byte reserved{0xe0};
     constexpr std::size_t flags = 3;
-    if (wrapper_ != Wrapper::gzip || from_.size() <= at + flags || (from_[at + flags] & reserved) == std::byte{0})
+    if (wrapper_ == Wrapper::zlib || from_.size() <= at + flags || (from_[at + flags] & reserved) == std::byte{0})
       return {};
     return corrupt("reserved flags in the header at byte " + std::to_string(at));
   }
@@ -142,7 +143,7 @@ class Stream {
     const std::size_t ahead = state_->read_in_length > 0 ? static_cast<std::size_t>(state_->read_in_length) / 8 : 0;
     ended_ = state_->avail_in == 0 && rest_.empty() && ahead == 0;
     if (ended_) return {};
-    if (wrapper_ == Wrapper::zlib) return trailing(position() - ahead);
+    if (wrapper_ != Wrapper::gzip) return trailing(position() - ahead);
     isal_inflate_reset(state_);
     return check_header(position() - ahead);
   }
@@ -165,8 +166,8 @@ class Stream {
 }  // namespace
 
 std::uint64_t DeflateCodec::max_encoded_size(std::uint64_t decoded) const {
-  return wrapper_ == Wrapper::gzip ? libdeflate_gzip_compress_bound(nullptr, decoded)
-                                   : libdeflate_zlib_compress_bound(nullptr, decoded);
+  return wrapper_ == Wrapper::zlib ? libdeflate_zlib_compress_bound(nullptr, decoded)
+                                   : libdeflate_gzip_compress_bound(nullptr, decoded);
 }
 
 Result<std::size_t> DeflateCodec::encode(std::span<const std::byte> from, std::span<std::byte> to) const {
@@ -174,9 +175,8 @@ Result<std::size_t> DeflateCodec::encode(std::span<const std::byte> from, std::s
   if (const std::size_t size = fast ? encode_fast(wrapper_, level_, from, to) : 0; size != 0) return size;
   libdeflate_compressor* context = compressor(level_);
   if (context == nullptr) return out_of_memory();
-  const std::size_t size = wrapper_ == Wrapper::gzip
-                               ? libdeflate_gzip_compress(context, from.data(), from.size(), to.data(), to.size())
-                               : libdeflate_zlib_compress(context, from.data(), from.size(), to.data(), to.size());
+  const auto compress = wrapper_ == Wrapper::zlib ? libdeflate_zlib_compress : libdeflate_gzip_compress;
+  const std::size_t size = compress(context, from.data(), from.size(), to.data(), to.size());
   if (size == 0) return invalid_argument("the buffer for the encoded bytes is too small");
   return size;
 }
@@ -188,7 +188,7 @@ Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byt
   if (from.empty()) return truncated(0);
   std::byte nothing{};
   std::byte* out = to.empty() ? &nothing : to.data();
-  const auto decode_one = wrapper_ == Wrapper::gzip ? libdeflate_gzip_decompress_ex : libdeflate_zlib_decompress_ex;
+  const auto decode_one = wrapper_ == Wrapper::zlib ? libdeflate_zlib_decompress_ex : libdeflate_gzip_decompress_ex;
   std::size_t read = 0;
   std::size_t written = 0;
   do {
@@ -202,7 +202,7 @@ Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byt
                      std::to_string(read));
     read += in;
     written += made;
-    if (wrapper_ == Wrapper::zlib && read < from.size()) return trailing(read);
+    if (wrapper_ != Wrapper::gzip && read < from.size()) return trailing(read);
   } while (read < from.size());
   return std::optional{written};
 }

@@ -1,4 +1,5 @@
-// Deflate in the two wrappers that codecs use: gzip (RFC 1952) and zlib (RFC 1950).
+// Deflate in the wrappers that codecs use: gzip (RFC 1952), of any number of members or exactly one, and zlib (RFC
+// 1950).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace sherd {
 
 class DeflateCodec final : public BytesCodec {
  public:
-  enum class Wrapper : std::uint8_t { gzip, zlib };
+  enum class Wrapper : std::uint8_t { gzip, gzip_member, zlib };
 
   /// level 0 … 9.
   DeflateCodec(Wrapper wrapper, int level) noexcept : wrapper_(wrapper), level_(level) {}

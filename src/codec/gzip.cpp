@@ -1,4 +1,5 @@
-// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written.
+// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written. Neuroglancer reads
+// one and nothing behind it, so in the precomputed format more is damage; its table has the row of its own for that.
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 #include "codec/deflate.hpp"
@@ -9,11 +10,12 @@ namespace {
 constexpr IntegerBounds kLevels{0, 9};
 constexpr std::int64_t kDefaultLevel = 5;
 
+template <DeflateCodec::Wrapper wrapper>
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
   SHERD_TRY(configuration.done());
-  return std::make_unique<DeflateCodec>(DeflateCodec::Wrapper::gzip, static_cast<int>(level));
+  return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {
@@ -24,8 +26,12 @@ Result<Json> short_form(std::string_view argument, const DType&) {
 }  // namespace
 
 extern constinit const CodecEntry gzip_codec{
-    .name = "gzip", .aliases = {}, .bytes_codec = make, .short_form = short_form};
-extern constinit const CodecEntry numcodecs_gzip_codec{
-    .name = "numcodecs.gzip", .aliases = {}, .bytes_codec = make, .short_form = short_form};
+    .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip>, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_gzip_codec{.name = "numcodecs.gzip",
+                                                       .aliases = {},
+                                                       .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
+                                                       .short_form = short_form};
+extern constinit const CodecEntry precomputed_gzip_codec{
+    .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip_member>, .short_form = short_form};
 
 }  // namespace sherd

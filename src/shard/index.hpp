@@ -28,7 +28,7 @@ struct IndexFormat {
 /// One (offset, nbytes) pair a slot, in C order of the inner chunks.
 class ShardIndex {
  public:
-  /// All slots empty; of a shard of `object_size` bytes that is read.
+  /// All slots empty; for a new shard, or one of this many bytes of which somebody else knows the extents.
   explicit ShardIndex(std::uint64_t slots, std::uint64_t object_size = 0)
       : words_(slots * 2, kEmpty), object_size_(object_size) {}
 

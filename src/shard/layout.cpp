@@ -3,6 +3,7 @@
 #include "shard/layout.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -145,20 +146,35 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   return layout;
 }
 
-// With the ids of all inner chunks.
-class AllIdsCoding final : public IndexCoding {
+// The chunks of a box, whose slots are in C order.
+class BoxIdCoding final : public IndexCoding {
  public:
-  AllIdsCoding(const Uint64Format& format, std::vector<std::uint64_t> ids, const Limits& limits)
-      : ids_(std::move(ids)), coding_(format, ids_, limits) {}
-  [[nodiscard]] std::uint64_t slots() const noexcept override { return coding_.slots(); }
-  [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return coding_.head_bytes(); }
+  BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
+      : format_(format), limits_(limits), slots_(ids.size()) {
+    std::iota(slots_.begin(), slots_.end(), std::uint64_t{0});
+    const auto place = [&](std::uint64_t slot) {
+      return std::pair(format.sharding.place(ids[slot]).minishard, ids[slot]);
+    };
+    std::sort(slots_.begin(), slots_.end(), [&](std::uint64_t a, std::uint64_t b) { return place(a) < place(b); });
+    ids_.reserve(ids.size());
+    for (const std::uint64_t slot : slots_) ids_.push_back(ids[slot]);
+  }
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return slots_.size(); }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return coding().head_bytes(); }
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override {
-    return coding_.encode(index, end);
+    ShardIndex sorted(slots_.size());
+    for (std::uint64_t i = 0; i < slots_.size(); ++i)
+      if (!index.empty(slots_[i])) sorted.set(i, index.placed(slots_[i]));
+    return coding().encode(sorted, end);
   }
 
  private:
-  const std::vector<std::uint64_t> ids_;
-  const Uint64IndexCoding coding_;
+  [[nodiscard]] Uint64IndexCoding coding() const { return {format_, ids_, limits_}; }
+
+  const Uint64Format& format_;
+  const Limits& limits_;
+  std::vector<std::uint64_t> slots_;  // by minishard, then by id
+  std::vector<std::uint64_t> ids_;    // of these
 };
 
 }  // namespace
@@ -200,7 +216,7 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
     return made;
   }
   SHERD_TRY(all, all_ids(grid, first_id, limits));
-  made = std::make_unique<AllIdsCoding>(ids()->format, std::move(all), limits);
+  made = std::make_unique<BoxIdCoding>(ids()->format, all, limits);
   return made;
 }
 

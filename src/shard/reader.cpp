@@ -76,7 +76,9 @@ class MinishardPass {
         for (const Wanted& list : std::span(wanted).subspan(runs[i].first, runs[i].last - runs[i].first)) {
           const auto bytes_of_list =
               ranges[i - first].into.subspan(list.extent.offset - runs[i].extent.offset, list.extent.length);
-          SHERD_TRY(index, decode(bytes_of_list).in([&] { return "minishard " + std::to_string(missing[list.tag]); }));
+          SHERD_TRY(index, decode(bytes_of_list, list.extent).in([&] {
+            return "minishard " + std::to_string(missing[list.tag]);
+          }));
           into[list.tag] = std::move(index);
         }
     }
@@ -127,12 +129,13 @@ class MinishardPass {
                        std::to_string(reading_.limits.index_bytes) + ")");
   }
 
-  Result<std::shared_ptr<const MinishardIndex>> decode(std::span<const std::byte> encoded) {
+  Result<std::shared_ptr<const MinishardIndex>> decode(std::span<const std::byte> encoded, Extent where) {
     Scratch decoded;
     auto done = reading_.format.index_codecs.decode_bytes(encoded, reading_.limits.index_bytes - held_, *decoded);
     if (!done && done.error().code() == ErrorCode::unsupported) return beyond_limit();
     if (!done) return std::move(done).error();
     SHERD_TRY(index, MinishardIndex::decode(decoded->span(), reading_.format.sharding.head_bytes(), size_));
+    index.set_stored(where);
     held_ += decoded->size();
     return std::make_shared<const MinishardIndex>(std::move(index));
   }

@@ -13,7 +13,8 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kType = "neuroglancer_uint64_sharded_v1";
-constexpr std::uint64_t kEntryBytes = 24;
+constexpr std::uint64_t kEntryBytes = 24;  // of a chunk in a list
+constexpr std::uint64_t kPlaceBytes = 16;  // of a list in the array
 
 std::uint64_t low_bits(std::uint64_t word, unsigned bits) noexcept {
   return bits >= 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
@@ -108,11 +109,15 @@ Json Uint64Sharding::json() const {
 }
 
 Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits) {
-  std::vector<CodecSpec> specs(1);
-  specs[0].name = "bytes";
-  if (sharding.gzip_index) specs.emplace_back().name = "gzip";
-  SHERD_TRY(index_codecs, CodecChain::build(specs, table, {DType::uint8, {1}}, limits));
-  return Uint64Format{sharding, std::move(index_codecs)};
+  const auto chain = [&](bool gzip) {
+    std::vector<CodecSpec> specs(1);
+    specs[0].name = "bytes";
+    if (gzip) specs.emplace_back().name = "gzip";
+    return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
+  };
+  SHERD_TRY(index_codecs, chain(sharding.gzip_index));
+  SHERD_TRY(data_codecs, chain(sharding.gzip_data));
+  return Uint64Format{sharding, std::move(index_codecs), std::move(data_codecs)};
 }
 
 Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
@@ -175,55 +180,60 @@ Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
                      " minishards takes more than the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
 }
 
-Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::span<const std::uint64_t> slots,
+Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
                                                  Buffer& to) const {
-  std::vector<std::uint64_t> words[3];
+  std::size_t count = 0;
+  for (std::size_t slot = first; slot < last; ++slot) count += index.empty(slot) ? 0 : 1;
+  to.truncate(0);
+  if (count == 0) return {};
+  Scratch decoded;
+  SHERD_TRY(decoded->resize(count * kEntryBytes));
+  std::byte* at = decoded->data();
   std::uint64_t id = 0;
   std::uint64_t end = format_.sharding.head_bytes();
-  for (const std::uint64_t slot : slots) {
-    const Extent extent = index.placed(slot);
-    words[0].push_back(ids_[slot] - std::exchange(id, ids_[slot]));
-    words[1].push_back(extent.offset - std::exchange(end, extent.end()));
-    words[2].push_back(extent.length);
-  }
-  Scratch decoded;
-  SHERD_TRY(decoded->resize(words[0].size() * kEntryBytes));
-  std::byte* at = decoded->data();
-  for (const auto& row : words)
-    for (const std::uint64_t word : row) {
-      store_little(at, word);
-      at += sizeof word;
+  for (std::size_t slot = first; slot < last; ++slot) {
+    if (index.empty(slot)) continue;
+    Extent extent = index.placed(slot);
+    if (!options_.preceding.empty()) {
+      extent.offset += options_.preceding[slot];
+      extent.length -= options_.preceding[slot];
     }
-  to.truncate(0);
-  return decoded->size() == 0 ? Result<void>{} : format_.index_codecs.encode_bytes(decoded->span(), to);
+    store_little(at, ids_[slot] - std::exchange(id, ids_[slot]));
+    store_little(at + 8 * count, extent.offset - std::exchange(end, extent.end()));
+    store_little(at + 16 * count, extent.length);
+    at += 8;
+  }
+  return format_.index_codecs.encode_bytes(decoded->span(), to);
 }
 
 Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardIndex& index, std::uint64_t end) const {
   const std::uint64_t head = format_.sharding.head_bytes();
-  std::vector<Part> parts(2);
-  Buffer& array = parts[0].bytes;
-  SHERD_TRY(array.resize(head));
-  std::fill(array.data(), array.data() + head, std::byte{0});
-  parts[1].offset = end;
-  Buffer& lists = parts[1].bytes;
+  const auto minishard_of = [&](std::size_t slot) { return format_.sharding.place(ids_[slot]).minishard; };
+  const bool amends = options_.entries == Entries::each;
+  const bool range = options_.entries == Entries::range && !ids_.empty();
+  const std::uint64_t first_entry = range ? minishard_of(0) : 0;
+  const std::uint64_t last_entry = range ? minishard_of(ids_.size() - 1) + 1 : amends ? 0 : head / kPlaceBytes;
+  Part array{first_entry * kPlaceBytes, {}}, lists{end, {}};
+  std::vector<Part> parts;
+  SHERD_TRY(array.bytes.resize((last_entry - first_entry) * kPlaceBytes));
+  std::fill(array.bytes.data(), array.bytes.data() + array.bytes.size(), std::byte{0});
   Buffer list;
-  std::vector<std::uint64_t> stored;
-  for (std::uint64_t slot = 0; slot < ids_.size(); ++slot)
-    if (!index.empty(slot)) stored.push_back(slot);
-  const auto minishard_of = [&](std::uint64_t slot) { return format_.sharding.place(ids_[slot]).minishard; };
-  std::sort(stored.begin(), stored.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return std::pair(minishard_of(a), ids_[a]) < std::pair(minishard_of(b), ids_[b]);
-  });
-  for (std::size_t first = 0, last = 0; first < stored.size(); first = last) {
-    const std::uint64_t minishard = minishard_of(stored[first]);
-    while (last < stored.size() && minishard_of(stored[last]) == minishard) ++last;
-    SHERD_TRY(encode_minishard(index, std::span(stored).subspan(first, last - first), list));
-    const std::size_t at = lists.size();
-    SHERD_TRY(lists.grow(at + list.size()));
-    std::copy(list.data(), list.data() + list.size(), lists.data() + at);
-    store_little(array.data() + 16 * minishard, end - head + at);
-    store_little(array.data() + 16 * minishard + 8, end - head + lists.size());
+  for (std::size_t first = 0, last = 0; first < ids_.size(); first = last) {
+    const std::uint64_t minishard = minishard_of(first);
+    while (last < ids_.size() && minishard_of(last) == minishard) ++last;
+    SHERD_TRY(encode_minishard(index, first, last, list));
+    const std::size_t at = lists.bytes.size();
+    SHERD_TRY(lists.bytes.grow(at + list.size()));
+    std::copy(list.data(), list.data() + list.size(), lists.bytes.data() + at);
+    Buffer own;
+    if (amends) SHERD_TRY(own.resize(kPlaceBytes));
+    std::byte* entry = amends ? own.data() : array.bytes.data() + kPlaceBytes * (minishard - first_entry);
+    store_little(entry, list.size() == 0 ? 0 : end - head + at);
+    store_little(entry + 8, list.size() == 0 ? 0 : end - head + lists.bytes.size());
+    if (amends) parts.push_back({kPlaceBytes * minishard, std::move(own)});
   }
+  parts.push_back(std::move(array));
+  parts.push_back(std::move(lists));
   return parts;
 }
 

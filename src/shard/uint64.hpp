@@ -45,10 +45,11 @@ struct Uint64Sharding {
 /// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
-/// The sharding, and the encoding of its minishard indices as codecs.
+/// The sharding, and the encodings of its minishard indices and of its data as codecs.
 struct Uint64Format {
   Uint64Sharding sharding;
   CodecChain index_codecs;
+  CodecChain data_codecs;
 
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits);
 };
@@ -74,6 +75,9 @@ class MinishardIndex {
   /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
+  /// Where in the shard the list itself stands, encoded; set by who has read it.
+  [[nodiscard]] Extent stored() const noexcept { return stored_; }
+  void set_stored(Extent stored) noexcept { stored_ = stored; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return sizeof *this + chunks_.size() * sizeof(Chunk) + repeated_.size() * sizeof(std::uint64_t);
   }
@@ -82,27 +86,40 @@ class MinishardIndex {
   std::vector<Chunk> chunks_;
   std::vector<std::uint64_t> repeated_;
   std::uint64_t object_size_ = 0;
+  Extent stored_;
 };
 
 /// The index of a shard of ids: the array at its beginning, and behind the chunks the lists of its minishards.
 /// Slot i of the ShardIndex is the chunk ids[i].
 class Uint64IndexCoding final : public IndexCoding {
  public:
-  /// `ids` belong to one shard, in any order, each once; references must outlive this.
+  /// What is encoded of the array at the beginning of the shard: all entries; those from the first minishard that the
+  /// ids are in to the last, for a part of a new shard; or each of these minishards' alone, for an amendment.
+  enum class Entries : std::uint8_t { all, range, each };
+  struct Options {
+    /// For each slot, the bytes at the beginning of its extent that the list does not count to the chunk; empty: none.
+    std::span<const std::uint64_t> preceding = {};
+    Entries entries = Entries::all;
+  };
+  /// `ids` belong to one shard and are sorted by minishard and then by id, each once; references must outlive this.
   Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
-      : format_(format), ids_(ids), limits_(limits) {}
+      : Uint64IndexCoding(format, ids, limits, {}) {}
+  Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits,
+                    Options options)
+      : format_(format), ids_(ids), limits_(limits), options_(options) {}
   [[nodiscard]] std::uint64_t slots() const noexcept override { return ids_.size(); }
   [[nodiscard]] Result<std::uint64_t> head_bytes() const override;
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
 
  private:
-  /// The list of one minishard with these slots; empty where none is stored.
-  [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::span<const std::uint64_t> slots,
+  /// The list of one minishard, whose ids are slots [first, last); empty where none is stored.
+  [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
                                               Buffer& to) const;
 
   const Uint64Format& format_;
   std::span<const std::uint64_t> ids_;
   const Limits& limits_;
+  const Options options_;
 };
 
 }  // namespace sherd

@@ -48,10 +48,10 @@ std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape
 ShardWriter::ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window)
     : coding_(coding), most_bytes_(most_bytes), window_(std::max<std::size_t>(1, window)), index_(coding.slots()) {}
 
-Result<void> ShardWriter::start_new(ObjectWriter& to) {
+Result<void> ShardWriter::start_new(ObjectWriter& to, std::uint64_t from) {
   to_ = &to;
   SHERD_TRY(head, coding_.head_bytes());
-  end_ = head;
+  end_ = std::max(head, from);
   return {};
 }
 
@@ -96,6 +96,14 @@ Result<void> ShardWriter::start_in_place(ObjectWriter& to, const OldShard& old,
   return copy_used(*old.source, used);
 }
 
+void ShardWriter::start_amendment(ObjectWriter& to, const OldShard& old) {
+  to_ = &to;
+  amends_ = true;
+  index_ = *old.index;
+  moved_ = index_.count();
+  end_ = index_.object_size();
+}
+
 // Only what the index refers to: between that, a hostile shard may have a hole of any size.
 Result<void> ShardWriter::copy_used(ByteSource& old, std::span<const Extent> sorted) {
   for (std::size_t i = 0; i < sorted.size();) {
@@ -123,10 +131,16 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
     kept.emplace_back(*extent, slot);
   }
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
-  for (const auto& [extent, slot] : kept) {
-    SHERD_TRY(to_->copy(*old.source, extent.offset, extent.length, end_));
-    index_.set(slot, {end_, extent.length});
-    end_ += extent.length;
+  for (std::size_t i = 0; i < kept.size();) {
+    Extent run{kept[i].first.offset, 0};  // chunks that follow each other are copied as one
+    const std::uint64_t to = end_;
+    for (; i < kept.size() && kept[i].first.offset == run.end(); ++i) {
+      const auto& [extent, slot] = kept[i];
+      index_.set(slot, {end_, extent.length});
+      end_ += extent.length;
+      run.length += extent.length;
+    }
+    SHERD_TRY(to_->copy(*old.source, run.offset, run.length, to));
   }
   moved_ = kept.size();
   return {};
@@ -204,9 +218,13 @@ Result<void> ShardWriter::put(std::size_t number, EncodedBatch batch) {
 }
 
 Result<bool> ShardWriter::finish() {
-  if (index_.count() == 0) return false;
+  if (!amends_ && index_.count() == 0) return false;
   SHERD_TRY(parts, coding_.encode(index_, end_));
-  for (const IndexCoding::Part& part : parts) SHERD_TRY(to_->write(part.offset, part.bytes.span()));
+  for (const IndexCoding::Part& part : parts) {
+    if (part.bytes.size() == 0) continue;
+    SHERD_TRY(to_->write(part.offset, part.bytes.span()));
+    end_ = std::max<std::uint64_t>(end_, part.offset + part.bytes.size());
+  }
   return true;
 }
 

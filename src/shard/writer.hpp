@@ -1,7 +1,8 @@
 // A shard's next version, written chunk by chunk in an order chosen at run time.
 // A new shard is dense. An updated one keeps every untouched chunk at its old offset, so that a reader who still
 // holds the old index finds old chunks where it expects them; changed chunks go into space that the old index does
-// not use, or to the end. When too much of it would be dead, the shard is rewritten densely instead.
+// not use, or to the end. When too much of it would be dead, the shard is rewritten densely instead. An amendment only
+// adds to a shard that stands: for kinds of index of which parts can be replaced.
 #pragma once
 
 #include <condition_variable>
@@ -45,17 +46,21 @@ class ShardWriter {
   /// No chunk of an old version is longer than `most_bytes`. The coding must outlive the writer.
   ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window);
 
-  /// Begins a new shard in `to`.
-  Result<void> start_new(ObjectWriter& to);
+  /// Begins a new shard in `to`; or a further part of one, with slots and a coding of its own, where the part before
+  /// has ended.
+  Result<void> start_new(ObjectWriter& to, std::uint64_t from = 0);
   /// Begins the next version of `old`, of which the `changed` slots will be put and all others kept.
   /// `max_unused` is the share of dead bytes that is put up with.
   Result<void> start_update(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed,
                             double max_unused);
 
-  /// The same for a version in which some of the old chunks are gone and no others come: all that stay are moved
-  /// together, or keep their places and the index its own.
+  /// The same without a choice: all chunks that stay are moved together; or, in a version in which some of the old ones
+  /// are gone and no others come, they keep their places and the index its own.
   Result<void> start_rewrite(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
   Result<void> start_in_place(ObjectWriter& to, const OldShard& old, std::span<const std::uint64_t> changed);
+  /// Begins an amendment of `old`, which `to` has: all of it stays where it is, chunks are put behind it, and of the
+  /// index the coding encodes only what changes. Slots that are empty in old.index will be put or stay so.
+  void start_amendment(ObjectWriter& to, const OldShard& old);
 
   /// Waits until batch `number` may be encoded. Batches must be begun in order.
   void begin(std::size_t number);
@@ -64,8 +69,10 @@ class ShardWriter {
   Result<void> put(std::size_t number, EncodedBatch batch);
   /// Gives up: nobody waits any longer.
   void abandon() noexcept;
-  /// Writes the index; false where no slot is occupied, so that there is to be no object.
+  /// Writes the index; false where no slot of a whole shard is occupied, so that there is to be no object.
   Result<bool> finish();
+  /// Where the shard ends so far, with the index once that is written.
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 
   [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
@@ -86,6 +93,7 @@ class ShardWriter {
   const std::size_t window_;
   ShardIndex index_;
   ObjectWriter* to_ = nullptr;
+  bool amends_ = false;
   std::uint64_t moved_ = 0;
 
   std::mutex mutex_;  // guards what follows

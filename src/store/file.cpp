@@ -3,8 +3,8 @@
 // Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version from
 // beginning to end; a version is device, inode, time of the last change (nanoseconds) and size.
 //
-// Writers never change an object. Each key has a side file, `.NAME.sherd-lock` beside the object NAME, which is first
-// the lock and then the next version. In this order:
+// Writers never change an object, those aside that amend it. Each key has a side file, `.NAME.sherd-lock` beside the
+// object NAME, which is first the lock and then the next version. In this order:
 //   1. Take the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the one that
 //      is there, and wait for its exclusive open-file-description lock. If its name no longer stands for the file that
 //      was locked, its holder has left: begin again. If it was there before, its holder was killed: remove it and
@@ -16,6 +16,16 @@
 //   4. If nothing was committed, remove the side file. Unlock it, close it.
 // Missing directories are made before step 1, each followed by an fsync of the one above, and are removed again where
 // nothing was committed. Without `durable` there is no fsync.
+//
+// An amender (amend()) takes the lock likewise and then changes the object's own file, where that is the only name of a
+// regular file and the file system is local; otherwise it writes a next version as above, a copy. In this order:
+//   a. Write what is added behind the object's end, to which nothing refers yet. Giving up cuts it off again.
+//   b. To commit, compare the object with the condition, fsync it, overwrite what is to be overwritten (16 aligned
+//      bytes at once, which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
+// Killed before the first overwrite it leaves the old version with dead bytes behind it, afterwards the new one or,
+// where it overwrites several places, some of them. A source that was opened before answers `conflict`. Between
+// overwriting and setting the time the file may have the time that it had after step a: a reader who then keeps what it
+// read just before keeps the old version until the next change, should the amender be killed right there.
 //
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so does erase_prefix,
@@ -34,6 +44,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
+#include "store/file_amender.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_source.hpp"
 #include "store/file_tree.hpp"
@@ -166,6 +177,7 @@ class FileStore final : public Store {
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key) override;
   Result<void> erase_prefix(const std::string& prefix) override;
@@ -199,6 +211,17 @@ Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, s
   SHERD_TRY(held, hold(key).in_key(key));
   SHERD_TRY(held->begin_writer());
   return std::make_unique<FileWriter>(key, std::move(held), tree_.options());
+}
+
+Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key) {
+  SHERD_TRY(check_key(key));
+  SHERD_TRY(held, hold(key).in_key(key));
+  struct stat status{};
+  const int directory = static_cast<FileLock&>(*held->beneath).directory();
+  SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), status).in_key(key));
+  if (!object) return Store::amend(key);
+  SHERD_TRY(held->begin_writer());
+  return std::make_unique<FileAmender>(key, std::move(held), std::move(object), status, tree_.options().durable);
 }
 
 Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {

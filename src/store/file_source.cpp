@@ -1,6 +1,7 @@
-// Reading files: pread until everything is there. A file is read as it was when it was opened. Sherd never changes a
-// file that stands, but other programs do: where one has cut it short since, a read that reaches beyond the end says
-// so, and where one has written into it, each read after that does, so that an index of before meets no data of after.
+// Reading files: pread until everything is there. A file is read as it was when it was opened. Other
+// programs and amenders change files that stand: where one has cut it short since, a read that reaches beyond the end
+// says so, and where one has written into it, each read after that does, so that an index of before meets no data of
+// after.
 #include "store/file_source.hpp"
 
 #include <unistd.h>

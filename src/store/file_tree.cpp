@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <ctime>
 #include <ranges>
 #include <system_error>
 
@@ -80,6 +81,15 @@ Generation generation_of(const struct stat& status) {
                                  static_cast<std::uint64_t>(status.st_mtim.tv_sec),
                                  static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
   return {std::string(reinterpret_cast<const char*>(words), sizeof words)};
+}
+
+timespec time_after(const timespec& before) noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  if (now.tv_sec != before.tv_sec ? now.tv_sec > before.tv_sec : now.tv_nsec > before.tv_nsec) return now;
+  timespec next = before;
+  if (++next.tv_nsec == 1'000'000'000) next = {before.tv_sec + 1, 0};
+  return next;
 }
 
 MadeDirectory::~MadeDirectory() {

@@ -40,6 +40,9 @@ class Fd {
 /// Equal where the bytes are: device, inode, time of the last change and size.
 [[nodiscard]] Generation generation_of(const struct stat& status);
 
+/// The present time, or where that is not later than `before` the next one that is.
+[[nodiscard]] timespec time_after(const timespec& before) noexcept;
+
 /// A directory for an object to be written to. What had to be made for it is removed again, as far as it is empty,
 /// unless keep() says that something has come to stay.
 class MadeDirectory {

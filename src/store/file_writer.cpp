@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -17,10 +16,6 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
-
-bool is_later(const timespec& a, const timespec& b) noexcept {
-  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
 
 /// Copies inside the kernel, by reference where the file system shares blocks; gives how much was copied before it
 /// could go no further that way.
@@ -126,16 +121,9 @@ Result<std::optional<struct stat>> FileWriter::present() const {
 /// Gives the new version its mode and time, and brings it to the disk. After a failed fsync the pages may count as
 /// written although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  if (present) {
-    if (!is_later(now, present->st_mtim)) {
-      now = present->st_mtim;
-      if (++now.tv_nsec == 1'000'000'000) now = {now.tv_sec + 1, 0};
-    }
-    if (::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
-  }
-  const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, now};
+  if (present && ::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
+  const timespec time = time_after(present ? present->st_mtim : timespec{});
+  const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time};
   if (::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
   if (options_.durable) {
     if (::fsync(side_file().fd()) != 0) return failed("sync", errno);

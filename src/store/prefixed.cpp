@@ -27,6 +27,10 @@ class PrefixedStore final : public Store {
     SHERD_TRY(check_key(key));
     return store_->write(prefix_ + key, size_hint);
   }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return store_->amend(prefix_ + key);
+  }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return store_->lock(prefix_ + key);

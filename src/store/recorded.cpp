@@ -1,6 +1,7 @@
 // The store that counts: every request that reaches the store beneath, as a remote store would see it.
 // A range read is one `get`; so is an open that finds nothing (of length 0). A committed object is one `put` of all its
-// bytes, copied ones among them: what is copied inside a store is written, but not read. `erase` and `list` count once
+// bytes, copied ones among them: what is copied inside a store is written, but not read; an amended one is a `put` of
+// what was changed. `erase` and `list` count once
 // each, whatever they find. Locks, sizes and generations cost no request. There is no view(): it would hide reads.
 #include "sherd/store.hpp"
 
@@ -81,6 +82,10 @@ class RecordedStore final : public Store {
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(writer, store_->write(key, size_hint));
+    return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
+  }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+    SHERD_TRY(writer, store_->amend(key));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }

@@ -9,17 +9,23 @@ import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "picture",
             "completion"]
+KV = ["kv get", "kv put", "kv ls", "kv rm", "kv compact", "kv build"]
 
 
 def test_help_lists_every_subcommand_on_stdout(sherd):
     ran = sherd.ok("--help")
-    assert re.findall(r"^  ([a-z]+) ", ran.text.split("Subcommands:")[1], re.M) == COMMANDS
+    assert re.findall(r"^  ([a-z]+) ", ran.text.split("Subcommands:")[1], re.M) == [*COMMANDS, "kv"]
     assert ran.stderr == ""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def test_help_lists_what_can_be_done_with_values_by_id(sherd):
+    words = re.findall(r"^  ([a-z]+) ", sherd.ok("kv", "--help").text.split("Subcommands:")[1], re.M)
+    assert [f"kv {word}" for word in words] == KV
+
+
+@pytest.mark.parametrize("command", COMMANDS + KV)
 def test_each_subcommand_explains_itself_with_examples(sherd, command):
-    text = sherd.ok(command, "--help").text
+    text = sherd.ok(*command.split(), "--help").text
     assert f"Usage: sherd {command} [OPTIONS]" in text
     assert f"sherd {command} " in text.split("Examples:")[1]
     assert "--json" in text and "--threads N" in text
@@ -70,7 +76,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
 @pytest.mark.parametrize("line, name", [
     *[(f"{writer} {option}", option.split(" ")[0]) for writer in WRITERS
       for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
-    ("append a --axis 0", "'append'"), ("compact a", "'compact'"), ("kv get a 1", "'kv'"), ("kv --help", "'kv'"),
+    ("append a --axis 0", "'append'"), ("compact a", "'compact'"),
     ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken"),
     ("copy a b --pyramid mean:3", "--pyramid"),
     ("copy a b --ignore-zero", "--ignore-zero"), ("copy a b --encoding jpeg", "--encoding"),
@@ -94,7 +100,7 @@ def test_help_names_nothing_that_is_refused(sherd):
         help_text = sherd.ok(command, "--help").text
         for option in ["--update", "--slack", "--layout", "arrival", "--repair", "--pyramid"]:
             assert option not in help_text
-    for command in ["append", "compact", "kv"]:
+    for command in ["append", "compact"]:
         assert f"\n  {command} " not in sherd.ok("--help").text
 
 
@@ -237,7 +243,7 @@ def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_knows_every_subcommand_and_option(sherd, shell):
     script = sherd.ok("completion", shell).text
-    for command in COMMANDS:
-        assert command in script
-        for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", sherd.ok(command, "--help").text, re.M):
+    for command in COMMANDS + KV:
+        assert all(word in script for word in command.split())
+        for option in re.findall(r"^  (?:-\w, )?--([a-z-]+)", sherd.ok(*command.split(), "--help").text, re.M):
             assert (f"-l {option}" if shell == "fish" else f"--{option}") in script

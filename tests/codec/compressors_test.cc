@@ -4,8 +4,8 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry zstd_codec, gzip_codec, zlib_codec, crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec,
-    numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
+extern const CodecEntry zstd_codec, gzip_codec, precomputed_gzip_codec, zlib_codec, crc32c_codec, crc32_codec,
+    adler32_codec, fletcher32_codec, numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
 }
 
 namespace sherd::test {
@@ -144,6 +144,23 @@ TEST(Gzip, AWrongChecksumOrLengthIsCorrupt) {
     EXPECT_EQ(code_of(decoded(*codec, damaged, 500)), ErrorCode::corrupt) << from_end;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, damaged, 64, 500)), ErrorCode::corrupt) << from_end;
   }
+}
+
+TEST(Gzip, OfThePrecomputedFormatIsOneMemberAndNothingMore) {
+  const auto codec = try_bytes_codec(precomputed_gzip_codec).value();
+  const auto any_number = try_bytes_codec(gzip_codec).value();
+  const Bytes bytes = sample(500);
+  const Bytes packed = encoded(*codec, bytes);
+  EXPECT_EQ(packed, encoded(*any_number, bytes));
+  EXPECT_EQ(decoded(*codec, packed, 500).value(), bytes);
+  EXPECT_EQ(decoded_in_blocks(*codec, packed, 64, 500).value(), bytes);
+  const Bytes nothing = encoded(*codec, {});
+  for (const Bytes& more : {packed, nothing, Bytes(1), Bytes(8)}) {
+    const Bytes longer = concatenated({packed, more});
+    EXPECT_EQ(code_of(decoded(*codec, longer, 2000)), ErrorCode::corrupt) << more.size();
+    EXPECT_EQ(code_of(decoded_in_blocks(*codec, longer, 64, 2000)), ErrorCode::corrupt) << more.size();
+  }
+  EXPECT_TRUE(decoded(*any_number, concatenated({packed, nothing}), 2000).has_value());
 }
 
 TEST(Gzip, WritesNoTimeAndNoName) {

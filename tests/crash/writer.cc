@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -206,6 +208,51 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
   }
 }
 
+// A shard of ids, whose values are changed in place and anew.
+
+sherd::neuroglancer::ShardedStore open_ids(const std::string& directory) {
+  sherd::neuroglancer::ShardedStoreOptions options{.writable = true, .config = config_of(1)};
+  options.config.max_unused = 0.9;
+  const auto sharding = must(sherd::Json::parse(
+      R"({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 2,
+          "shard_bits": 0, "minishard_index_encoding": "raw", "data_encoding": "raw"})"));
+  return must(sherd::neuroglancer::ShardedStore::open(directory, sharding, options));
+}
+
+void put_ids(const sherd::neuroglancer::ShardedStore& ids, const std::map<std::uint64_t, std::string>& values) {
+  std::vector<sherd::neuroglancer::ShardedStore::Item> items;
+  for (const auto& [id, value] : values) items.push_back({id, std::as_bytes(std::span(value))});
+  must(ids.put_many(items));
+}
+
+void prepare_ids(const std::string& directory) {
+  std::map<std::uint64_t, std::string> values;
+  for (std::uint64_t id = 0; id < 30; ++id) values[id] = std::to_string(id) + std::string(200, 'o');
+  put_ids(open_ids(directory), values);
+}
+
+/// An id and its value a line.
+void look_at_ids(const std::string& directory) {
+  const auto ids = open_ids(directory);
+  must(ids.list([&](std::uint64_t id, std::uint64_t) {
+    return std::printf("%llu %s\n", static_cast<unsigned long long>(id), must(ids.get(id)).value().c_str()) > 0;
+  }));
+}
+
+void change_ids(const std::string& directory, const std::string& deed, std::uint16_t value) {
+  const auto ids = open_ids(directory);
+  (void)::getppid();
+  const std::string text = std::to_string(value) + std::string(300, 'n');
+  if (deed == "ids-put") put_ids(ids, {{7, text}});
+  if (deed == "ids-put-many") put_ids(ids, {{7, text}, {8, text}, {100, text}});
+  if (deed == "ids-remove") must(ids.erase(7));
+  if (deed == "ids-rewrite") {
+    std::vector<std::uint64_t> most(28);
+    std::iota(most.begin(), most.end(), 0);
+    must(ids.erase_many(most));
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -228,6 +275,12 @@ int main(int count, char** words) {
     read_crowd(directory, static_cast<sherd::CacheMode>(number));
   else if (deed == "create-volume")
     create_volume(directory, number);
+  else if (deed == "ids-prepare")
+    prepare_ids(directory);
+  else if (deed == "ids-look")
+    look_at_ids(directory);
+  else if (deed.starts_with("ids-"))
+    change_ids(directory, deed, number);
   else
     do_deed(directory, deed, number, config);
   return 0;

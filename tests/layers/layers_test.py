@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 
-ROOMS = ["base", "codec", "store", "shard", "array", "format", "precomputed", "tools", "registry"]
+ROOMS = ["base", "codec", "store", "shard", "kv", "array", "format", "precomputed", "tools", "registry"]
 CODE = {".cpp", ".hpp", ".h", ".cc", ".py", ".cmake", ".js", ".mjs"}
 FOLDERS = ["include", "src", "cli", "python", "fuzz", "bench", "tests", "cmake", "script", "docs", "examples", ".ci"]
 GENERATED = {"node_modules", "__pycache__", "data", "corpus", ".pytest_cache", ".hypothesis"}

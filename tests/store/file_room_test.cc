@@ -62,6 +62,28 @@ TEST_F(FileStoreWithoutRoom, AFullDiskLeavesTheOldValueAndNothingElse) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
+TEST_F(FileStoreWithoutRoom, AnAmendmentThatFindsNoneIsCutOffAgain) {
+  store_->set("c/0", "old").value();
+  const int status = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 64 << 10, .rlim_max = 64 << 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    auto writer = store_->amend("c/0").value();
+    writer->write(0, as_bytes("new")).value();
+    const auto written = writer->write(3, as_bytes(std::string(70'000, 'x')));
+    const auto committed = writer->commit();
+    ::_exit(!written && written.error().code() == ErrorCode::io && !committed ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+  // The child ended without unwinding, as one that is killed: what it added lies behind the end.
+  EXPECT_EQ(store_->get("c/0").value()->substr(0, 3), "old");
+  auto writer = store_->amend("c/0").value();
+  writer->write(1 << 20, as_bytes("far")).value();
+  writer.reset();
+  EXPECT_LE(store_->open("c/0").value()->size().value(), 64U << 10);
+  EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
+}
+
 TEST_F(FileStoreWithoutRoom, ADiskWithoutAnyRoomRefusesToWrite) {
   store_->set("c/0", "old").value();
   const int status = in_child([&] {

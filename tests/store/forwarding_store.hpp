@@ -19,6 +19,7 @@ class ForwardingStore : public Store {
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
     return store_->write(key, size);
   }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return store_->amend(key); }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
   Result<bool> erase(const std::string& key) override { return store_->erase(key); }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }

@@ -29,6 +29,11 @@ class FailingStore final : public ForwardingStore {
     if (!writer) return writer;
     return std::make_unique<Writer>(*std::move(writer), *this, key);
   }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+    auto writer = store_->amend(key);
+    if (!writer) return writer;
+    return std::make_unique<Writer>(*std::move(writer), *this, key);
+  }
 
  private:
   class Source final : public ByteSource {

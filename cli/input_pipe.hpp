@@ -1,0 +1,41 @@
+// Input that can be read front to back only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sherd/options.hpp"
+#include "tools/files.hpp"
+
+namespace sherd::cli {
+
+/// Standard input, a named pipe or the like as a file. The first bytes can be looked at beforehand.
+class InputPipe final : public FileBytes {
+ public:
+  static std::unique_ptr<InputPipe> standard_input(const Config& config);
+  /// Waits until somebody writes into it.
+  static Result<std::unique_ptr<InputPipe>> open(const std::string& path, const Config& config);
+  InputPipe(const InputPipe&) = delete;
+  InputPipe& operator=(const InputPipe&) = delete;
+  ~InputPipe() override;
+  [[nodiscard]] bool random_access() const noexcept override { return false; }
+  [[nodiscard]] std::uint64_t size_bound() const noexcept override { return ~std::uint64_t{0}; }
+  Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override;
+  Result<void> check_end() override;
+  /// The next bytes without taking them: fewer than `count` at the end only.
+  Result<std::string_view> peek(std::size_t count);
+  /// As many bytes as there are.
+  Result<std::size_t> read_some(std::span<std::byte> into);
+
+ private:
+  InputPipe(int descriptor, const Config& config) : descriptor_(descriptor), interrupted_(config.interrupted) {}
+  Result<std::size_t> take(std::span<std::byte> into);
+
+  int descriptor_;
+  std::function<bool()> interrupted_;
+  std::string ahead_;
+};
+
+}  // namespace sherd::cli

@@ -1,0 +1,142 @@
+// sherd kv build: shards of ids from files that lines of JSON on standard input name. Files are read and encoded by all
+// threads, as many lines at a time as there are.
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/input_pipe.hpp"
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "cli/values.hpp"
+#include "sherd/sharded_build.hpp"
+#include "tools/files.hpp"
+
+namespace sherd::cli {
+namespace {
+
+using neuroglancer::BuildOptions;
+using neuroglancer::BuildReport;
+using neuroglancer::ShardedBuilder;
+
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::string_view kAsWhat = R"(a line is a JSON object such as {"id": 7, "path": "7.bin"})";
+
+struct Line {
+  std::uint64_t number;
+  std::string text;
+};
+
+/// Lines of standard input, as many as a block of it ends; the last one may lack its end.
+class Lines {
+ public:
+  explicit Lines(const Config& config) : input_(InputPipe::standard_input(config)) {}
+
+  /// Empty at the end only.
+  Result<std::vector<Line>> next() {
+    std::vector<Line> lines;
+    while (lines.empty() && !ended_) {
+      const std::size_t had = rest_.size();
+      rest_.resize(had + kBlockBytes);
+      SHERD_TRY(got, input_->read_some({reinterpret_cast<std::byte*>(rest_.data()) + had, kBlockBytes}));
+      rest_.resize(had + got);
+      ended_ = got < kBlockBytes;
+      if (ended_ && !rest_.empty()) rest_ += '\n';
+      cut(lines);
+      if (rest_.size() > kLongestLine)
+        return invalid_argument("line " + std::to_string(number_ + 1) + ": is too long; " + std::string(kAsWhat));
+    }
+    return lines;
+  }
+
+ private:
+  void cut(std::vector<Line>& lines) {
+    std::size_t begin = 0;
+    for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
+      ++number_;
+      if (rest_.find_first_not_of(" \t\r", begin) < end) lines.push_back({number_, rest_.substr(begin, end - begin)});
+      begin = end + 1;
+    }
+    rest_.erase(0, begin);
+  }
+
+  std::unique_ptr<InputPipe> input_;
+  std::string rest_;
+  std::uint64_t number_ = 0;
+  bool ended_ = false;
+};
+
+/// A number, or its digits as a string: what wrote the line may not know integers beyond 2^53.
+std::optional<std::uint64_t> id_of(const Json* value) {
+  if (value == nullptr) return std::nullopt;
+  return value->is_string() ? Json::number(value->text()).as_uint() : value->as_uint();
+}
+
+Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
+  const auto json = Json::parse(text);
+  if (!json) return invalid_argument(json.error().message() + "; " + std::string(kAsWhat));
+  const auto id = id_of(json->find("id"));
+  const Json* path = json->find("path");
+  if (!id) return invalid_argument("'id' must be an integer from 0 to 2^64-1; " + std::string(kAsWhat));
+  if (path == nullptr || !path->is_string())
+    return invalid_argument("'path' must name a file; " + std::string(kAsWhat));
+  SHERD_TRY(file, InputFile::open(path->text()));
+  Scratch bytes;
+  SHERD_TRY(bytes->resize(file->size_bound()));
+  SHERD_TRY(file->read_at(0, bytes->span()).in_key(path->text()));
+  return builder.add(*id, bytes->span());
+}
+
+struct KvBuild {
+  std::string url, sharding, memory = "128MiB", temporary;
+  bool overwrite = false;
+
+  Result<BuildReport> build(const Config& config) const {
+    if (sharding.empty()) return invalid_argument("--sharding: give the parameters, as JSON or @FILE");
+    SHERD_TRY(parameters, parse_json_argument(sharding).in([] { return "--sharding"; }));
+    BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
+    SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
+    options.config.memory_budget = bytes;
+    SHERD_TRY(builder, ShardedBuilder::create(url, parameters, std::move(options)));
+    Lines input(config);
+    for (;;) {
+      SHERD_TRY(lines, input.next().in([] { return "standard input"; }));
+      if (lines.empty()) return builder.finish();
+      SHERD_TRY(parallel_for(lines.size(), config, [&](std::size_t i) {
+        return add_file(builder, lines[i].text).in([&] { return "line " + std::to_string(lines[i].number); });
+      }));
+    }
+  }
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(report, at(url, build(session.guarded("build"))));
+    session.note("built " + print_count(report.shards, "shard") + " of " + print_count(report.ids, "value") + ": " +
+                 print_bytes(report.bytes));
+    if (session.json())
+      SHERD_TRY(
+          session.out().print(Json::Object{{"ids", report.ids}, {"shards", report.shards}, {"bytes", report.bytes}}));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_kv_build(Arguments& arguments) {
+  auto build = std::make_shared<KvBuild>();
+  arguments.argument("URL", build->url, "The directory of the shards");
+  arguments.text("--sharding", "JSON|@FILE", build->sharding,
+                 "The parameters, as the member `sharding` of an info document");
+  arguments.text(
+      "--memory", "SIZE", build->memory,
+      "Memory that the build may use, 8MiB or more and a file for each thread; 128MiB where absent. What does "
+      "not fit waits in a temporary file");
+  arguments.text("--temporary", "DIR", build->temporary, "Where the temporary file is; beside the shards where absent");
+  arguments.flag("--overwrite", build->overwrite, "Replace shards that exist");
+  arguments.examples(
+      {{"sherd kv build skeletons --sharding @sharding.json < list.ndjson",
+        R"(each line is such as {"id": 7, "path": "7.bin"}: the value of 7 is what that file holds)"},
+       {"jq -c '{id: .segment, path: .file}' all.json | sherd kv build meshes --sharding @sharding.json --memory 1GiB",
+        "lines that another program makes, in any order"}});
+  return [build](Session& session) { return build->run(session); };
+}
+
+}  // namespace sherd::cli

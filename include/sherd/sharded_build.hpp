@@ -1,0 +1,98 @@
+// Building shards of ids (Neuroglancer's uint64_sharded_v1) in bulk: values come in any order, shards are written once.
+//
+// What is built are the objects NAME.shard of one store. The bytes depend on the sharding and the values alone, not on
+// the order in which they came, on threads or on memory. Layout: docs/sharded-build.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/export.hpp"
+#include "sherd/json.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd::neuroglancer {
+
+/// Config::memory_budget bounds what a build holds at one time, 8 MiB at the least; half of it are values and their ids
+/// until they are sorted. Beyond that they stand in a temporary file, encoded, with 48 bytes a value.
+/// Not in it: a value that is larger, with its encoding, for each thread that encodes or writes one; the list of a
+/// minishard (72 bytes an id); 8 bytes a shard; scratch as in Config.
+/// Config::progress counts encoded bytes while shards are written; before that it is not called.
+struct BuildOptions {
+  bool overwrite = false;  ///< replace shards that exist; shards of which there is no id are left alone
+  /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
+  /// nearest above it that exists, otherwise the system's.
+  std::string temporary = {};
+  Config config = {};
+};
+
+struct BuildReport {
+  std::uint64_t ids = 0;
+  std::uint64_t shards = 0;
+  std::uint64_t bytes = 0;  ///< of all shards
+};
+
+/// Destroyed before finish() has succeeded it leaves nothing.
+class SHERD_API ShardedBuilder {
+ public:
+  /// `sharding` is the member `sharding` of an info document. Nothing is written to the store before finish().
+  static Result<ShardedBuilder> create(std::shared_ptr<Store> store, const Json& sharding, BuildOptions options = {});
+  static Result<ShardedBuilder> create(std::string_view url, const Json& sharding, BuildOptions options = {});
+  ShardedBuilder(ShardedBuilder&&) noexcept;
+  ShardedBuilder& operator=(ShardedBuilder&&) noexcept;
+  ~ShardedBuilder();
+
+  struct Value {
+    std::uint64_t id = 0;
+    std::span<const std::byte> bytes;
+  };
+  /// Encodes a value on the calling thread and keeps it; thread-safe. The bytes are not looked at afterwards.
+  Result<void> add(std::uint64_t id, std::span<const std::byte> bytes);
+  /// The same for several, which are encoded by all threads.
+  Result<void> add(std::span<const Value> values);
+
+  /// Writes every shard; once, after every add() has returned. Where one of them has failed this gives its error.
+  /// `invalid_argument` names an id that was added twice and `conflict` a shard that exists, both before the first
+  /// shard is written. Where writing fails, the shards that this build has made are erased again, unless with
+  /// `overwrite`: then each shard is the old one or the new one, whole.
+  Result<BuildReport> finish();
+
+ private:
+  class Build;
+  explicit ShardedBuilder(std::unique_ptr<Build> build);
+  std::unique_ptr<Build> build_;
+};
+
+/// A shard of about this size, before what cannot be foreseen of its compression.
+inline constexpr std::uint64_t kTargetShardBytes = std::uint64_t{128} << 20;
+
+/// A scale of a precomputed volume. Dimensions are x, y, z and, where shape has a fourth, the channel.
+struct VolumeToShard {
+  Shape shape;
+  Shape chunk_shape;  ///< of three dimensions or four; channels are in one chunk
+  DType dtype;
+  std::string encoding = "raw";
+  std::uint64_t target_shard_bytes = kTargetShardBytes;
+};
+/// The member `sharding` for the chunks of a volume, whose ids are compressed Morton codes: neighbours share a shard.
+/// The rule stands in docs/chunking.md. `invalid_argument` where the codes have more than 64 bits.
+SHERD_API Result<Json> choose_sharding(const VolumeToShard& volume);
+
+/// Values under ids without an order: skeletons, meshes, annotations.
+struct ValuesToShard {
+  std::uint64_t count = 0;
+  std::uint64_t mean_bytes = 0;  ///< of one value, encoded
+  std::uint64_t target_shard_bytes = kTargetShardBytes;
+};
+/// The member `sharding` for such values: ids are hashed. The rule stands in docs/chunking.md.
+SHERD_API Result<Json> choose_sharding(const ValuesToShard& values);
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,122 @@
+// Building shards of ids for sherd.neuroglancer: items of any iterable, a batch at a time, so that the interpreter is
+// asked for the next ones only and has nothing to do while they are encoded.
+#include "sherd/sharded_build.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "base/size.hpp"
+#include "python/bindings.hpp"
+#include "python/columns.hpp"
+#include "python/config.hpp"
+#include "python/json.hpp"
+#include "python/node.hpp"
+#include "python/numpy.hpp"
+
+namespace sherd::python {
+namespace {
+
+using namespace neuroglancer;
+
+constexpr std::size_t kBatchValues = 4096;
+constexpr std::uint64_t kLeastBatchBytes = std::uint64_t{1} << 20;
+
+std::uint64_t id_from(nb::handle value) {
+  if (PyIndex_Check(value.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+    const unsigned long long id = integer.is_valid() ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
+    if (PyErr_Occurred() == nullptr) return id;
+    PyErr_Clear();
+  }
+  throw Exception(invalid_argument("an id must be an int from 0 to 2**64 - 1, not " + quoted(value)));
+}
+
+/// Values of Python that a builder looks at, kept until it has done so.
+class Batch {
+ public:
+  Batch(ShardedBuilder& builder, std::uint64_t memory)
+      : builder_(builder), most_bytes_(std::max(kLeastBatchBytes, memory / 16)) {}
+
+  void add(nb::handle item) {
+    const nb::object pair = nb::steal(PySequence_Fast(item.ptr(), "an item must be a pair of an id and its bytes"));
+    if (!pair.is_valid()) throw nb::python_error();
+    if (PySequence_Fast_GET_SIZE(pair.ptr()) != 2)
+      throw Exception(invalid_argument("an item must be a pair of an id and its bytes, not " + quoted(item)));
+    PyObject** const parts = PySequence_Fast_ITEMS(pair.ptr());
+    const std::uint64_t id = id_from(parts[0]);
+    const auto bytes = views_.emplace_back(nb::handle(parts[1])).bytes();
+    values_.push_back({id, bytes});
+    bytes_ += bytes.size();
+    if (values_.size() >= kBatchValues || bytes_ >= most_bytes_) flush();
+  }
+
+  void flush() {
+    call([&] { return builder_.add(values_); });
+    values_.clear();
+    views_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  ShardedBuilder& builder_;
+  const std::uint64_t most_bytes_;
+  std::deque<BytesView> views_;
+  std::vector<ShardedBuilder::Value> values_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// `options`: overwrite, temporary and config.
+nb::dict build_shards(nb::handle place, nb::handle sharding, nb::handle items, const nb::dict& options) {
+  BuildOptions build{.overwrite = nb::cast<bool>(options["overwrite"]),
+                     .temporary = nb::cast<std::string>(options["temporary"]),
+                     .config = config_from(options["config"])};
+  const std::uint64_t memory = build.config.memory_budget;
+  const std::shared_ptr<Store> store = store_from(place, build.config);
+  const Json parameters = json_from(sharding);
+  ShardedBuilder builder = call(*store, [&] { return ShardedBuilder::create(store, parameters, std::move(build)); });
+  Batch batch(builder, memory);
+  for (const nb::handle item : items) batch.add(item);
+  batch.flush();
+  const BuildReport report = call(*store, [&] { return builder.finish(); });
+  nb::dict counts;
+  counts["ids"] = report.ids;
+  counts["shards"] = report.shards;
+  counts["bytes"] = report.bytes;
+  return counts;
+}
+
+}  // namespace
+
+void bind_sharded_build(nb::module_& module) {
+  module.attr("TARGET_SHARD_BYTES") = kTargetShardBytes;
+  module.def("build_shards", build_shards, nb::arg("store"), nb::arg("sharding"), nb::arg("items"), nb::arg("options"),
+             nb::sig("def build_shards(store: object, sharding: object, items: object, options: dict[str, typing.Any]) "
+                     "-> dict[str, int]"),
+             "Builds the shards of a store.");
+  module.def(
+      "parse_size", [](const std::string& text) { return parse_size(text).value(); }, nb::arg("text"),
+      "\"64MiB\" as bytes.");
+  module.def(
+      "choose_sharding",
+      [](nb::handle shape, nb::handle chunk_shape, nb::handle dtype, const nb::tuple& options) {
+        const VolumeToShard volume{shape_from(shape, "shape"), shape_from(chunk_shape, "chunk_shape"),
+                                   dtype_from(dtype), nb::cast<std::string>(options[0]),
+                                   nb::cast<std::uint64_t>(options[1])};
+        return json_to(choose_sharding(volume).value());
+      },
+      nb::arg("shape"), nb::arg("chunk_shape"), nb::arg("dtype"), nb::arg("options"),
+      nb::sig("def choose_sharding(shape: typing.Sequence[int], chunk_shape: typing.Sequence[int], dtype: object, "
+              "options: tuple[str, int]) -> dict[str, typing.Any]"),
+      "The parameters for a volume.");
+  module.def(
+      "choose_sharding_for_values",
+      [](std::uint64_t count, std::uint64_t mean_bytes, std::uint64_t target_shard_bytes) {
+        return json_to(choose_sharding(ValuesToShard{count, mean_bytes, target_shard_bytes}).value());
+      },
+      nb::arg("count"), nb::arg("mean_bytes"), nb::arg("target_shard_bytes"),
+      nb::sig("def choose_sharding_for_values(count: int, mean_bytes: int, target_shard_bytes: int) "
+              "-> dict[str, typing.Any]"),
+      "The parameters for values under ids without an order.");
+}
+
+}  // namespace sherd::python

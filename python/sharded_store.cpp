@@ -1,0 +1,191 @@
+// The class sherd.neuroglancer.ShardedStore: values by id.
+#include "sherd/sharded_store.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "python/columns.hpp"
+#include "python/config.hpp"
+#include "python/node.hpp"
+
+namespace sherd::python {
+namespace {
+
+using neuroglancer::ShardedStore;
+
+std::uint64_t id_from(nb::handle value) {
+  if (PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+    if (!integer.is_valid()) throw nb::python_error();
+    const unsigned long long id = PyLong_AsUnsignedLongLong(integer.ptr());
+    if (PyErr_Occurred() == nullptr) return id;
+    PyErr_Clear();
+  }
+  throw Exception(invalid_argument("an id is an int from 0 to 2**64 - 1, not " + quoted(value)));
+}
+
+std::vector<std::uint64_t> ids_from(nb::handle values) {
+  std::vector<std::uint64_t> ids;
+  for (const nb::handle value : nb::iter(values)) ids.push_back(id_from(value));
+  return ids;
+}
+
+nb::object bytes_or_none(const std::optional<std::string>& value) {
+  return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::none();
+}
+
+/// An engine call on a store, whose errors name where it is.
+template <class F>
+auto call_on(const ShardedStore& store, F&& run) {
+  return call([&] { return in_store(run(), store.url()); });
+}
+
+void make(ShardedStore* self, nb::handle url, nb::handle sharding, const std::string& mode, nb::handle settings) {
+  if (mode != "r" && mode != "r+")
+    throw Exception(invalid_argument("mode is \"r\" or \"r+\"; not '" + mode + "'").in_member("mode"));
+  neuroglancer::ShardedStoreOptions options;
+  options.writable = mode == "r+";
+  options.config = config_from(settings);
+  const Json json = sharding.is_none() ? Json() : json_from(sharding);
+  const std::shared_ptr<Store> store = store_from(url, options.config);
+  new (self) ShardedStore(call([&] { return in_store(ShardedStore::open(store, json, options), store->url()); }));
+}
+
+nb::list get_many(const ShardedStore& self, nb::handle wanted) {
+  const auto ids = ids_from(wanted);
+  const auto values = call_on(self, [&] { return self.get_many(ids); });
+  nb::list result;
+  for (const auto& value : values) result.append(bytes_or_none(value));
+  return result;
+}
+
+void put_many(const ShardedStore& self, nb::handle given) {
+  const nb::object pairs = nb::hasattr(given, "items") ? given.attr("items")() : nb::borrow(given);
+  std::vector<std::unique_ptr<BytesView>> views;  // of objects that an iterator may make and let go
+  std::vector<ShardedStore::Item> items;
+  for (const nb::handle pair : nb::iter(pairs)) {
+    if (nb::len(pair) != 2) throw Exception(invalid_argument("an item is (id, bytes), not " + quoted(pair)));
+    views.push_back(std::make_unique<BytesView>(pair[1]));
+    items.push_back({id_from(pair[0]), views.back()->bytes(), {}});
+  }
+  call_on(self, [&] { return self.put_many(items); });
+}
+
+nb::list list(const ShardedStore& self) {
+  std::vector<std::uint64_t> ids;
+  call_on(self, [&] {
+    return self.list([&](std::uint64_t id, std::uint64_t) {
+      ids.push_back(id);
+      return true;
+    });
+  });
+  nb::list result;
+  for (const std::uint64_t id : ids) result.append(nb::int_(id));
+  return result;
+}
+
+nb::tuple reduce_sharded(nb::handle self) {
+  const auto& store = nb::cast<const ShardedStore&>(self);
+  if (store.url().starts_with("memory:"))
+    throw Exception(invalid_argument(
+        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+  return nb::make_tuple(
+      self.type(), nb::make_tuple(store.url().c_str(), json_to(store.sharding()), store.options().writable ? "r+" : "r",
+                                  config_to(store.options().config)));
+}
+
+void bind_reading(nb::class_<ShardedStore>& type) {
+  type.def(
+          "get",
+          [](const ShardedStore& self, nb::handle id) {
+            const std::uint64_t wanted = id_from(id);
+            return bytes_or_none(call_on(self, [&] { return self.get(wanted); }));
+          },
+          nb::arg("id").none(), nb::sig("def get(self, id: int) -> bytes | None"), "The value of an id, or None.")
+      .def("get_many", get_many, nb::arg("ids"),
+           nb::sig("def get_many(self, ids: collections.abc.Iterable[int]) -> list[bytes | None]"),
+           "The values of many ids, in their order: neighbours are read together, shards in parallel.")
+      .def(
+          "__contains__",
+          [](const ShardedStore& self, nb::handle id) {
+            const std::uint64_t wanted = id_from(id);
+            return call_on(self, [&] { return self.contains(wanted); });
+          },
+          nb::arg("id").none(), nb::sig("def __contains__(self, id: object) -> bool"))
+      .def("list", list, nb::sig("def list(self) -> list[int]"),
+           "The ids of all values: by shard, inside it by minishard, inside that ascending.");
+}
+
+void bind_writing(nb::class_<ShardedStore>& type) {
+  type.def(
+          "put",
+          [](const ShardedStore& self, nb::handle id, nb::handle value) {
+            const BytesView view(value);
+            const ShardedStore::Item item{id_from(id), view.bytes(), {}};
+            call_on(self, [&] { return self.put(item); });
+          },
+          nb::arg("id").none(), nb::arg("value"),
+          nb::sig("def put(self, id: int, value: bytes | bytearray | memoryview) -> None"),
+          "Stores a value, or replaces the one of this id. A shard that stands is added to and not written anew, as "
+          "long "
+          "as no more than `max_unused` of it is dead.")
+      .def("put_many", put_many, nb::arg("items"),
+           nb::sig("def put_many(self, items: collections.abc.Mapping[int, bytes] | "
+                   "collections.abc.Iterable[tuple[int, bytes]]) -> None"),
+           "Stores many values, each id once: one new list for each minishard, shards in parallel.")
+      .def(
+          "delete",
+          [](const ShardedStore& self, nb::handle id) {
+            const std::uint64_t wanted = id_from(id);
+            return call_on(self, [&] { return self.erase(wanted); });
+          },
+          nb::arg("id").none(), nb::sig("def delete(self, id: int) -> bool"), "Deletes a value; whether there was one.")
+      .def(
+          "delete_many",
+          [](const ShardedStore& self, nb::handle wanted) {
+            const auto ids = ids_from(wanted);
+            return call_on(self, [&] { return self.erase_many(ids); });
+          },
+          nb::arg("ids"), nb::sig("def delete_many(self, ids: collections.abc.Iterable[int]) -> int"),
+          "Deletes many values; how many there were.")
+      .def(
+          "compact",
+          [](const ShardedStore& self) {
+            const auto compacted = call_on(self, [&] { return self.compact(); });
+            nb::dict report;
+            report["reclaimed"] = compacted.reclaimed;
+            report["shards"] = compacted.shards;
+            return report;
+          },
+          nb::sig("def compact(self) -> dict[str, int]"),
+          "Writes every shard with dead bytes anew without them: {'reclaimed': bytes, 'shards': how many}.");
+}
+
+}  // namespace
+
+void bind_sharded_store(nb::module_& module) {
+  nb::class_<ShardedStore> type(
+      module, "ShardedStore",
+      "Values by 64-bit id in Neuroglancer's shards, `neuroglancer_uint64_sharded_v1`.\n\n"
+      "url: a path, a URL or a Store, the directory of the shards. sharding: the member of that name of an info "
+      "document, as a dict; None takes it from the object `info` there or in a directory above. mode: \"r\" reads, "
+      "\"r+\" writes too. config: settings of this handle, as elsewhere. Source: Neuroglancer's precomputed format.");
+  type.def("__init__", make, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r",
+           nb::arg("config") = nb::none(),
+           nb::sig("def __init__(self, url: str | os.PathLike[str] | Store, sharding: collections.abc.Mapping[str, "
+                   "typing.Any] | None = None, mode: str = 'r', config: dict[str, typing.Any] | None = None) -> None"));
+  bind_reading(type);
+  bind_writing(type);
+  type.def_prop_ro(
+          "url", [](const ShardedStore& self) { return self.url(); }, "Where the shards are.")
+      .def_prop_ro(
+          "sharding", [](const ShardedStore& self) { return json_to(self.sharding()); },
+          "The whole of its sharding, as a dict.", nb::sig("def sharding(self) -> dict[str, typing.Any]"))
+      .def_prop_ro(
+          "read_only", [](const ShardedStore& self) { return !self.options().writable; },
+          "Whether it refuses to write.")
+      .def("__repr__", [](const ShardedStore& self) { return "<sherd.neuroglancer.ShardedStore " + self.url() + ">"; })
+      .def("__reduce__", reduce_sharded, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+}
+
+}  // namespace sherd::python

@@ -1,0 +1,82 @@
+"""Shards of ids: building them in bulk, and choosing their parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _arguments, _sherd
+from ._errors import InvalidArgument
+
+BytesLike = bytes | bytearray | memoryview
+
+
+def _bytes(size: int | str, name: str) -> int:
+    if isinstance(size, str):
+        return _sherd.parse_size(size)
+    if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size < 2**64:
+        raise InvalidArgument(f'must be an int or a text such as "64MiB", not {size!r}', member=name)
+    return size
+
+
+def build(
+    url: str | os.PathLike[str] | _sherd.Store,
+    sharding: Mapping[str, Any],
+    items: Iterable[tuple[int, BytesLike]],
+    *,
+    memory: int | str = "128MiB",
+    threads: int | None = None,
+    overwrite: bool = False,
+    temporary: str | os.PathLike[str] | None = None,
+    config: dict[str, Any] | None = None,
+) -> dict[str, int]:
+    """Builds all shards of a store of ids from items in any order, and gives {"ids", "shards", "bytes"}.
+
+        sharding = sherd.neuroglancer.choose_sharding_for_values(len(meshes), 20_000)
+        sherd.neuroglancer.build("meshes", sharding, meshes.items())
+
+    url: the directory of the shards, where the `info` document's key leads. sharding: as the member `sharding` of that
+    document. items: pairs of an id and its value, which is encoded by all threads while the next ones are asked for.
+    Values that do not fit into `memory` (8MiB at the least) wait, encoded, in a temporary file without a name, beside the
+    shards or in the directory `temporary`. The bytes of the shards depend on sharding and items alone, not on their order.
+
+    An id that comes twice is InvalidArgument and a shard that exists Conflict, before anything is written. With
+    `overwrite` shards are replaced, each at once; those of which there is no id are left alone. Without it, a build that
+    fails leaves nothing.
+    """
+    settings = {**(config or {}), "memory_budget": _bytes(memory, "memory")}
+    if threads is not None:
+        settings["threads"] = threads
+    options = {
+        "overwrite": _arguments.flag(overwrite, "overwrite"),
+        "temporary": "" if temporary is None else os.fspath(temporary),
+        "config": settings,
+    }
+    return _sherd.build_shards(_arguments.store(url, "url"), sharding, items, options)
+
+
+def choose_sharding(
+    shape: Sequence[int],
+    chunk_shape: Sequence[int],
+    dtype: Any,
+    *,
+    encoding: str = "raw",
+    target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES,
+) -> dict[str, Any]:
+    """The member `sharding` for a scale of a precomputed volume: neighbouring chunks share a shard of about
+    `target_shard_bytes`.
+
+    shape: (x, y, z), or (x, y, z, channel); chunk_shape: the same, where the channel may be left out. encoding: as in
+    the `info` document. The rule stands in docs/chunking.md.
+    """
+    options = encoding, _bytes(target_shard_bytes, "target_shard_bytes")
+    return _sherd.choose_sharding(shape, chunk_shape, dtype, options)
+
+
+def choose_sharding_for_values(
+    count: int, mean_bytes: int, *, target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES
+) -> dict[str, Any]:
+    """The member `sharding` for so many values under ids without an order, such as skeletons, meshes and annotations,
+    whose encodings have so many bytes on average. The rule stands in docs/chunking.md."""
+    return _sherd.choose_sharding_for_values(count, mean_bytes, _bytes(target_shard_bytes, "target_shard_bytes"))

@@ -1,0 +1,91 @@
+// What the calls of a ShardedStore share: its shards as objects, and their lists and values as they are read.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/cache.hpp"
+#include "base/pool.hpp"
+#include "shard/reader.hpp"
+#include "shard/uint64.hpp"
+#include "sherd/sharded_store.hpp"
+
+namespace sherd::neuroglancer {
+
+struct ShardedStore::State {
+  State(std::shared_ptr<Store> at, Uint64Format how, const ShardedStoreOptions& chosen)
+      : store(std::move(at)), format(std::move(how)), options(chosen), cache(chosen.config.cache_bytes) {}
+
+  /// With the codecs of the precomputed format.
+  static Result<std::shared_ptr<State>> make(std::shared_ptr<Store> store, const Json& sharding, CodecTable table,
+                                             const ShardedStoreOptions& options);
+
+  [[nodiscard]] const Config& config() const noexcept { return options.config; }
+  [[nodiscard]] std::uint64_t gap() const { return config().coalesce_gap.value_or(store->traits().coalesce_gap); }
+  [[nodiscard]] MinishardReading reading() const { return {format, config().limits, cache, gap()}; }
+
+  std::shared_ptr<Store> store;
+  Uint64Format format;
+  ShardedStoreOptions options;
+  mutable Cache cache;
+};
+
+/// The names under which a shard may stand. The pair is what the format had before: the array at the beginning of a
+/// shard as an object of its own, and all that follows as another.
+struct ShardKeys {
+  ShardKeys(const Uint64Sharding& sharding, std::uint64_t number)
+      : shard(sharding.name(number) + ".shard"),
+        index(sharding.name(number) + ".index"),
+        data(sharding.name(number) + ".data") {}
+  std::string shard, index, data;
+};
+
+struct OpenedShard {
+  std::shared_ptr<ByteSource> source;  ///< null: there is none
+  bool is_pair = false;
+};
+Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number);
+/// The numbers of all shards, ascending.
+Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state);
+
+/// Something to be done with the present version of a shard (nullptr where there is none), done again with a newer one
+/// where it was changed meanwhile. `again` says which attempt it is.
+using ShardRead = std::function<Result<void>(ByteSource* source, unsigned attempt)>;
+Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read);
+
+/// Calls visit(minishard, list) for those of the shard's minishards that have a list, in ascending order. Holds few of
+/// them at a time. A visit that fails or gives false ends it; false where one did.
+using ListVisit = std::function<Result<bool>(std::uint64_t minishard, const MinishardIndex& list)>;
+Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
+                           std::uint64_t first = 0);
+
+/// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
+struct ValueReading {
+  std::span<const MinishardIndex::Chunk> chunks;
+  std::function<Result<void>(std::size_t, std::span<const std::byte>)> visit;
+  Budget& budget;
+  bool alone = false;  ///< each with a read of its own
+};
+Result<void> read_values(const ShardedStore::State& state, ByteSource& source, const ValueReading& values);
+
+/// How many bytes before each of these chunks belong to it; all 0 where the store was not told of any. `corrupt` where
+/// a shard has not so much before it.
+Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
+                                                   std::span<const MinishardIndex::Chunk> chunks);
+
+/// What is known of a whole shard.
+struct Survey {
+  std::uint64_t chunks = 0;
+  std::uint64_t dead = 0;  ///< bytes of no use
+};
+/// From the cache where it has that generation's, otherwise from all lists. `corrupt` where one of them is damaged, or
+/// holds an id that belongs elsewhere, or a chunk that is part of the index: then nothing may be written, since a value
+/// would be lost.
+Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source);
+void keep_survey(const ShardedStore::State& state, const std::string& name, const Generation& generation,
+                 Survey survey);
+
+}  // namespace sherd::neuroglancer

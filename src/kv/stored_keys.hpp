@@ -1,0 +1,81 @@
+// Sorted lists of ids, in memory or in a temporary file, and how many of them become one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shard/extent.hpp"
+#include "shard/uint64.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// An id, and where its encoded value stands among all values of a build. Written to temporary files as it is.
+struct StoredKey {
+  std::uint64_t id;
+  Extent value;
+};
+
+/// The number that orders ids by shard and then by minishard.
+[[nodiscard]] inline std::uint64_t route_of(const Uint64Sharding& sharding, std::uint64_t id) noexcept {
+  const Uint64Sharding::Place place = sharding.place(id);
+  return sharding.minishard_bits == 0 ? place.shard : place.shard << sharding.minishard_bits | place.minishard;
+}
+
+/// Reads a list once, from its beginning to its end.
+class KeyStream {
+ public:
+  /// Of keys that the caller keeps.
+  explicit KeyStream(std::span<const StoredKey> keys) : ready_(keys) {}
+  /// Of keys at a place of a source, `at_once` of them in memory.
+  KeyStream(ByteSource& source, Extent where, std::size_t at_once)
+      : source_(&source), where_(where), buffer_(std::max<std::size_t>(1, at_once)) {}
+
+  /// The next key, which stays until another is asked for; nullptr at the end.
+  Result<const StoredKey*> peek() {
+    if (next_ < ready_.size() || where_.length == 0) return next_ < ready_.size() ? &ready_[next_] : nullptr;
+    return refill();
+  }
+  void pop() noexcept { ++next_; }
+
+ private:
+  Result<const StoredKey*> refill();
+
+  std::span<const StoredKey> ready_;
+  std::size_t next_ = 0;
+  ByteSource* source_ = nullptr;
+  Extent where_;  ///< what has not been read
+  std::vector<StoredKey> buffer_;
+};
+
+/// Many sorted streams as one; `invalid_argument` names an id that comes twice.
+class KeyMerger {
+ public:
+  KeyMerger(const Uint64Sharding& sharding, std::vector<KeyStream> streams)
+      : sharding_(sharding), streams_(std::move(streams)) {}
+  Result<void> start();
+  /// Replaces `into` by the next keys, at most so many; none at the end.
+  Result<void> next(std::size_t most, std::vector<StoredKey>& into);
+
+ private:
+  struct Head {
+    std::uint64_t route;
+    StoredKey key;
+    std::size_t stream;
+    /// For a heap with the first at the top.
+    friend bool operator<(const Head& a, const Head& b) noexcept {
+      return a.route != b.route ? a.route > b.route : a.key.id > b.key.id;
+    }
+  };
+  Result<void> push(std::size_t stream);
+
+  const Uint64Sharding sharding_;
+  std::vector<KeyStream> streams_;
+  std::vector<Head> heads_;
+  std::optional<std::uint64_t> last_;
+};
+
+[[nodiscard]] Error given_twice(std::uint64_t id);
+
+}  // namespace sherd

@@ -1,0 +1,106 @@
+// Ways into a store of ids: which directory holds the shards, and where its sharding is written down. Every info
+// document of Neuroglancer's has it in a member `sharding`: at the top for skeletons and meshes, which stand beside it,
+// and inside a member with a `key`, the path of a directory, for scales of a volume and indices of annotations.
+#include "sherd/sharded_store.hpp"
+
+#include <filesystem>
+
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "kv/state.hpp"
+#include "place.hpp"
+#include "registry.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+/// A directory of shards that an info document speaks of.
+struct ShardedPart {
+  std::string key;  // relative to the document; empty: beside it
+  Json sharding;
+};
+
+void add_part(const Json& object, std::vector<ShardedPart>& parts) {
+  const Json* key = object.find("key");
+  const Json* sharding = object.find("sharding");
+  if (key == nullptr || !key->is_string() || sharding == nullptr || !sharding->is_object()) return;
+  parts.push_back({std::filesystem::path(key->text()).lexically_normal().generic_string(), *sharding});
+}
+
+std::vector<ShardedPart> parts_of(const Json& info) {
+  std::vector<ShardedPart> parts;
+  if (const Json* sharding = info.find("sharding"); sharding != nullptr && sharding->is_object())
+    parts.push_back({"", *sharding});
+  for (const char* member : {"scales", "relationships", "spatial"}) {
+    const Json* list = info.find(member);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const Json& element : list->elements()) add_part(element, parts);
+  }
+  if (const Json* by_id = info.find("by_id")) add_part(*by_id, parts);
+  return parts;
+}
+
+/// The sharded parts that the object `info` in a store names; nullopt where there is none.
+Result<std::optional<std::vector<ShardedPart>>> read_parts(Store& store, const Limits& limits) {
+  SHERD_TRY(text, store.get("info", limits.metadata_bytes));
+  if (!text) return std::optional<std::vector<ShardedPart>>();
+  auto info = Json::parse(*text, limits.json_depth, limits.json_values);
+  if (!info) return std::move(info).error().in_key("info");
+  return std::optional(parts_of(*info));
+}
+
+Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
+  if (parts.empty()) return invalid_argument("describes nothing that is sharded; give a sharding").in_key("info");
+  std::string keys;
+  for (const ShardedPart& part : parts) keys += (keys.empty() ? "" : ", ") + part.key;
+  return invalid_argument("describes several sharded parts (" + keys + "); give the URL of one of them, such as " +
+                          url + (url.ends_with('/') ? "" : "/") + parts.front().key)
+      .in_key("info");
+}
+
+/// The sharding that an info document in a directory above has for the directory of this store.
+Result<Json> sharding_from_above(const Store& store, const Config& config) {
+  Json found;
+  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+    SHERD_TRY(above, file_store(directory, config));
+    auto parts = read_parts(*above, config.limits);
+    // An info document further up that cannot be read has nothing to do with this place.
+    if (!parts || !*parts) return false;
+    for (const ShardedPart& part : **parts)
+      if (part.key == path) found = part.sharding;
+    return true;
+  }));
+  if (!found.is_null()) return found;
+  return not_found("no info document at " + store.url() + " or above says how it is sharded; give a sharding");
+}
+
+}  // namespace
+
+Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
+                                        const ShardedStoreOptions& options) {
+  Json chosen = sharding;
+  if (chosen.is_null()) {
+    SHERD_TRY(parts, read_parts(*store, options.config.limits));
+    if (!parts) {
+      SHERD_TRY(above, sharding_from_above(*store, options.config));
+      chosen = std::move(above);
+    } else if (parts->size() != 1) {
+      return ambiguous(store->url(), *parts);
+    } else {
+      chosen = std::move(parts->front().sharding);
+      const std::string& key = parts->front().key;
+      if (key.starts_with("..")) return ambiguous(store->url(), *parts);
+      if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
+    }
+  }
+  SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), options));
+  return ShardedStore(std::move(state));
+}
+
+Result<ShardedStore> ShardedStore::open(std::string_view url, const Json& sharding,
+                                        const ShardedStoreOptions& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return open(std::move(store), sharding, options);
+}
+
+}  // namespace sherd::neuroglancer

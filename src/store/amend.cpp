@@ -1,0 +1,61 @@
+// Amending where a store cannot change what stands: a whole new version, of which the bytes that stay are copied. What
+// is overwritten waits for the commit, so that no byte is written twice: stores that upload cannot take one back.
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+namespace {
+
+class CopyingAmender final : public ObjectWriter {
+ public:
+  CopyingAmender(std::unique_ptr<ObjectWriter> writer, std::shared_ptr<ByteSource> old, std::uint64_t size)
+      : writer_(std::move(writer)), old_(std::move(old)), size_(size) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    if (offset >= size_) return writer_->write(offset, bytes);
+    const auto end = checked_add(offset, bytes.size());
+    if (!end || *end > size_)
+      return invalid_argument("a write lies on both sides of the object's end").in_key(old_->name());
+    const std::lock_guard guard(mutex_);
+    overwrites_[offset].assign(bytes.begin(), bytes.end());
+    return {};
+  }
+
+  Result<void> commit(const Condition& condition) override {
+    std::uint64_t at = 0;
+    for (const auto& [offset, bytes] : overwrites_) {
+      SHERD_TRY(writer_->copy(*old_, at, offset - at, at));
+      SHERD_TRY(writer_->write(offset, bytes));
+      at = offset + bytes.size();
+    }
+    SHERD_TRY(writer_->copy(*old_, at, size_ - at, at));
+    if (condition.kind != Condition::Kind::always) return writer_->commit(condition);
+    SHERD_TRY(generation, old_->generation());
+    return writer_->commit(Condition::matches(std::move(generation)));
+  }
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
+
+ private:
+  std::unique_ptr<ObjectWriter> writer_;
+  std::shared_ptr<ByteSource> old_;
+  const std::uint64_t size_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::vector<std::byte>> overwrites_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ObjectWriter>> Store::amend(const std::string& key) {
+  SHERD_TRY(writer, write(key));
+  SHERD_TRY(source, open(key));
+  if (!source) return not_found("there is no object to amend").in_key(key);
+  SHERD_TRY(size, source->size());
+  return std::make_unique<CopyingAmender>(std::move(writer), std::move(source), size);
+}
+
+}  // namespace sherd

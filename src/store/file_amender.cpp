@@ -1,0 +1,142 @@
+// Changing a file in place, by the protocol at the top of file.cpp: what is added is written and synced while nothing
+// refers to it, then single words of what stood before are overwritten, and that is synced. Until the first of those
+// words is written, giving up cuts off what was added.
+#include "store/file_amender.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "store/file_lock.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
+
+/// Clients of a network file system keep pages of their own, and need not see two writes in their order.
+bool is_local(int fd) noexcept {
+  constexpr std::uint32_t kCifs = 0xff534d42, kSmb2 = 0xfe534d42;
+  struct statfs system{};
+  if (::fstatfs(fd, &system) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(system.f_type);
+  return type != NFS_SUPER_MAGIC && type != kCifs && type != kSmb2 && type != V9FS_MAGIC && type != AFS_SUPER_MAGIC;
+}
+
+}  // namespace
+
+Result<Fd> FileAmender::open(int directory, const std::string& name, struct stat& status) {
+  Fd file(::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!file && errno == ENOENT) return not_found("there is no object to amend");
+  // Of several names each would see the change, while an object that is replaced leaves the others as they are.
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
+      !is_local(file.get()))
+    return Fd();
+  return file;
+}
+
+FileAmender::FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status,
+                         bool durable)
+    : key_(std::move(key)),
+      hold_(std::move(hold)),
+      object_(std::move(object)),
+      status_(status),
+      durable_(durable),
+      process_(::getpid()) {}
+
+FileAmender::~FileAmender() { end(); }
+
+void FileAmender::end() noexcept {
+  if (!hold_) return;
+  // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay behind the end.
+  if (!overwritten_ && process_ == ::getpid()) (void)!::ftruncate(object_.get(), status_.st_size);
+  hold_->beneath.reset();
+  hold_->end_writer();
+  hold_.reset();
+}
+
+Error FileAmender::failed(std::string_view action, int code) {
+  failed_ = true;
+  return system_error(action, key_, code).in_key(key_);
+}
+
+Result<void> FileAmender::usable() const {
+  if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+  if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
+  return {};
+}
+
+Result<void> FileAmender::put(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(object_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return failed("write", count < 0 ? errno : ENOSPC);
+    offset += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<void> FileAmender::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  SHERD_TRY(usable());
+  const auto end = checked_add(offset, bytes.size());
+  if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
+  if (offset >= old_size()) return put(offset, bytes);
+  if (*end > old_size()) return invalid_argument("a write lies on both sides of the object's end").in_key(key_);
+  const std::lock_guard guard(mutex_);
+  overwrites_[offset].assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+Result<void> FileAmender::check(const Condition& condition) const {
+  if (condition.kind == Condition::Kind::absent) return conflict("the object exists already").in_key(key_);
+  if (condition.kind == Condition::Kind::matches && generation_of(status_) != condition.generation)
+    return conflict("another writer has changed the object").in_key(key_);
+  struct stat named{};
+  const int directory = static_cast<FileLock&>(*hold_->beneath).directory();
+  const std::string name(split_key(key_).name);
+  if (::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_dev != status_.st_dev ||
+      named.st_ino != status_.st_ino)
+    return conflict("the object was replaced while it was amended").in_key(key_);
+  return {};
+}
+
+/// After a failed fsync the pages may count as written although they are not, so it is never repeated.
+Result<void> FileAmender::sync() {
+  if (durable_ && ::fsync(object_.get()) != 0) return failed("sync", errno);
+  return {};
+}
+
+Result<void> FileAmender::overwrite() {
+  for (const auto& [offset, bytes] : overwrites_) {
+    overwritten_ = true;
+    SHERD_TRY(put(offset, bytes));
+  }
+  overwritten_ = true;
+  struct stat status{};
+  if (::fstat(object_.get(), &status) != 0) return failed("look at", errno);
+  const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_after(status.st_mtim)};
+  if (::futimens(object_.get(), times) != 0) return failed("set the time of", errno);
+  SHERD_TRY(sync());
+  if (::fstat(object_.get(), &status) != 0) return failed("look at", errno);
+  committed_ = generation_of(status);
+  return {};
+}
+
+Result<void> FileAmender::commit(const Condition& condition) {
+  SHERD_TRY(usable());
+  auto done = check(condition);
+  if (done) done = sync();
+  if (done)
+    done = overwrite().in([] { return "the new version is in place in parts, and may not outlive a power failure"; });
+  end();
+  return done;
+}
+
+}  // namespace sherd

@@ -1,0 +1,56 @@
+// An object of a file store that is changed in place: bytes behind its end, and a few before it.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sherd/store.hpp"
+#include "store/file_tree.hpp"
+#include "store/key_locks.hpp"
+
+namespace sherd {
+
+class FileAmender final : public ObjectWriter {
+ public:
+  /// The object `name` as the only name of a regular file of a local file system, open for writing; otherwise no Fd:
+  /// then it has to be replaced. `not_found` where there is none.
+  static Result<Fd> open(int directory, const std::string& name, struct stat& status);
+
+  /// `hold` is the key's, with a FileLock beneath and this as its only writer.
+  FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status, bool durable);
+  ~FileAmender() override;
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  Result<void> commit(const Condition& condition) override;
+  [[nodiscard]] Generation committed() const override { return committed_; }
+
+ private:
+  [[nodiscard]] std::uint64_t old_size() const noexcept { return static_cast<std::uint64_t>(status_.st_size); }
+  [[nodiscard]] Error failed(std::string_view action, int code);
+  void end() noexcept;
+  Result<void> usable() const;
+  Result<void> put(std::uint64_t offset, std::span<const std::byte> bytes);
+  Result<void> check(const Condition& condition) const;
+  Result<void> sync();
+  Result<void> overwrite();
+
+  std::string key_;
+  std::shared_ptr<KeyHold> hold_;  ///< null after the commit
+  Fd object_;
+  const struct stat status_;  ///< before anything was changed
+  const bool durable_;
+  const pid_t process_;
+  Generation committed_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::vector<std::byte>> overwrites_;  ///< for the commit, by offset
+  bool overwritten_ = false;                                    ///< what was added is referred to
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace sherd

@@ -1,0 +1,93 @@
+// How much memory a build takes: what a child process grows by at its largest, against the budget it was given.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <iostream>
+
+#include "tests/kv/shards_testing.hpp"
+#include "tests/memory.hpp"
+#include "tests/store/temp_dir.hpp"
+
+#if SHERD_MEASURES_MEMORY
+
+namespace sherd::kv_testing {
+namespace {
+
+using neuroglancer::BuildOptions;
+using neuroglancer::ShardedBuilder;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr unsigned kThreads = 4;
+// Pages of the library and of the heap that the first build touches.
+constexpr std::uint64_t kOverhead = 8 * kMiB;
+
+/// What a child grows by that builds in a directory of its own.
+std::uint64_t growth(const Uint64Sharding& sharding, std::uint64_t budget,
+                     const std::function<void(ShardedBuilder&)>& fill) {
+  int ends[2];
+  if (::pipe(ends) != 0) return ~std::uint64_t{0};
+  const TempDir directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::uint64_t grown = ~std::uint64_t{0};
+    try {
+      BuildOptions options;
+      options.config.memory_budget = budget;
+      options.config.threads = kThreads;
+      options.config.durable = false;
+      const std::uint64_t before = memory_field("VmRSS");
+      auto store = file_store(directory.path(), options.config).value();
+      auto builder = ShardedBuilder::create(std::move(store), sharding.json(), options).value();
+      fill(builder);
+      builder.finish().value();
+      grown = memory_field("VmHWM") - before;
+    } catch (const std::exception& thrown) {
+      std::cerr << thrown.what() << '\n';
+    }
+    ::_exit(::write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::uint64_t grown = ~std::uint64_t{0};
+  if (::read(ends[0], &grown, sizeof grown) != sizeof grown) grown = ~std::uint64_t{0};
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status == 0 ? grown : ~std::uint64_t{0};
+}
+
+/// A million ids take 47 MiB with their records, more than either budget's arenas.
+void fill_with_small_values(ShardedBuilder& builder) {
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) add(builder, scrambled(i), "16 bytes of text").value();
+}
+
+TEST(BuildMemory, OfAMillionShuffledIdsIsWithinTheBudget) {
+  const Uint64Sharding many{.minishard_bits = 8, .shard_bits = 4, .gzip_index = true};
+  EXPECT_LE(growth(many, 16 * kMiB, fill_with_small_values), 16 * kMiB + kOverhead);
+  EXPECT_LE(growth(many, 40 * kMiB, fill_with_small_values), 40 * kMiB + kOverhead);
+}
+
+TEST(BuildMemory, OfOneShardWithAllIdsIsWithinTheBudget) {
+  EXPECT_LE(growth({.minishard_bits = 12, .gzip_index = true}, 16 * kMiB, fill_with_small_values),
+            16 * kMiB + kOverhead);
+}
+
+TEST(BuildMemory, OfManyMinishardsIsWithinTheBudget) {
+  EXPECT_LE(growth({.minishard_bits = 22}, 16 * kMiB, fill_with_small_values), 16 * kMiB + kOverhead)
+      << "64 MiB of array";
+}
+
+TEST(BuildMemory, OfLargeShardsIsNoMoreThanOfSmallOnes) {
+  const std::string value(256 << 10, 'v');
+  const auto fill = [&](ShardedBuilder& builder) {
+    for (std::uint64_t id = 0; id < 8 * 256; ++id) add(builder, scrambled(id), value).value();
+  };
+  EXPECT_LE(growth({.minishard_bits = 3, .shard_bits = 3}, 16 * kMiB, fill), 16 * kMiB + kOverhead)
+      << "8 shards of 64 MiB";
+}
+
+}  // namespace
+}  // namespace sherd::kv_testing
+
+#endif

@@ -1,0 +1,117 @@
+// Objects that are amended: over every store, and what is special where the file itself is changed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/buffer.hpp"
+#include "tests/store/every_store.hpp"
+
+namespace sherd {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+class EveryAmendableStore : public EveryStore {};
+INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kKinds),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(EveryAmendableStore, AmendsAnObjectBehindItsEndAndBeforeIt) {
+  set("k", "0123456789");
+  const auto before = store_->open("k").value()->generation().value();
+  auto writer = store_->amend("k").value();
+  writer->write(12, as_bytes("CD")).value();
+  writer->write(2, as_bytes("xy")).value();
+  writer->write(8, as_bytes("z")).value();
+  writer->write(10, as_bytes("AB")).value();
+  EXPECT_EQ(get("k")->substr(0, 10), "0123456789") << "before the commit";
+  EXPECT_FALSE(writer->write(9, as_bytes("on both sides")));
+  writer->commit().value();
+  EXPECT_EQ(get("k"), "01xy4567z9ABCD");
+  EXPECT_FALSE(writer->commit());
+  const auto after = store_->open("k").value()->generation().value();
+  EXPECT_NE(after, before);
+  EXPECT_EQ(writer->committed(), after);
+  writer.reset();
+  EXPECT_EQ(store_->amend("nothing").error().code(), ErrorCode::not_found);
+  EXPECT_THAT(keys(), ElementsAre("k"));
+}
+
+TEST_P(EveryAmendableStore, ForgetsAnAmendmentThatIsNotCommitted) {
+  set("k", "0123456789");
+  auto writer = store_->amend("k").value();
+  writer->write(10, as_bytes(std::string(10'000, 'x'))).value();
+  writer->write(3, as_bytes("y")).value();
+  writer.reset();
+  EXPECT_EQ(get("k"), "0123456789");
+  writer = store_->amend("k").value();
+  writer->write(10, as_bytes("A")).value();
+  EXPECT_EQ(writer->commit(Condition::absent()).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(get("k"), "0123456789");
+  EXPECT_EQ(store_->amend("k").value()->commit(Condition::matches({"another"})).error().code(), ErrorCode::conflict);
+  EXPECT_THAT(keys(), ElementsAre("k"));
+}
+
+TEST_P(EveryAmendableStore, HoldsTheLockWhileItAmends) {
+  set("k", "");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) {
+        const auto lock = store_->lock("k").value();
+        const std::uint64_t end = store_->open("k").value()->size().value();
+        const auto writer = store_->amend("k").value();
+        writer->write(end, as_bytes(std::string(1, static_cast<char>('a' + t)))).value();
+        writer->commit().value();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(get("k")->size(), 40U);
+}
+
+TEST(FileStoreAmendments, AmendsInPlaceOnlyWhatHasNoOtherName) {
+  const TempDir root;
+  const auto store = file_store(root.path()).value();
+  const auto inode = [&](const std::string& name) {
+    struct stat status{};
+    EXPECT_EQ(::stat((root / name).c_str(), &status), 0);
+    return status.st_ino;
+  };
+  const auto append = [&](const std::string& key) {
+    const auto writer = store->amend(key).value();
+    writer->write(3, as_bytes("new")).value();
+    writer->commit().value();
+    EXPECT_EQ(store->get(key).value(), "oldnew");
+  };
+  store->set("a", "old").value();
+  const auto before = inode("a");
+  append("a");
+  EXPECT_EQ(inode("a"), before);
+  store->set("b", "old").value();
+  fs::create_hard_link(root / "b", root / "c");
+  append("b");
+  EXPECT_EQ(store->get("c").value(), "old");
+  store->set("target", "old").value();
+  fs::create_symlink("target", root / "d");
+  append("d");
+  EXPECT_EQ(store->get("target").value(), "old");
+}
+
+TEST(FileStoreAmendments, TellsAReaderThatAFileWasAmendedSinceItWasOpened) {
+  const TempDir root;
+  const auto store = file_store(root.path()).value();
+  store->set("a", "old").value();
+  const auto source = store->open("a").value();
+  const auto writer = store->amend("a").value();
+  writer->write(3, as_bytes("new")).value();
+  writer->commit().value();
+  std::byte byte{};
+  const RangeRead range{0, {&byte, 1}};
+  EXPECT_EQ(source->read({&range, 1}).error().code(), ErrorCode::conflict);
+}
+
+}  // namespace
+}  // namespace sherd
