@@ -2,6 +2,7 @@
 
 #include "python/json.hpp"
 #include "python/node.hpp"
+#include "sherd/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
