@@ -2,16 +2,21 @@
 
 #include "python/json.hpp"
 #include "python/node.hpp"
+#include "sherd/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
 
-Node open_node(nb::handle store, const std::string& path, bool writable, const std::string& format,
-               nb::handle settings) {
-  OpenOptions options{.path = path, .writable = writable, .format = format, .config = config_from(settings)};
+// A URL may name a node of a hierarchy that begins above it.
+Node open_node(nb::handle store, const OpenOptions& options) {
   const std::shared_ptr<Store> opened = store_from(store, options.config);
-  // A URL may name a node of a hierarchy that begins above it.
   return call(*opened, [&] { return is_store(store) ? open(opened, options) : open(opened->url(), options); });
+}
+
+Array open_array_node(nb::handle store, const OpenOptions& options) {
+  const std::shared_ptr<Store> opened = store_from(store, options.config);
+  return call(*opened,
+              [&] { return is_store(store) ? open_array(opened, options) : open_array(opened->url(), options); });
 }
 
 nb::list members(const Group& self) {
@@ -83,10 +88,35 @@ void bind_group(nb::module_& module) {
   module.def(
       "open_node",
       [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings) {
-        return node_to(open_node(store, path, writable, format, settings));
+        return node_to(
+            open_node(store, {.path = path, .writable = writable, .format = format, .config = config_from(settings)}));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
       "Opens what stands at a path.");
+  module.def(
+      "open_array",
+      [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings,
+         std::uint64_t scale) {
+        return BoundArray(open_array_node(
+            store,
+            {.path = path, .writable = writable, .format = format, .config = config_from(settings), .scale = scale}));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
+      nb::arg("scale"), "Opens the array at a path, or that of a scale of the volume there.");
+  module.def(
+      "create_precomputed",
+      [](nb::handle store, const std::string& path, nb::handle info, bool overwrite, nb::handle settings) {
+        const Json json = json_from(info);
+        const neuroglancer::NewVolume options{.overwrite = overwrite, .config = config_from(settings)};
+        const std::shared_ptr<Store> opened = store_from(store, options.config);
+        return BoundArray(call(*opened, [&]() -> Result<Array> {
+          auto parsed = neuroglancer::VolumeInfo::parse(json);
+          if (!parsed) return std::move(parsed).error();
+          return neuroglancer::create_precomputed(opened, path, *parsed, options);
+        }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("info"), nb::arg("overwrite"), nb::arg("config").none(),
+      "Makes a volume from its info document.");
   module.def(
       "create_group",
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, nb::handle settings) {

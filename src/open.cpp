@@ -7,6 +7,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "place.hpp"
+#include "precomputed/create.hpp"
 #include "registry.hpp"
 #include "sherd/group.hpp"
 
@@ -20,6 +21,16 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
   if (T* wanted_node = std::get_if<T>(&*node)) return std::move(*wanted_node);
   const std::string place = std::visit([](const auto& handle) { return handle.url(); }, *node);
   return invalid_argument(place + " is " + std::string(found) + ", not " + std::string(wanted));
+}
+
+// Opening an array means one of its resolutions where it is stored in several.
+Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
+  Group* group = node ? std::get_if<Group>(&*node) : nullptr;
+  const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
+  const auto name = format != nullptr ? format->resolution(group->metadata(), options.scale) : std::nullopt;
+  if (!name) return expect<Array>(std::move(node), "an array", "a group");
+  if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
+  return expect<Array>(group->open(*name), "an array", "a group");
 }
 
 }  // namespace
@@ -60,10 +71,10 @@ Result<Node> open(std::string_view url, const OpenOptions& options) {
 }
 
 Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptions& options) {
-  return expect<Array>(open(std::move(store), options), "an array", "a group");
+  return expect_array(open(std::move(store), options), options);
 }
 Result<Array> open_array(std::string_view url, const OpenOptions& options) {
-  return expect<Array>(open(url, options), "an array", "a group");
+  return expect_array(open(url, options), options);
 }
 Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options) {
   return expect<Group>(open(std::move(store), options), "a group", "an array");
@@ -98,5 +109,23 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
       in_store(create_group(around->store, around->path, attributes, overwrite, config, format), around->store->url()));
   return open_group(url, {.writable = true, .config = config});
 }
+
+namespace neuroglancer {
+
+Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
+                                 const NewVolume& options) {
+  SHERD_TRY(place, make_place(store, path, options.config));
+  place.writable = true;
+  SHERD_TRY(format, find_format("precomputed")->in(*place.store, place.config.limits));
+  place.format = std::move(format);
+  SHERD_TRY(create_volume(std::move(place), info, options.overwrite));
+  return open_array(std::move(store), {.path = std::string(path), .writable = true, .config = options.config});
+}
+Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return create_precomputed(std::move(store), "", info, options);
+}
+
+}  // namespace neuroglancer
 
 }  // namespace sherd

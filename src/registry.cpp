@@ -12,6 +12,7 @@ extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc3
     vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
 extern const CodecEntry compressed_segmentation_codec, jpeg_codec, png_codec, precomputed_gzip_codec;
 const Format& draft2022_format() noexcept;
+const Format& precomputed_format() noexcept;
 const Format& zarr3_format() noexcept;
 
 namespace {
@@ -52,13 +53,13 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format(), &draft2022_format()};
+  static const std::array formats{&zarr3_format(), &draft2022_format(), &precomputed_format()};
   return formats;
 }
 
 }  // namespace
 
-Tables tables() noexcept { return {codec_table, format_table()}; }
+Tables tables() noexcept { return {codec_table, precomputed_codec_table, format_table()}; }
 
 CodecTable precomputed_codecs() noexcept { return precomputed_codec_table; }
 

@@ -17,7 +17,7 @@ struct StoreEntry {
 };
 
 [[nodiscard]] Tables tables() noexcept;
-/// What chunks of the precomputed format are encoded with; in place of tables().codecs there, and nowhere else.
+/// What chunks of the precomputed format are encoded with.
 [[nodiscard]] CodecTable precomputed_codecs() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;

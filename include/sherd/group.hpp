@@ -27,6 +27,7 @@ struct OpenOptions {
   bool writable = false;
   std::string format = {};  ///< such as "zarr3"; empty: the first that knows the node
   Config config = {};
+  std::uint64_t scale = 0;  ///< of a precomputed volume: which resolution open_array() opens, counted from the finest
 };
 
 /// A node is what its own document says. Consolidated metadata, where a group that is opened for reading only has any,

@@ -52,6 +52,42 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
+// ---- Volumes -------------------------------------------------------------------------------------------------------
+
+using Triple = std::array<std::uint64_t, 3>;  ///< x, y, z
+
+/// One resolution of a volume: an array of its own, with dimensions x, y, z, channel.
+struct VolumeScale {
+  std::string key;  ///< the directory of its chunks, relative to the info's
+  Triple size{};    ///< voxels
+  std::array<std::int64_t, 3> voxel_offset{};
+  std::vector<Triple> chunk_sizes;     ///< at least one; exactly one where it is sharded. The first is used.
+  std::array<double, 3> resolution{};  ///< nanometres a voxel
+  /// "raw", "jpeg", "png" and "compressed_segmentation" can be read and written.
+  std::string encoding = "raw";
+  Json sharding = {};  ///< null: each chunk is an object of its own
+  std::optional<std::uint64_t> jpeg_quality = {};
+  std::optional<std::uint64_t> png_level = {};
+  std::optional<Triple> block_size = {};  ///< of compressed_segmentation; there it must be
+  Json other = {};
+  friend bool operator==(const VolumeScale&, const VolumeScale&) = default;
+};
+
+/// The info document `neuroglancer_multiscale_volume`.
+struct SHERD_API VolumeInfo {
+  enum class Type : std::uint8_t { image, segmentation };
+
+  Type type = Type::image;
+  DType data_type = DType::uint8;  ///< uint8 to uint64, int8 to int32, float32
+  std::uint64_t num_channels = 1;
+  std::vector<VolumeScale> scales;  ///< fine to coarse
+  Json other = {};                  ///< `mesh`, `skeletons` and `segment_properties` among it
+
+  static Result<VolumeInfo> parse(const Json& document);
+  [[nodiscard]] Result<Json> print() const;
+  friend bool operator==(const VolumeInfo&, const VolumeInfo&) = default;
+};
+
 // ---- Skeletons -----------------------------------------------------------------------------------------------------
 
 /// What each vertex has beside its position. Neuroglancer reads float32 and integers of 8 to 32 bits; 64-bit integers,

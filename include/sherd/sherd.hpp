@@ -9,6 +9,7 @@
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/options.hpp"
+#include "sherd/precomputed.hpp"
 #include "sherd/result.hpp"
 #include "sherd/sharded_build.hpp"
 #include "sherd/sharded_store.hpp"

@@ -73,12 +73,14 @@ def open_array(
     mode: Mode = "r",
     path: str = "",
     format: str | None = None,
+    scale: int = 0,
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> _sherd.Array:
-    """Opens an array; InvalidArgument where a group stands.
+    """Opens an array; InvalidArgument where a group stands, except for a precomputed volume, of which it is a scale.
 
-    The modes that may make one ("a", "w", "w-"; see open()) take the keywords of create_array.
+    scale: of a precomputed volume: which resolution, counted from the finest; NotFound where there are not so many.
+    The modes that may make an array ("a", "w", "w-"; see open()) take the keywords of create_array.
     """
     _check_mode(mode)
     if "overwrite" in options:
@@ -86,15 +88,14 @@ def open_array(
     if mode in ("r", "r+") and options:
         raise InvalidArgument(f"mode {mode!r} makes no array and takes no {', '.join(options)}", member="mode")
     if mode not in ("w", "w-"):
+        _arguments.store(store)
+        _arguments.text(path, "path")
+        name = "" if format is None else _arguments.text(format, "format")
         try:
-            node = _open(store, mode, path, format, config)
+            return _sherd.open_array(store, path, mode != "r", name, config, scale)
         except NotFound:
             if mode != "a":
                 raise
-        else:
-            if isinstance(node, Group):
-                raise InvalidArgument(f"{node.url} is a group, not an array")
-            return node
     return create_array(store, name=path, overwrite=mode == "w", config=config, **options)
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from . import _sherd
 from ._build import build, choose_sharding, choose_sharding_for_values
 from ._errors import InvalidArgument
+from ._precomputed import create_precomputed
 from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "can_decode_draco",
     "choose_sharding",
     "choose_sharding_for_values",
+    "create_precomputed",
 ]
 
 for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo):

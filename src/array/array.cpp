@@ -14,7 +14,11 @@
 namespace sherd {
 namespace {
 
-Shape first_cell_shape(const ChunkGrid& grid) { return grid.cell_shape(Shape(grid.axes().size(), 0)); }
+Shape first_cell_shape(const ChunkGrid& grid) {
+  Shape shape;
+  for (const auto& axis : grid.axes()) shape.push_back(axis.first_length());
+  return shape;
+}
 
 bool all_regular(const ChunkGrid& grid) {
   for (const auto& axis : grid.axes())
@@ -49,7 +53,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
       layout(*shared_layout),
-      prefix(place.format->chunk_prefix(place.path)),
+      prefix(node.array->chunk_prefix.value_or(place.format->chunk_prefix(place.path))),
       cache(place.config.cache_bytes),
       document_(std::move(node)),
       confirmed_(document_.generation),
@@ -120,16 +124,19 @@ Shape Array::State::valid_shape(const Shape& cell, const Shape& array_shape) con
 }
 
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape) {
-  return {cell, state.grid.cell_shape(cell), state.valid_shape(cell, array_shape), state.key(cell)};
+  return {cell, state.grid.cell_shape(cell), state.valid_shape(cell, array_shape), state.key(cell),
+          state.grid.first_id(cell)};
 }
 
 Result<Array> make_array(NodePlace place, NodeDocument document) {
   const ArraySpec& spec = *document.array;
   const std::string key = place.format->document_key(place.path, NodeType::array);
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
-  SHERD_TRY(layout, ChunkLayout::build(spec.codecs, place.tables.codecs, type, spec.fill_value, place.config.limits)
-                        .in_member("codecs")
-                        .in_key(key));
+  const CodecTable table = place.codecs();
+  const Limits& limits = place.config.limits;
+  auto built = spec.ids ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
+                        : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
+  SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
   SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(key));
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
   return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
@@ -137,7 +144,7 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
 
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
                        const ReadTarget& target) {
-  const Piece piece{state.layout, cell.shape, part, target};
+  const Piece piece{state.layout, cell.shape, part, target, cell.first_id};
   Store& store = *state.place.store;
   for (int attempt = 1;; ++attempt) {
     SHERD_TRY(source, store.open(cell.key).in_key(cell.key));

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "store/span.hpp"
 
 namespace sherd {
 namespace {
@@ -45,9 +46,11 @@ Result<void> ChunkReader::from_memory(std::span<const std::byte> encoded, const 
 
 Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, const Piece& stored) const {
   const ShardLayout& layout = *stored.layout.shard;
-  const Shape grid = layout.grid(stored.shape);
-  SHERD_TRY(index, index_in(shard, layout, grid, config_.limits));
+  SpanSource source("", shard);
+  Cache none(0);
+  const ShardPlace place{source, {0, shard.size()}, layout, layout.grid(stored.shape), stored.first_id};
   const Cells cells(stored.part, regular_axes(layout.inner_shape));
+  SHERD_TRY(entries, read_entries(place, cells, none));
   const std::uint64_t bytes = layout.inner->shard ? kBatchBytes : chunk_bytes(*layout.inner, layout.inner_shape);
   const std::uint64_t batch = std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, bytes));
   return parallel_for(ceil_div(cells.size(), batch), config_, [&](std::size_t task) -> Result<void> {
@@ -55,8 +58,9 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
     Piece inner{*layout.inner, layout.inner_shape, {}, stored.target};
     for (std::uint64_t i = task * batch; i < std::min((task + 1) * batch, cells.size()); ++i) {
       cells.get(i, cell, inner.part);
-      const std::uint64_t slot = ravel(cell, grid);
-      SHERD_TRY(extent, index.extent(slot));
+      if (layout.ids() != nullptr) inner.shape = layout.inner_shape_at(cell, stored.shape);
+      const std::uint64_t slot = ravel(cell, place.grid);
+      SHERD_TRY(extent, entries.extent(place, cell, slot));
       if (!extent && config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
       if (!extent) {
         SHERD_TRY(fill(inner));

@@ -62,6 +62,8 @@ struct ChunkReader::Level {
   Cells cells;
   ReadTarget target;
   bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
+  const ShardLayout* shard = nullptr;
+  Shape shard_shape = {};  // where the inner chunks end
 };
 
 // One chunk, or one block of a raw chunk.
@@ -77,6 +79,7 @@ struct ChunkReader::Job {
     Shape at;
     Piece piece{level->layout, level->shape, {}, level->target};
     level->cells.get(cell, at, piece.part);
+    if (level->shard != nullptr) piece.shape = level->shard->inner_shape_at(at, level->shard_shape);
     return piece;
   }
 };
@@ -106,7 +109,7 @@ Shape unravel(std::uint64_t number, const Shape& grid) {
 Piece stored_piece(const Piece& piece) {
   const auto& permutation = piece.layout.chain.permutation();
   return {piece.layout, piece.layout.chain.stored_shape(piece.shape), piece.part.permuted(permutation),
-          piece.target.permuted(permutation, piece.part.points)};
+          piece.target.permuted(permutation, piece.part.points), piece.first_id};
 }
 
 Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) {
@@ -162,8 +165,7 @@ Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, co
   Plan plan;
   const Piece stored = stored_piece(piece);
   if (layout.shard) {
-    const ShardPlace shard{source, {0, size}, *layout.shard, layout.shard->grid(stored.shape)};
-    SHERD_TRY(collect(shard, stored.part, stored.target, plan));
+    SHERD_TRY(collect(source, {0, size}, stored, plan));
   } else {
     SHERD_TRY(collect_raw({0, size}, stored, plan));
   }
@@ -221,41 +223,50 @@ Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t si
   return from_memory(encoded->span(), piece);
 }
 
-Result<void> ChunkReader::collect(const ShardPlace& shard, const Region& part, const ReadTarget& target,
-                                  Plan& plan) const {
-  SHERD_TRY(index, read_index(shard, config_.limits, cache_));
-  const ChunkLayout& inner = *shard.layout.inner;
-  plan.levels.push_back(
-      {inner, shard.layout.inner_shape, Cells(part, regular_axes(shard.layout.inner_shape)), target, false});
+// `stored` is the shard's piece in stored order.
+Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const {
+  const ShardLayout& layout = *stored.layout.shard;
+  const ShardPlace shard{source, where, layout, layout.grid(stored.shape), stored.first_id};
+  plan.levels.push_back({*layout.inner, layout.inner_shape, Cells(stored.part, regular_axes(layout.inner_shape)),
+                         stored.target, false, layout.ids() != nullptr ? &layout : nullptr, stored.shape});
   const Level& level = plan.levels.back();
+  SHERD_TRY(entries, read_entries(shard, level.cells, cache_));
   Shape cell;
-  Region piece;
+  Region part;
   for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
-    level.cells.get(i, cell, piece);
+    level.cells.get(i, cell, part);
     const std::uint64_t slot = ravel(cell, shard.grid);
-    SHERD_TRY(extent, index->extent(slot));
+    SHERD_TRY(extent, entries.extent(shard, cell, slot));
     if (!extent) {
       if (config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
       plan.empty.push_back({&level, i, slot, {}, 0});
       continue;
     }
-    const Extent absolute{shard.where.offset + extent->offset, extent->length};
-    SHERD_TRY(collect_slot(shard, {&level, i, slot, absolute, 0}, plan).in_slot(slot));
+    const Extent absolute{where.offset + extent->offset, extent->length};
+    SHERD_TRY(collect_slot(source, {&level, i, slot, absolute, 0}, plan).in_slot(slot));
   }
   return {};
 }
 
-Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& plan) const {
-  const ChunkLayout& inner = job.level->layout;
-  if (inner.shard && !inner.opaque_shard()) {
-    const Piece stored = stored_piece(job.piece());
-    const ShardPlace nested{shard.source, job.extent, *inner.shard, inner.shard->grid(stored.shape)};
-    return collect(nested, stored.part, stored.target, plan);
+Result<ShardEntries> ChunkReader::read_entries(const ShardPlace& shard, const Cells& cells, Cache& cache) const {
+  std::vector<std::uint64_t> ids;
+  Shape cell;
+  Region part;
+  for (std::uint64_t i = 0; shard.layout.ids() != nullptr && i < cells.size(); ++i) {
+    cells.get(i, cell, part);
+    ids.push_back(shard.id(cell));
   }
-  const bool keep = keeps(inner, job.level->shape);
+  return ShardEntries::read(shard, ids, config_.limits, cache);
+}
+
+Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, Plan& plan) const {
+  const ChunkLayout& inner = job.level->layout;
+  const Piece piece = job.piece();
+  if (inner.shard && !inner.opaque_shard()) return collect(source, job.extent, stored_piece(piece), plan);
+  const bool keep = keeps(inner, piece.shape);
   if (inner.chain.raw_word_size() != 0 && !keep) {
-    const std::uint64_t bytes = chunk_bytes(inner, job.level->shape);
-    const Piece stored = stored_piece(job.piece());
+    const std::uint64_t bytes = chunk_bytes(inner, piece.shape);
+    const Piece stored = stored_piece(piece);
     if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
     SHERD_TRY(check_raw_size(job.extent.length, bytes));
     const auto [low, high] =
@@ -264,10 +275,10 @@ Result<void> ChunkReader::collect_slot(const ShardPlace& shard, Job job, Plan& p
     job.skipped = low;
     job.raw = true;
   } else if (!inner.shard) {
-    SHERD_TRY(inner.check_encoded_size(job.level->shape, job.extent.length));
+    SHERD_TRY(inner.check_encoded_size(piece.shape, job.extent.length));
   }
   if (keep) {
-    SHERD_TRY(hit, from_cache(shard.source, job.extent, job.piece()));
+    SHERD_TRY(hit, from_cache(source, job.extent, piece));
     if (hit) return {};
   }
   plan.jobs.push_back(job);

@@ -28,6 +28,7 @@ struct Piece {
   Shape shape;
   Region part;
   ReadTarget target;
+  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 };
 
 /// What reading may hold at one time: half of it as stored, half decoded. Who holds some of the first half may take of
@@ -65,8 +66,9 @@ class ChunkReader {
 
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
   Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
-  Result<void> collect(const ShardPlace& shard, const Region& part, const ReadTarget& target, Plan& plan) const;
-  Result<void> collect_slot(const ShardPlace& shard, Job job, Plan& plan) const;
+  Result<void> collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const;
+  Result<ShardEntries> read_entries(const ShardPlace& shard, const Cells& cells, Cache& cache) const;
+  Result<void> collect_slot(ByteSource& source, Job job, Plan& plan) const;
   Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
   Result<void> run(ByteSource& source, Plan& plan) const;
   Result<void> run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const;
@@ -114,7 +116,7 @@ std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span
                                                    std::uint64_t element_size);
 /// A cell's number in C order.
 std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
-/// The cell of such a number.
+/// The other way round.
 Shape unravel(std::uint64_t number, const Shape& grid);
 /// Piece for the whole chunk, dense in memory.
 Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to);

@@ -30,14 +30,19 @@ struct ChunkWriter::SlotPlan {
   std::uint64_t order;
   std::uint64_t slot;
   Region part;
+  Shape shape;
   Shape valid;
 };
 
 WritePiece stored_piece(const WritePiece& piece) {
   const auto& chain = piece.layout.chain;
   const auto& permutation = chain.permutation();
-  return {piece.layout, chain.stored_shape(piece.shape), chain.stored_shape(piece.valid),
-          piece.part.permuted(permutation), piece.from.permuted(permutation, piece.part.points)};
+  return {piece.layout,
+          chain.stored_shape(piece.shape),
+          chain.stored_shape(piece.valid),
+          piece.part.permuted(permutation),
+          piece.from.permuted(permutation, piece.part.points),
+          piece.first_id};
 }
 
 std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update) {
@@ -192,8 +197,9 @@ std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& sto
   Shape cell;
   for (std::uint64_t i = 0; i < cells.size(); ++i) {
     cells.get(i, cell, slots[i].part);
-    slots[i].order = order_key(cell, grid, config_.chunk_order);
+    slots[i].order = order_key(shard, cell, grid, config_.chunk_order);
     slots[i].slot = ravel(cell, grid);
+    slots[i].shape = shard.inner_shape_at(cell, stored.shape);
     slots[i].valid = inner_valid(stored.valid, cell, shard.inner_shape);
   }
   std::sort(slots.begin(), slots.end(), [](const SlotPlan& a, const SlotPlan& b) { return a.order < b.order; });
@@ -207,18 +213,18 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const auto slots = plan_slots(stored, cells);
   const std::uint64_t window =
       std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
-  const SlotIndexCoding coding(shard.index, grid, config_.limits);
-  ShardWriter writer(coding, shard.most_encoded(), window);
+  SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
+  ShardWriter writer(*coding, shard.most_encoded(), window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, slots, nullptr, writer);
   }
   SHERD_TRY(size, old->size());
   Cache none(0);
-  const ShardPlace place{*old, {0, size}, shard, grid};
+  const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
   SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extent(place, config_.limits));
-  const OldShard before{std::move(index), old, {index_bytes}};
+  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  const OldShard before{std::move(index), old, std::move(index_bytes)};
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
@@ -258,7 +264,7 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
   Scratch encoded;
   Scratch present;
   for (const SlotPlan& slot : slots) {
-    const WritePiece inner{*shard.inner, shard.inner_shape, slot.valid, slot.part, stored.from};
+    const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
     std::optional<std::span<const std::byte>> before;
     if (old != nullptr && !inner.covered()) {
       SHERD_TRY(extent, old->index->extent(slot.slot));

@@ -21,6 +21,7 @@ struct WritePiece {
   Shape valid;  ///< inside the array; what lies beyond is filled
   Region part;
   WriteSource from;
+  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
 };

@@ -57,6 +57,7 @@ struct CellAccess {
   Shape shape;  ///< declared
   Shape valid;  ///< inside the array
   std::string key;
+  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 };
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
 

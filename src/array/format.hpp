@@ -33,6 +33,8 @@ struct DefaultCodecs {
   std::vector<Json> index;
 };
 
+struct Tables;
+
 class Format {
  public:
   virtual ~Format() = default;
@@ -65,6 +67,15 @@ class Format {
     return (void)object, std::nullopt;
   }
   [[nodiscard]] virtual DefaultCodecs default_codecs() const = 0;
+  /// Where its chunks' codecs are looked up.
+  [[nodiscard]] virtual CodecTable codecs(const Tables& tables) const noexcept;
+  /// Of a group that is one array in several resolutions: the name of a member, in the document's order; empty where
+  /// there is no such. nullopt for every other group.
+  [[nodiscard]] virtual std::optional<std::string> resolution(const Json& group, std::uint64_t number) const {
+    return (void)group, (void)number, std::nullopt;
+  }
+  /// False where arrays stand in the documents of their groups, and neither come nor go alone.
+  [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
@@ -102,5 +113,14 @@ class Format {
 };
 
 using FormatTable = std::span<const Format* const>;
+
+/// The tables of src/registry.cpp, handed down.
+struct Tables {
+  CodecTable codecs;
+  CodecTable precomputed_codecs;  ///< of chunks of the precomputed format, and nowhere else
+  FormatTable formats;
+};
+
+inline CodecTable Format::codecs(const Tables& tables) const noexcept { return tables.codecs; }
 
 }  // namespace sherd

@@ -10,6 +10,8 @@ namespace sherd {
 
 namespace {
 
+constexpr std::string_view kShardSuffix = ".shard";
+
 /// The key of the only chunk of an array without dimensions.
 std::string_view scalar_key(const KeyEncoding& keys) {
   if (keys.kind == KeyEncoding::Kind::v2) return "0";
@@ -50,7 +52,7 @@ std::uint64_t AxisGrid::begin(std::uint64_t cell) const noexcept {
 }
 
 std::uint64_t AxisGrid::length(std::uint64_t cell) const noexcept {
-  return regular() ? length_ : run_of_cell(cell).length;
+  return regular() ? std::min(length_, end_ - cell * length_) : run_of_cell(cell).length;
 }
 
 std::uint64_t AxisGrid::count(std::uint64_t extent) const noexcept {
@@ -78,7 +80,18 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> AxisGrid::runs(std::uint64_
 
 ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
   if (const auto* regular = std::get_if<RegularGrid>(&spec.grid)) {
-    for (const auto length : regular->chunk_shape) axes_.emplace_back(length);
+    for (std::size_t d = 0; d < regular->chunk_shape.size(); ++d) {
+      if (regular->clipped)
+        axes_.emplace_back(regular->chunk_shape[d], spec.shape[d]);
+      else
+        axes_.emplace_back(regular->chunk_shape[d]);
+    }
+    if (!spec.ids) return;
+    const auto morton = CompressedMorton::of(spec.ids->grid);
+    if (!morton) return;  // refused when the layout is built
+    Shape chunks(regular->chunk_shape);
+    for (std::size_t d = 0; d < chunks.size(); ++d) chunks[d] = ceil_div(chunks[d], spec.ids->chunk_shape[d]);
+    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks)};
     return;
   }
   for (const auto& axis : std::get<RectilinearGrid>(spec.grid).axes) {
@@ -108,6 +121,8 @@ Shape ChunkGrid::count(const Shape& array_shape) const {
 }
 
 std::string ChunkGrid::key(const Shape& cell) const {
+  if (shards_) return shard_key(cell);
+  if (keys_.kind == KeyEncoding::Kind::ranges) return range_key(cell);
   if (cell.empty()) return std::string(scalar_key(keys_));
   std::string key = keys_.kind == KeyEncoding::Kind::v2 ? "" : "c";
   for (std::size_t d = 0; d < cell.size(); ++d) {
@@ -118,6 +133,8 @@ std::string ChunkGrid::key(const Shape& cell) const {
 }
 
 std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
+  if (shards_) return parse_shard_key(key);
+  if (keys_.kind == KeyEncoding::Kind::ranges) return parse_range_key(key);
   if (axes_.empty()) return key == scalar_key(keys_) ? std::optional<Shape>(Shape{}) : std::nullopt;
   if (keys_.kind != KeyEncoding::Kind::v2) {
     if (key.empty() || key.front() != 'c') return std::nullopt;
@@ -138,6 +155,55 @@ std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
     key.remove_prefix(std::min(end + 1, key.size()));
   }
   return cell;
+}
+
+std::uint64_t ChunkGrid::first_id(const Shape& cell) const {
+  if (!shards_) return 0;
+  Shape chunk(cell);
+  for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] *= shards_->chunks[d];
+  return shards_->morton.encode(chunk);
+}
+
+std::string ChunkGrid::shard_key(const Shape& cell) const {
+  return shards_->sharding.name(shards_->sharding.place(first_id(cell)).shard) + std::string(kShardSuffix);
+}
+
+std::optional<Shape> ChunkGrid::parse_shard_key(std::string_view key) const {
+  if (!key.ends_with(kShardSuffix)) return std::nullopt;
+  const std::string_view digits = key.substr(0, key.size() - kShardSuffix.size());
+  std::uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+  if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;
+  const unsigned low = shards_->sharding.preshift_bits + shards_->sharding.minishard_bits;
+  Shape cell = shards_->morton.decode(low < 64 ? number << low : 0);
+  for (std::size_t d = 0; d < cell.size(); ++d) cell[d] /= shards_->chunks[d];
+  return shard_key(cell) == key ? std::optional(std::move(cell)) : std::nullopt;
+}
+
+std::string ChunkGrid::range_key(const Shape& cell) const {
+  std::string key;
+  for (std::size_t d = 0; d < keys_.offsets.size(); ++d) {
+    const auto begin = keys_.offsets[d] + static_cast<std::int64_t>(axes_[d].begin(cell[d]));
+    const auto end = begin + static_cast<std::int64_t>(axes_[d].length(cell[d]));
+    key += (d == 0 ? "" : "_") + std::to_string(begin) + "-" + std::to_string(end);
+  }
+  return key;
+}
+
+// The ends follow from the beginnings, so only those are looked at: what the key of that cell is tells the rest.
+std::optional<Shape> ChunkGrid::parse_range_key(std::string_view key) const {
+  Shape cell(axes_.size(), 0);
+  std::string_view rest = key;
+  for (std::size_t d = 0; d < keys_.offsets.size(); ++d) {
+    std::int64_t begin = 0;
+    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), begin);
+    if (error != std::errc() || begin < keys_.offsets[d]) return std::nullopt;
+    cell[d] = axes_[d].cell_of(static_cast<std::uint64_t>(begin - keys_.offsets[d]));
+    if (axes_[d].begin(cell[d]) >= axes_[d].end()) return std::nullopt;
+    rest.remove_prefix(std::min(rest.size(), rest.find('_')));
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  return range_key(cell) == key ? std::optional(std::move(cell)) : std::nullopt;
 }
 
 }  // namespace sherd

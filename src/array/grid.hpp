@@ -16,6 +16,8 @@ class AxisGrid {
  public:
   /// Cells of `length` each, as many as there are coordinates.
   explicit AxisGrid(std::uint64_t length) noexcept : length_(length) {}
+  /// The same, of which the last one ends at `end`.
+  AxisGrid(std::uint64_t length, std::uint64_t end) noexcept : length_(length), end_(end) {}
   /// Cells of the given lengths in runs of (length, count); ends where they end.
   explicit AxisGrid(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& runs);
 
@@ -23,7 +25,11 @@ class AxisGrid {
   [[nodiscard]] std::uint64_t begin(std::uint64_t cell) const noexcept;
   /// The declared length of a cell, also where the array ends inside it.
   [[nodiscard]] std::uint64_t length(std::uint64_t cell) const noexcept;
+  /// Of the first cell, as if it were not clipped.
+  [[nodiscard]] std::uint64_t first_length() const noexcept { return regular() ? length_ : runs_.front().length; }
   [[nodiscard]] bool regular() const noexcept { return runs_.empty(); }
+  /// Where a clipped grid ends; 2^64-1 for others.
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
   /// Cells that a dimension of this extent needs.
   [[nodiscard]] std::uint64_t count(std::uint64_t extent) const noexcept;
   /// The lengths of these cells in runs of (length, count); the last one is cut off where the extent ends.
@@ -35,6 +41,7 @@ class AxisGrid {
   };
   [[nodiscard]] const Run& run_of_cell(std::uint64_t cell) const noexcept;
   std::uint64_t length_ = 1;
+  std::uint64_t end_ = ~std::uint64_t{0};
   std::vector<Run> runs_;
 };
 
@@ -54,10 +61,24 @@ class ChunkGrid {
   [[nodiscard]] std::string key(const Shape& cell) const;
   /// The chunk of a key, strictly: `c/01` is none; nullopt where it is not a chunk key of this rank.
   [[nodiscard]] std::optional<Shape> parse_key(std::string_view key) const;
+  /// Where the stored chunks are shards of ids: the lowest id in one; 0 otherwise.
+  [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
 
  private:
+  // Shards, each a box of chunks.
+  struct Shards {
+    Uint64Sharding sharding;
+    CompressedMorton morton;
+    Shape chunks;  // in one, along each dimension
+  };
+  [[nodiscard]] std::string shard_key(const Shape& cell) const;
+  [[nodiscard]] std::optional<Shape> parse_shard_key(std::string_view key) const;
+  [[nodiscard]] std::string range_key(const Shape& cell) const;
+  [[nodiscard]] std::optional<Shape> parse_range_key(std::string_view key) const;
+
   std::vector<AxisGrid> axes_;
   KeyEncoding keys_;
+  std::optional<Shards> shards_;
 };
 
 }  // namespace sherd

@@ -84,7 +84,7 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   Site site;
   for (std::string& path : ancestors(place.path)) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
-    if (!stands) site.missing_groups.push_back(std::move(path));
+    if (!stands && place.format->arrays_have_documents()) site.missing_groups.push_back(std::move(path));
   }
   SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
@@ -201,9 +201,16 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
   return make_group(std::move(place), std::move(node));
 }
 
+Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite) {
+  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(site, survey_room(place, {.overwrite = overwrite}));
+  SHERD_TRY(write_node(place, site, node));
+  return make_group(std::move(place), std::move(node));
+}
+
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.tables.codecs, place.format->default_codecs()));
-  complete_codecs(spec.codecs, place.tables.codecs, spec.dtype);
+  SHERD_TRY(spec, new_array_spec(options, place.codecs(), place.format->default_codecs()));
+  complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
@@ -269,6 +276,12 @@ Result<bool> has_node(const NodePlace& place) {
 
 Result<void> erase_node(const NodePlace& place) {
   SHERD_TRY(require_writable(place));
+  if (!place.format->arrays_have_documents()) {
+    SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
+    if (node && node->type == NodeType::array)
+      return unsupported("an array of this format stands in the document of its group; erase the group")
+          .in_key(place.format->document_key(place.path, NodeType::array));
+  }
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_contents(place));
   SHERD_TRY(erase_documents(place));

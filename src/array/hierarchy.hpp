@@ -36,6 +36,8 @@ Result<void> enter(NodePlace& place);
 /// array, or where other objects stand in a new array's place. Overwriting erases everything below the place first.
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
+/// The same for a group whose document is made already; other objects in its place are `conflict`, too.
+Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite);
 
 /// The document of a new array at `place`, made and checked and not written.
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options);

@@ -94,7 +94,7 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   SHERD_TRY(size, source->size());
   const ShardLayout& shard = *state.layout.shard;
   const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
-  return count_slots({*source, {0, size}, shard, grid}, state.config().limits, state.cache);
+  return count_slots({*source, {0, size}, shard, grid, state.grid.first_id(cell)}, state.config().limits, state.cache);
 }
 
 }  // namespace

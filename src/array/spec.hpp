@@ -10,6 +10,7 @@
 
 #include "base/scalar.hpp"
 #include "codec/codec.hpp"
+#include "shard/layout.hpp"
 #include "sherd/box.hpp"
 #include "sherd/json.hpp"
 
@@ -18,6 +19,7 @@ namespace sherd {
 /// All chunks have one shape.
 struct RegularGrid {
   Shape chunk_shape;
+  bool clipped = false;  ///< the last ones end where the array does, which keeps its shape
 };
 /// Edge lengths, one list a dimension, run-length coded: (length, count). A dimension with `regular` set repeats
 /// that one length for as long as the array is.
@@ -30,11 +32,13 @@ struct RectilinearGrid {
 };
 
 /// How chunk coordinates become keys: `c/1/2`, `c.1.2` (default), `1.2`, `1/2` (v2) or `c1/2`, `c1.2` (joined, as in
-/// drafts of Zarr v3); rank 0: `c`, `0`, and `c0` or, where `bare`, `c`.
+/// drafts of Zarr v3); rank 0: `c`, `0`, and `c0` or, where `bare`, `c`. Precomputed: `0-64_64-128_0-9` (ranges), begin
+/// and end of each dimension that has an offset.
 struct KeyEncoding {
-  enum class Kind : std::uint8_t { standard, v2, joined } kind = Kind::standard;
+  enum class Kind : std::uint8_t { standard, v2, joined, ranges } kind = Kind::standard;
   char separator = '/';
   bool bare = false;
+  std::vector<std::int64_t> offsets = {};
 };
 
 struct ArraySpec {
@@ -42,7 +46,9 @@ struct ArraySpec {
   DType dtype;
   Scalar fill_value;
   std::variant<RegularGrid, RectilinearGrid> grid;
-  KeyEncoding keys;
+  KeyEncoding keys;  ///< of chunks that do not stand in shards of ids
+  std::optional<IdSharding> ids;
+  std::optional<std::string> chunk_prefix;  ///< of keys, where the document says it and not the path
   std::vector<CodecSpec> codecs;
   std::vector<std::optional<std::string>> dimension_names;  ///< empty where not given
   Json attributes;                                          ///< an object, or null where not given

@@ -11,12 +11,6 @@
 
 namespace sherd {
 
-/// The tables of src/registry.cpp, handed down.
-struct Tables {
-  CodecTable codecs;
-  FormatTable formats;
-};
-
 /// Where a node stands and how it is to be used.
 struct NodePlace {
   std::shared_ptr<Store> store;
@@ -25,6 +19,8 @@ struct NodePlace {
   Tables tables;
   bool writable = false;
   Config config = {};
+
+  [[nodiscard]] CodecTable codecs() const noexcept { return format->codecs(tables); }
 };
 
 /// An array handle from its metadata: builds grid and codec chains, and refuses what they refuse.

@@ -71,7 +71,7 @@ class RegionWriter {
   }
 
   Result<void> write_part(const CellAccess& at, const Region& part) const {
-    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_};
+    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
     return piece.covered() ? replace(at, piece) : update(at, piece);
   }
 

@@ -75,8 +75,9 @@ class Planner {
 
   Result<void> add_step(Plan& plan, std::size_t depth, const Box& chunks, const SlotChange& at) {
     const Level& level = *plan.level;
-    Plan::Step step{.order = order_key(unravel(at.slot, level.grid), level.grid, state_.array.config().chunk_order),
-                    .slot = at.slot};
+    Plan::Step step{
+        .order = order_key(level.layout, unravel(at.slot, level.grid), level.grid, state_.array.config().chunk_order),
+        .slot = at.slot};
     const bool stands = plan.index && !plan.index->empty(at.slot);
     const bool is_chunk = depth + 1 == state_.levels.size();
     const Share erased = erased_share(at.change, chunks, is_chunk);
@@ -135,8 +136,8 @@ class PlanWriter {
   // `old` is the version before of this shard, or null.
   Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
     const Level& level = *plan.level;
-    const SlotIndexCoding coding(level.layout.index, level.grid, state_.limits());
-    ShardWriter writer(coding, level.layout.most_encoded(), 1);
+    SHERD_TRY(coding, level.layout.coding(level.grid, 0, state_.limits()));
+    ShardWriter writer(*coding, level.layout.most_encoded(), 1);
     SHERD_TRY(start(plan, old, writer, to));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Plan::Step& step = plan.steps[i];
@@ -158,8 +159,8 @@ class PlanWriter {
   Result<void> start(const Plan& plan, ByteSource* old, ShardWriter& writer, ObjectWriter& to) const {
     if (!plan.index) return writer.start_new(to);
     const ShardPlace place{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
-    SHERD_TRY(index_bytes, index_extent(place, state_.limits()));
-    const OldShard before{plan.index, old, {index_bytes}};
+    SHERD_TRY(index_bytes, index_extents(place, state_.limits()));
+    const OldShard before{plan.index, old, std::move(index_bytes)};
     std::vector<std::uint64_t> changed;
     changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);

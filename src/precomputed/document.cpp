@@ -6,6 +6,11 @@
 #include <cmath>
 
 namespace sherd::neuroglancer {
+namespace {
+
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // so that no sum of an offset and a size overflows
+
+}  // namespace
 
 Error member_error(std::string_view key, std::string message) {
   return invalid_argument(std::move(message)).in_member(key);
@@ -52,6 +57,23 @@ Result<std::uint64_t> Members::integer(std::string_view key, std::uint64_t low, 
   if (!value || *value < low || *value > high)
     return member_error(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
   return *value;
+}
+
+Result<Triple> parse_triple(const Json& value, std::uint64_t low) {
+  Triple triple{};
+  bool right = value.is_array() && value.elements().size() == triple.size();
+  for (std::size_t d = 0; right && d < triple.size(); ++d) {
+    const auto number = value.elements()[d].as_uint();
+    right = number && *number >= low && *number <= kLargest;
+    if (right) triple[d] = *number;
+  }
+  if (right) return triple;
+  return invalid_argument("must be three integers of at least " + std::to_string(low));
+}
+
+Result<Triple> Members::triple(std::string_view key, std::uint64_t low) {
+  const Json* found = find(key);
+  return parse_triple(found != nullptr ? *found : Json(), low).in_member(key);
 }
 
 Result<std::vector<double>> Members::numbers(std::string_view key, std::optional<std::size_t> count) {

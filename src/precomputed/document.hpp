@@ -27,6 +27,8 @@ class Members {
   Result<std::string> text(std::string_view key, std::optional<std::string_view> absent = {});
   Result<double> number(std::string_view key);
   Result<std::uint64_t> integer(std::string_view key, std::uint64_t low, std::uint64_t high);
+  /// x, y, z, each from `low` on.
+  Result<Triple> triple(std::string_view key, std::uint64_t low);
   /// As many as `count` where that is given.
   Result<std::vector<double>> numbers(std::string_view key, std::optional<std::size_t> count = {});
   Result<std::vector<std::string>> texts(std::string_view key);
@@ -62,6 +64,8 @@ class Members {
 
 /// A finite number, for coordinates, scales and bounds.
 Result<double> finite(const Json& value);
+/// x, y, z, each from `low` on.
+Result<Triple> parse_triple(const Json& value, std::uint64_t low);
 
 /// Whole numbers without a fraction, as JSON writers of other languages have them.
 Json number_json(double value);

@@ -3,6 +3,7 @@
 #include "shard/layout.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -11,6 +12,7 @@
 namespace sherd {
 namespace {
 
+constexpr std::uint64_t kListEntryBytes = 24;                       // of a chunk in the list of its minishard
 constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; asked first, for it costs nothing
 
 Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
@@ -90,7 +92,8 @@ Result<ShardLayout> build_shard(const Json& configuration, const Inside& inside,
   SHERD_TRY(inner_shape, parse_inner_shape(*chunk_shape, in.shape));
   shard.inner_shape = std::move(inner_shape);
   SHERD_TRY(location, parse_location(configuration.find("index_location")));
-  shard.index.location = location;
+  IndexFormat index;
+  index.location = location;
 
   const Shape grid = shard.grid(in.shape);
   Shape index_shape = grid;
@@ -100,8 +103,9 @@ Result<ShardLayout> build_shard(const Json& configuration, const Inside& inside,
             CodecChain::build(index_specs, table, {DType::uint64, index_shape}, limits).in_member("index_codecs"));
   if (index_chain.sharding())
     return std::move(invalid_argument("cannot be sharding_indexed")).in_member("index_codecs");
-  shard.index.codecs = std::move(index_chain);
-  SHERD_TRY(shard.index.encoded_size(grid, limits));
+  index.codecs = std::move(index_chain);
+  SHERD_TRY(index.encoded_size(grid, limits));
+  shard.index = std::move(index);
 
   SHERD_TRY(inner_specs, required_codecs(configuration, "codecs"));
   SHERD_TRY(inner, build_level(inner_specs, {{in.dtype, shard.inner_shape}, inside.fill}, {table, limits, level + 1})
@@ -142,12 +146,78 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   return layout;
 }
 
+// The chunks of a box, whose slots are in C order.
+class BoxIdCoding final : public IndexCoding {
+ public:
+  BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
+      : format_(format), limits_(limits), slots_(ids.size()) {
+    std::iota(slots_.begin(), slots_.end(), std::uint64_t{0});
+    const auto place = [&](std::uint64_t slot) {
+      return std::pair(format.sharding.place(ids[slot]).minishard, ids[slot]);
+    };
+    std::sort(slots_.begin(), slots_.end(), [&](std::uint64_t a, std::uint64_t b) { return place(a) < place(b); });
+    ids_.reserve(ids.size());
+    for (const std::uint64_t slot : slots_) ids_.push_back(ids[slot]);
+  }
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return slots_.size(); }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return coding().head_bytes(); }
+  [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override {
+    ShardIndex sorted(slots_.size());
+    for (std::uint64_t i = 0; i < slots_.size(); ++i)
+      if (!index.empty(slots_[i])) sorted.set(i, index.placed(slots_[i]));
+    return coding().encode(sorted, end);
+  }
+
+ private:
+  [[nodiscard]] Uint64IndexCoding coding() const { return {format_, ids_, limits_}; }
+
+  const Uint64Format& format_;
+  const Limits& limits_;
+  std::vector<std::uint64_t> slots_;  // by minishard, then by id
+  std::vector<std::uint64_t> ids_;    // of these
+};
+
 }  // namespace
 
 Shape ShardLayout::grid(const Shape& stored) const {
   Shape grid(stored.size());
-  for (std::size_t d = 0; d < stored.size(); ++d) grid[d] = stored[d] / inner_shape[d];
+  for (std::size_t d = 0; d < stored.size(); ++d) grid[d] = ceil_div(stored[d], inner_shape[d]);
   return grid;
+}
+
+Shape ShardLayout::inner_shape_at(const Shape& cell, const Shape& stored) const {
+  Shape shape(cell.size());
+  for (std::size_t d = 0; d < cell.size(); ++d)
+    shape[d] = std::min(inner_shape[d], stored[d] - cell[d] * inner_shape[d]);
+  return shape;
+}
+
+Result<std::vector<std::uint64_t>> ShardLayout::all_ids(const Shape& grid, std::uint64_t first_id,
+                                                        const Limits& limits) const {
+  const auto count = element_count(grid);
+  if (!count || *count > limits.index_bytes / kListEntryBytes)
+    return unsupported("the index of a shard of " + to_string(grid) +
+                       " chunks takes more than the limit index_bytes (" + std::to_string(limits.index_bytes) + ")");
+  std::vector<std::uint64_t> all;
+  all.reserve(*count);
+  Shape cell(grid.size(), 0);
+  for (std::uint64_t slot = 0; slot < *count; ++slot) {
+    all.push_back(first_id + ids()->morton.encode(cell));
+    for (std::size_t d = cell.size(); d-- > 0 && ++cell[d] == grid[d];) cell[d] = 0;
+  }
+  return all;
+}
+
+Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std::uint64_t first_id,
+                                                         const Limits& limits) const {
+  std::unique_ptr<IndexCoding> made;
+  if (const IndexFormat* format = slots()) {
+    made = std::make_unique<SlotIndexCoding>(*format, grid, limits);
+    return made;
+  }
+  SHERD_TRY(all, all_ids(grid, first_id, limits));
+  made = std::make_unique<BoxIdCoding>(ids()->format, all, limits);
+  return made;
 }
 
 std::uint64_t ShardLayout::most_encoded() const {
@@ -180,6 +250,26 @@ Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTa
   return build_level(specs, {in, fill}, {table, limits});
 }
 
+// Nothing stands around such a shard, so its own chain is elements in C order.
+Result<ChunkLayout> ChunkLayout::build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
+                                       const ChunkType& in, const Scalar& fill, const Limits& limits) {
+  const CodecSpec plain{.name = "bytes", .configuration = Json(Json::Object{{"endian", "little"}})};
+  ChunkLayout layout;
+  layout.dtype = in.dtype;
+  layout.fill = fill;
+  SHERD_TRY(chain, CodecChain::build({&plain, 1}, table, in, limits));
+  layout.chain = std::move(chain);
+  ShardLayout shard;
+  shard.inner_shape = ids.chunk_shape;
+  SHERD_TRY(format, Uint64Format::build(ids.sharding, table, limits));
+  SHERD_TRY(morton, CompressedMorton::of(ids.grid));
+  shard.index = IdIndex{std::move(format), std::move(morton)};
+  SHERD_TRY(inner, build_level(specs, {{in.dtype, ids.chunk_shape}, fill}, {table, limits, 1}));
+  shard.inner = std::make_unique<ChunkLayout>(std::move(inner));
+  layout.shard = std::move(shard);
+  return layout;
+}
+
 Result<void> ChunkLayout::check_shape(const Shape& shape, const Limits& limits) const {
   if (!shard || opaque_shard()) SHERD_TRY(check_decoded_size(shape, dtype, limits));
   if (!shard) return {};
@@ -188,7 +278,7 @@ Result<void> ChunkLayout::check_shape(const Shape& shape, const Limits& limits) 
     if (stored[d] % shard->inner_shape[d] != 0)
       return invalid_argument("inner chunk " + to_string(shard->inner_shape) + " does not divide a shard of shape " +
                               to_string(stored) + " along dimension " + std::to_string(d));
-  SHERD_TRY(shard->index.encoded_size(shard->grid(stored), limits));
+  if (const IndexFormat* index = shard->slots()) SHERD_TRY(index->encoded_size(shard->grid(stored), limits));
   return {};
 }
 

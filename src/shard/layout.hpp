@@ -5,23 +5,52 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "base/scalar.hpp"
 #include "codec/chain.hpp"
 #include "shard/index.hpp"
+#include "shard/morton.hpp"
+#include "shard/uint64.hpp"
 
 namespace sherd {
 
 struct ChunkLayout;
 
+/// The index of a shard in which chunks stand by id. The shard is a box of the grid of all chunks, which ends where the
+/// array does, and so do its chunks.
+struct IdIndex {
+  Uint64Format format;
+  CompressedMorton morton;  ///< of the grid of all chunks
+};
+
+/// Shards whose chunks stand by id, as a scale of Neuroglancer's precomputed format has them.
+struct IdSharding {
+  Uint64Sharding sharding;
+  Shape chunk_shape;
+  Shape grid;  ///< chunks a dimension of the array
+};
+
 /// The inside of a shard. Shapes are in the stored order of the chain around it.
 struct ShardLayout {
   Shape inner_shape;
-  IndexFormat index;
+  std::variant<IndexFormat, IdIndex> index;
   std::unique_ptr<ChunkLayout> inner;
 
+  /// The kind of index whose slots are numbered in C order; nullptr where chunks stand by id.
+  [[nodiscard]] const IndexFormat* slots() const noexcept { return std::get_if<IndexFormat>(&index); }
+  [[nodiscard]] const IdIndex* ids() const noexcept { return std::get_if<IdIndex>(&index); }
   /// Inner chunks a dimension for a shard of this stored shape.
   [[nodiscard]] Shape grid(const Shape& stored) const;
+  /// The shape of one inner chunk of such a shard.
+  [[nodiscard]] Shape inner_shape_at(const Shape& cell, const Shape& stored) const;
+  /// Where chunks stand by id: the ids of all inner chunks of a shard, in C order; `unsupported` beyond
+  /// limits.index_bytes.
+  [[nodiscard]] Result<std::vector<std::uint64_t>> all_ids(const Shape& grid, std::uint64_t first_id,
+                                                           const Limits& limits) const;
+  /// How the index of such a shard is written. References must outlive the coding.
+  [[nodiscard]] Result<std::unique_ptr<IndexCoding>> coding(const Shape& grid, std::uint64_t first_id,
+                                                            const Limits& limits) const;
   /// More bytes than these no inner chunk's encoding takes; shards inside it may hold any number of dead bytes.
   [[nodiscard]] std::uint64_t most_encoded() const;
 };
@@ -50,6 +79,9 @@ struct ChunkLayout {
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                    const Scalar& fill, const Limits& limits);
+  /// The same for an array whose chunks stand by id: `specs` are those of a chunk, `in.shape` is a shard's.
+  static Result<ChunkLayout> build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
+                                   const ChunkType& in, const Scalar& fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.
   [[nodiscard]] Result<void> check_shape(const Shape& shape, const Limits& limits) const;
 };

@@ -11,52 +11,19 @@
 namespace sherd {
 namespace {
 
-Result<Extent> place_index(const ShardLayout& layout, const Shape& grid, Extent where, const Limits& limits) {
-  SHERD_TRY(size, layout.index.encoded_size(grid, limits));
-  if (size > where.length)
-    return corrupt("a shard of " + std::to_string(where.length) + " bytes is too small for its index of " +
+Result<Extent> slots_extent(const ShardPlace& shard, const Limits& limits) {
+  const IndexFormat& index = *shard.layout.slots();
+  SHERD_TRY(size, index.encoded_size(shard.grid, limits));
+  if (size > shard.where.length)
+    return corrupt("a shard of " + std::to_string(shard.where.length) + " bytes is too small for its index of " +
                    std::to_string(size) + " bytes");
-  const bool at_start = layout.index.location == IndexLocation::start;
-  return Extent{at_start ? where.offset : where.end() - size, size};
+  return Extent{index.location == IndexLocation::start ? shard.where.offset : shard.where.end() - size, size};
 }
 
 // With its length: a nested shard may begin where the one around it begins.
 std::string cached_name(const ShardPlace& shard) {
   return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length);
 }
-
-}  // namespace
-
-bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache) {
-  return cache.get<ShardIndex>(cached_name(shard), generation) != nullptr;
-}
-
-Result<Extent> index_extent(const ShardPlace& shard, const Limits& limits) {
-  return place_index(shard.layout, shard.grid, shard.where, limits);
-}
-
-Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {
-  const std::string name = cached_name(shard);
-  SHERD_TRY(generation, shard.source.generation());
-  if (auto kept = cache.get<ShardIndex>(name, generation)) return kept;
-  SHERD_TRY(extent, index_extent(shard, limits));
-  Scratch encoded;
-  SHERD_TRY(encoded->resize(extent.length));
-  const RangeRead range{extent.offset, encoded->span()};
-  SHERD_TRY(shard.source.read({&range, 1}));
-  SHERD_TRY(index, ShardIndex::decode(shard.layout.index, shard.grid, encoded->span(), shard.where.length));
-  auto shared = std::make_shared<const ShardIndex>(std::move(index));
-  cache.put(name, generation, shared, shared->memory_bytes());
-  return shared;
-}
-
-Result<ShardIndex> index_in(std::span<const std::byte> shard, const ShardLayout& layout, const Shape& grid,
-                            const Limits& limits) {
-  SHERD_TRY(extent, place_index(layout, grid, {0, shard.size()}, limits));
-  return ShardIndex::decode(layout.index, grid, shard.subspan(extent.offset, extent.length), shard.size());
-}
-
-namespace {
 
 constexpr std::uint64_t kPageEntries = 4096;                        // of the array at the beginning of a shard
 constexpr std::uint64_t kListBatchBytes = std::uint64_t{16} << 20;  // of lists read at one time
@@ -230,6 +197,104 @@ std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::u
     runs.push_back({next, i, i + 1});
   }
   return runs;
+}
+
+namespace {
+
+std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, const Uint64Sharding& sharding) {
+  std::vector<std::uint64_t> minishards;
+  for (const std::uint64_t id : ids) minishards.push_back(sharding.place(id).minishard);
+  std::sort(minishards.begin(), minishards.end());
+  minishards.erase(std::unique(minishards.begin(), minishards.end()), minishards.end());
+  return minishards;
+}
+
+Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache& cache) {
+  SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
+  const Uint64Format& format = shard.layout.ids()->format;
+  const auto minishards = minishards_of(ids, format.sharding);
+  SHERD_TRY(lists, read_minishards(shard.source, minishards, {format, limits, cache}));
+  ShardIndex index(ids.size(), shard.where.length);
+  for (std::uint64_t slot = 0; slot < ids.size(); ++slot) {
+    const std::uint64_t minishard = format.sharding.place(ids[slot]).minishard;
+    const auto number = std::lower_bound(minishards.begin(), minishards.end(), minishard) - minishards.begin();
+    const auto& list = lists[static_cast<std::size_t>(number)];
+    if (const auto* chunk = list ? list->find(ids[slot]) : nullptr) index.set(slot, {chunk->offset, chunk->length});
+  }
+  return index;
+}
+
+Result<ShardIndex> read_slots(const ShardPlace& shard, const Limits& limits) {
+  SHERD_TRY(extent, slots_extent(shard, limits));
+  const IndexFormat& format = *shard.layout.slots();
+  if (const auto bytes = shard.source.view())
+    return ShardIndex::decode(format, shard.grid, bytes->subspan(extent.offset, extent.length), shard.where.length);
+  Scratch encoded;
+  SHERD_TRY(encoded->resize(extent.length));
+  const RangeRead range{extent.offset, encoded->span()};
+  SHERD_TRY(shard.source.read({&range, 1}));
+  return ShardIndex::decode(format, shard.grid, encoded->span(), shard.where.length);
+}
+
+}  // namespace
+
+bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache) {
+  return cache.get<ShardIndex>(cached_name(shard), generation) != nullptr;
+}
+
+Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits) {
+  if (shard.layout.slots() != nullptr) {
+    SHERD_TRY(extent, slots_extent(shard, limits));
+    return std::vector<Extent>{extent};
+  }
+  SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
+  const Uint64Format& format = shard.layout.ids()->format;
+  const auto minishards = minishards_of(ids, format.sharding);
+  SHERD_TRY(size, shard.source.size());
+  Cache none(0);
+  const MinishardReading reading{format, limits, none};
+  MinishardPass pass(shard.source, reading, size, {});
+  SHERD_TRY(lists, pass.places(minishards));
+  std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
+  for (const Wanted& list : lists) extents.push_back(list.extent);
+  std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
+  return extents;
+}
+
+Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {
+  const std::string name = cached_name(shard);
+  SHERD_TRY(generation, shard.source.generation());
+  if (auto kept = cache.get<ShardIndex>(name, generation)) return kept;
+  auto index = shard.layout.ids() != nullptr ? read_ids(shard, limits, cache) : read_slots(shard, limits);
+  if (!index) return std::move(index).error();
+  auto shared = std::make_shared<const ShardIndex>(*std::move(index));
+  cache.put(name, generation, shared, shared->memory_bytes());
+  return shared;
+}
+
+Result<ShardEntries> ShardEntries::read(const ShardPlace& shard, std::span<const std::uint64_t> ids,
+                                        const Limits& limits, Cache& cache) {
+  ShardEntries entries;
+  const IdIndex* index = shard.layout.ids();
+  if (index == nullptr) {
+    SHERD_TRY(slots, read_index(shard, limits, cache));
+    entries.slots_ = std::move(slots);
+    return entries;
+  }
+  entries.minishards_ = minishards_of(ids, index->format.sharding);
+  SHERD_TRY(lists, read_minishards(shard.source, entries.minishards_, {index->format, limits, cache}));
+  entries.lists_ = std::move(lists);
+  return entries;
+}
+
+Result<std::optional<Extent>> ShardEntries::extent(const ShardPlace& shard, const Shape& cell,
+                                                   std::uint64_t slot) const {
+  if (slots_) return slots_->extent(slot);
+  const std::uint64_t id = shard.id(cell);
+  const std::uint64_t minishard = shard.layout.ids()->format.sharding.place(id).minishard;
+  const auto number = std::lower_bound(minishards_.begin(), minishards_.end(), minishard) - minishards_.begin();
+  const auto& list = lists_[static_cast<std::size_t>(number)];
+  return list ? list->extent(id) : Result<std::optional<Extent>>(std::optional<Extent>());
 }
 
 }  // namespace sherd

@@ -19,21 +19,39 @@ struct ShardPlace {
   ByteSource& source;
   Extent where;  ///< inside the source
   const ShardLayout& layout;
-  Shape grid;  ///< inner chunks a dimension
+  Shape grid;                  ///< inner chunks a dimension
+  std::uint64_t first_id = 0;  ///< the lowest of its ids, where chunks stand by id
+
+  /// The id of an inner chunk.
+  [[nodiscard]] std::uint64_t id(const Shape& cell) const { return first_id + layout.ids()->morton.encode(cell); }
 };
 
-/// Where the encoded index of this shard stands in the source; `corrupt` where the shard is too small for it.
-Result<Extent> index_extent(const ShardPlace& shard, const Limits& limits);
+/// Where the encoded index of this shard stands in the source, by offset; `corrupt` where the shard is too small for
+/// it.
+Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits);
 
-/// The shard's index: from the cache if it has that generation's, otherwise read once and kept there.
+/// The shard's index, slots in C order of the inner chunks: from the cache if it has that generation's, otherwise read
+/// and kept there. Ids that are no chunk's of this shard are not in it.
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache);
 
 /// Whether read_index would cost no request.
 [[nodiscard]] bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache);
 
-/// The index of a shard that stands in memory.
-Result<ShardIndex> index_in(std::span<const std::byte> shard, const ShardLayout& layout, const Shape& grid,
-                            const Limits& limits);
+/// What the index says of some inner chunks.
+class ShardEntries {
+ public:
+  /// Reads as much of the index as is to be had at one time: all of it, or the minishards of some `ids`.
+  static Result<ShardEntries> read(const ShardPlace& shard, std::span<const std::uint64_t> ids, const Limits& limits,
+                                   Cache& cache);
+  /// The chunk's bytes relative to the shard, nullopt where it is not stored; `corrupt` as ShardIndex::extent().
+  [[nodiscard]] Result<std::optional<Extent>> extent(const ShardPlace& shard, const Shape& cell,
+                                                     std::uint64_t slot) const;
+
+ private:
+  std::shared_ptr<const ShardIndex> slots_;
+  std::vector<std::uint64_t> minishards_;  // in ascending order
+  std::vector<std::shared_ptr<const MinishardIndex>> lists_;
+};
 
 /// What reading minishards goes by.
 struct MinishardReading {

@@ -152,11 +152,16 @@ Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded
   return index;
 }
 
-Result<std::optional<Extent>> MinishardIndex::extent(std::uint64_t id) const {
+const MinishardIndex::Chunk* MinishardIndex::find(std::uint64_t id) const noexcept {
   const auto found = std::lower_bound(chunks_.begin(), chunks_.end(), id,
                                       [](const Chunk& chunk, std::uint64_t wanted) { return chunk.id < wanted; });
-  if (found == chunks_.end() || found->id != id) return std::optional<Extent>();
-  SHERD_TRY(extent, extent(*found));
+  return found == chunks_.end() || found->id != id ? nullptr : &*found;
+}
+
+Result<std::optional<Extent>> MinishardIndex::extent(std::uint64_t id) const {
+  const Chunk* chunk = find(id);
+  if (chunk == nullptr) return std::optional<Extent>();
+  SHERD_TRY(extent, extent(*chunk));
   return std::optional(extent);
 }
 

@@ -70,6 +70,8 @@ class MinishardIndex {
   [[nodiscard]] std::span<const Chunk> chunks() const noexcept { return chunks_; }
   /// Ids of which later entries were left out.
   [[nodiscard]] std::span<const std::uint64_t> repeated() const noexcept { return repeated_; }
+  /// As it is listed; nullptr where there is none of this id.
+  [[nodiscard]] const Chunk* find(std::uint64_t id) const noexcept;
   /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;

@@ -33,8 +33,9 @@ std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t most_bytes, std:
 
 }  // namespace
 
-std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) noexcept {
-  if (order == ChunkOrder::morton) return morton(cell, grid);
+std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape& grid, ChunkOrder order) noexcept {
+  if (order == ChunkOrder::morton)
+    return shard.ids() != nullptr ? shard.ids()->morton.encode(cell) : morton(cell, grid);
   std::uint64_t number = 0;
   const std::size_t rank = cell.size();
   for (std::size_t i = 0; i < rank; ++i) {

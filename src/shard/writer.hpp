@@ -13,13 +13,14 @@
 #include <span>
 #include <vector>
 
-#include "shard/index.hpp"
+#include "shard/layout.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
 
 /// The slots of a shard in the order in which their chunks are to be written.
-[[nodiscard]] std::uint64_t order_key(const Shape& cell, const Shape& grid, ChunkOrder order) noexcept;
+[[nodiscard]] std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape& grid,
+                                      ChunkOrder order) noexcept;
 
 /// Consecutive encoded chunks.
 struct EncodedBatch {

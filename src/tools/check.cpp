@@ -125,8 +125,7 @@ class TreeCheck {
       report_.documents += (*document)->implicit ? 0 : 1;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       compare(member, (*document)->document);
-      if (const auto& spec = (*document)->array;
-          spec && lacks_byte_order(spec->codecs, root_.tables.codecs, spec->dtype))
+      if (const auto& spec = (*document)->array; spec && lacks_byte_order(spec->codecs, root_.codecs(), spec->dtype))
         findings.warning(
             "byte_order_missing", {},
             "the codec 'bytes' has no 'endian'; a struct is read as little-endian then, which other readers "

@@ -20,6 +20,13 @@ std::string range_text(Extent extent) {
 
 bool overlap(Extent a, Extent b) { return a.length > 0 && b.length > 0 && a.offset < b.end() && b.offset < a.end(); }
 
+// The one of these, sorted by offset and apart from each other, into which an extent reaches.
+const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
+  const auto next = std::partition_point(sorted.begin(), sorted.end(),
+                                         [&](const Extent& each) { return each.end() <= extent.offset; });
+  return next != sorted.end() && overlap(*next, extent) ? &*next : nullptr;
+}
+
 }  // namespace
 
 // A chunk, a shard or a shard inside one.
@@ -31,9 +38,18 @@ struct ObjectCheck::Spot {
   std::optional<std::uint64_t> slot = {};
   std::string within = {};
   bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to the user
+  std::uint64_t first_id = 0;
 
   [[nodiscard]] FaultPlace at(std::optional<std::uint64_t> offset = {}) const {
     return {slot, in_object ? offset.value_or(where.offset) : std::optional<std::uint64_t>(), within};
+  }
+  [[nodiscard]] const ChunkLayout& leaf() const { return layout.shard ? *layout.shard->inner : layout; }
+  // Of the chunk in a slot, or of the object itself.
+  [[nodiscard]] Shape chunk_shape(std::uint64_t of_slot) const {
+    if (!layout.shard) return shape;
+    const ShardLayout& shard = *layout.shard;
+    if (shard.slots() != nullptr) return shard.inner_shape;
+    return shard.inner_shape_at(unravel(of_slot, shard.grid(shape)), shape);
   }
   [[nodiscard]] std::string inside() const { return slot ? within + "slot " + std::to_string(*slot) + ": " : within; }
 };
@@ -51,7 +67,9 @@ Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findi
   auto size = (*source)->size();
   if (!size) return to.failed(std::move(size).error(), "unreadable", {});
   if (state_.layout.shard) ++to.counts.shards;
-  return chunk({**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)}, to);
+  Spot spot{**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)};
+  spot.first_id = state_.grid.first_id(cell);
+  return chunk(spot, to);
 }
 
 Result<void> ObjectCheck::chunk(const Spot& spot, Findings& to) const {
@@ -97,12 +115,12 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
 Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   const ShardLayout& layout = *spot.layout.shard;
   SHERD_TRY(type, spot.layout.chain.inner_type(spot.layout.chain.stored_shape(spot.shape)));
-  const ShardPlace place{spot.source, spot.where, layout, layout.grid(type.shape)};
-  auto index_at = index_extent(place, config_.limits);
+  const ShardPlace place{spot.source, spot.where, layout, layout.grid(type.shape), spot.first_id};
+  auto index_at = index_extents(place, config_.limits);
   if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
   Cache none(0);
   auto index = read_index(place, config_.limits, none);
-  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_at->offset));
+  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_at->front().offset));
 
   std::vector<Found> found;
   for (std::uint64_t slot = 0; slot < (*index)->slots(); ++slot) {
@@ -119,15 +137,17 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
       continue;
     }
     const Extent where{spot.where.offset + (*extent)->offset, (*extent)->length};
-    if (overlap(where, *index_at)) {
+    if (const Extent* part = overlapped(*index_at, where)) {
       if (spot.in_object) at.offset = where.offset;
-      to.error("extent_in_index", at, range_text(where) + " reach into the shard's index at " + range_text(*index_at));
+      to.error("extent_in_index", at, range_text(where) + " reach into the shard's index at " + range_text(*part));
       continue;
     }
     found.push_back({where, slot});
   }
-  to.counts.live_bytes += index_at->length;
-  to.counts.dead_bytes += spot.where.length - index_at->length;
+  std::uint64_t index_bytes = 0;
+  for (const Extent& part : *index_at) index_bytes += part.length;
+  to.counts.live_bytes += index_bytes;
+  to.counts.dead_bytes += spot.where.length - index_bytes;
   return slots(spot, found, to);
 }
 
@@ -172,11 +192,11 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
 // Chunks that are compressed, or raw: of a shard, or the object itself.
 Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Findings& to) const {
   const bool inner = spot.layout.shard.has_value();
-  const ChunkLayout& leaf = inner ? *spot.layout.shard->inner : spot.layout;
-  const Shape& shape = inner ? spot.layout.shard->inner_shape : spot.shape;
-  const auto expected = leaf.chain.encoded_size(leaf.chain.stored_shape(shape));
+  const ChunkLayout& leaf = spot.leaf();
   const auto wrong_size = [&](const Found& each) {
     const std::uint64_t length = each.extent.length;
+    const Shape shape = spot.chunk_shape(each.slot);
+    const auto expected = leaf.chain.encoded_size(leaf.chain.stored_shape(shape));
     const auto possible = leaf.check_encoded_size(shape, length);
     if (expected ? length == *expected : possible.has_value()) return false;
     FaultPlace at = inner ? FaultPlace{each.slot, each.extent.offset, spot.inside()} : spot.at();
@@ -200,8 +220,7 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
 // Reads neighbouring chunks at once and decodes each; where that cannot be read, one by one.
 Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Findings& to) const {
   const bool inner = spot.layout.shard.has_value();
-  const ChunkLayout& leaf = inner ? *spot.layout.shard->inner : spot.layout;
-  const Shape& shape = inner ? spot.layout.shard->inner_shape : spot.shape;
+  const ChunkLayout& leaf = spot.leaf();
   Extent all = found.front().extent;
   for (const Found& each : found) all.length = std::max(all.end(), each.extent.end()) - all.offset;
   const auto place = [&](const Found& each) {
@@ -214,7 +233,7 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   if (const auto view = spot.source.view()) {
     bytes = view->subspan(all.offset, all.length);
   } else {
-    share = budget_.take(all.length + std::min(chunk_bytes(leaf, shape), kStreamBytes));
+    share = budget_.take(all.length + std::min(chunk_bytes(leaf, spot.chunk_shape(found.front().slot)), kStreamBytes));
     SHERD_TRY(buffer->resize(all.length));
     const RangeRead range{all.offset, buffer->span()};
     if (auto read = spot.source.read({&range, 1}); !read) {
@@ -226,7 +245,8 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
     bytes = buffer->span();
   }
   for (const Found& each : found) {
-    auto decoded = decode(leaf, shape, bytes.subspan(each.extent.offset - all.offset, each.extent.length));
+    auto decoded =
+        decode(leaf, spot.chunk_shape(each.slot), bytes.subspan(each.extent.offset - all.offset, each.extent.length));
     if (!decoded) SHERD_TRY(to.failed(std::move(decoded).error(), "chunk_decode", place(each)));
   }
   return {};

@@ -193,7 +193,7 @@ class TreeCopy {
 
   // Keys stay alike as far as the other format lets them: what they begin with is its own.
   [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
-    complete_codecs(spec.codecs, source_.tables.codecs, spec.dtype);
+    complete_codecs(spec.codecs, source_.codecs(), spec.dtype);
     spec.keys = KeyEncoding{.separator = spec.keys.separator};
     spec.attributes = attributes;
     return new_format_.array_document(spec);

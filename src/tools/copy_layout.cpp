@@ -57,6 +57,11 @@ Result<Codecs> changed_codecs(const Codecs& codecs, const std::optional<Codecs>&
 // Rank 0 has the one chunk shape ().
 bool has_one_shape(const Array::State& state) { return !state.chunks.empty() || state.grid.axes().empty(); }
 
+IndexLocation source_location(const ChunkLayout& layout) {
+  const IndexFormat* index = layout.shard ? layout.shard->slots() : nullptr;
+  return index != nullptr ? index->location : IndexLocation::end;
+}
+
 Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
   if (!options.chunks && !has_one_shape(source))
@@ -78,7 +83,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
     create.index_location = options.index_location.value_or(IndexLocation::end);
     return create;
   }
-  create.index_location = options.index_location.value_or(source.layout.shard->index.location);
+  create.index_location = options.index_location.value_or(source_location(source.layout));
   SHERD_TRY(index, inner_codecs(*shard, "index_codecs"));
   create.index_codecs = as_list(index);
   return create;
@@ -116,8 +121,8 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   ArraySpec spec = *source.document().array;
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
-    if (options.codecs) complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
+    SHERD_TRY(fresh, new_array_spec(create, source.place.codecs(), defaults));
+    if (options.codecs) complete_codecs(fresh.codecs, source.place.codecs(), fresh.dtype);
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
     return spec;
@@ -125,8 +130,8 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   std::optional<Codecs> leaf;
   if (options.codecs) {
     CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
-    SHERD_TRY(fresh, new_array_spec(create, source.place.tables.codecs, defaults));
-    complete_codecs(fresh.codecs, source.place.tables.codecs, fresh.dtype);
+    SHERD_TRY(fresh, new_array_spec(create, source.place.codecs(), defaults));
+    complete_codecs(fresh.codecs, source.place.codecs(), fresh.dtype);
     leaf = std::move(fresh.codecs);
   }
   SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));
@@ -137,7 +142,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
 CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const ArraySpec from = *source.document().array;
   const ArraySpec to = *destination.document().array;
-  const CodecTable table = source.place.tables.codecs;
+  const CodecTable table = source.place.codecs();
   const bool alike = same_grid(from, to);
   if (alike && same_codecs(from.codecs, to.codecs, table)) return CopyWay::whole;
   // Shards inside shards are made from elements.

@@ -46,7 +46,7 @@ Config reading_config(const Config& source, const CopyShares& shares) {
 }
 
 // The dimension and the coordinate at which a box of cells is halved so that each half is a run of the order.
-std::pair<std::size_t, std::uint64_t> halving(const Box& cells, ChunkOrder order) {
+std::pair<std::size_t, std::uint64_t> halving(const ShardLayout& shard, const Box& cells, ChunkOrder order) {
   const std::size_t rank = cells.shape.size();
   if (order != ChunkOrder::morton) {
     std::size_t d = order == ChunkOrder::c ? 0 : rank - 1;
@@ -58,7 +58,8 @@ std::pair<std::size_t, std::uint64_t> halving(const Box& cells, ChunkOrder order
   for (std::size_t d = 0; d < rank; ++d) {
     const std::uint64_t last = cells.origin[d] + cells.shape[d] - 1;
     const int width = std::bit_width(cells.origin[d] ^ last) - 1;
-    if (width <= bit) continue;  // of equal bits, the first dimension's is the highest in the code
+    // Of equal bits, the first dimension's is the highest in the code; the last one's where chunks stand by id.
+    if (width < bit || (width == bit && shard.ids() == nullptr)) continue;
     bit = width;
     highest = d;
   }
@@ -80,6 +81,7 @@ struct ObjectCopy::Slots {
   const CellAccess& at;
   const ShardLayout& shard;
   const std::vector<std::size_t>& permutation;
+  Shape stored;  // of the shard
   Shape grid;
   Shape valid;
 
@@ -87,7 +89,8 @@ struct ObjectCopy::Slots {
       : at(cell),
         shard(*layout.shard),
         permutation(layout.chain.permutation()),
-        grid(shard.grid(layout.chain.stored_shape(cell.shape))),
+        stored(layout.chain.stored_shape(cell.shape)),
+        grid(shard.grid(stored)),
         valid(layout.chain.stored_shape(cell.valid)) {}
 
   // The cells around some slots.
@@ -199,7 +202,7 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
       cell[j] = (leaf.box.origin[d] - begin[d]) / all.shard.inner_shape[j];
     }
     slots.push_back(
-        {order_key(cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent, leaf.object});
+        {order_key(all.shard, cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent, leaf.object});
     return true;
   }));
   if (slots.empty()) return {};
@@ -213,8 +216,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
     bytes = 0;
   }
   SHERD_TRY(object, to_.place.store->write(at.key));
-  const SlotIndexCoding coding(all.shard.index, all.grid, encoding_.limits);
-  ShardWriter writer(coding, all.shard.most_encoded(), shares_.window);
+  SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
+  ShardWriter writer(*coding, all.shard.most_encoded(), shares_.window);
   SHERD_TRY(writer.start_new(*object));
   SHERD_TRY(parallel_for(ends.size(), shares_.config, [&](std::size_t i) -> Result<void> {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
@@ -307,7 +310,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(const Slots& all) {
     }
     for (Shape cell = first;;) {
       const std::uint64_t slot = ravel(cell, all.grid);
-      if (!seen[slot]) slots.push_back({order_key(cell, all.grid, encoding_.chunk_order), slot});
+      if (!seen[slot]) slots.push_back({order_key(all.shard, cell, all.grid, encoding_.chunk_order), slot});
       seen[slot] = true;
       std::size_t j = rank;
       for (; j > 0; --j) {
@@ -326,8 +329,8 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   SHERD_TRY(slots, touched(all));
   if (slots.empty()) return {};
   SHERD_TRY(object, to_.place.store->write(at.key));
-  const SlotIndexCoding coding(all.shard.index, all.grid, encoding_.limits);
-  ShardWriter writer(coding, all.shard.most_encoded(), shares_.window);
+  SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
+  ShardWriter writer(*coding, all.shard.most_encoded(), shares_.window);
   SHERD_TRY(writer.start_new(*object));
   std::size_t batches = 0;
   SHERD_TRY(encode_boxes(all, slots, writer, batches));
@@ -345,7 +348,7 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
   const std::uint64_t bytes =
       element_count(all.elements(cells).shape).value_or(~std::uint64_t{0} / 64) * to_.dtype.size();
   if (bytes <= shares_.box_bytes || slots.size() == 1) return encode_box(all, slots, writer, batches);
-  const auto [dimension, coordinate] = halving(cells, encoding_.chunk_order);
+  const auto [dimension, coordinate] = halving(all.shard, cells, encoding_.chunk_order);
   const auto middle = std::partition_point(
       slots.begin(), slots.end(),
       [&, d = dimension, c = coordinate](const Slot& slot) { return unravel(slot.slot, all.grid)[d] < c; });
@@ -391,7 +394,7 @@ Result<EncodedBatch> ObjectCopy::encode_batch(const Slots& all, std::span<const 
   Scratch encoded;
   for (const Slot& slot : slots) {
     const Shape cell = unravel(slot.slot, all.grid);
-    WritePiece piece{*all.shard.inner, all.shard.inner_shape, Shape(cell.size()), {}, from};
+    WritePiece piece{*all.shard.inner, all.shard.inner_shape_at(cell, all.stored), Shape(cell.size()), {}, from};
     for (std::size_t j = 0; j < cell.size(); ++j) {
       const std::uint64_t length = all.shard.inner_shape[j];
       piece.valid[j] = std::min(length, all.valid[j] - cell[j] * length);

@@ -56,6 +56,7 @@ struct Level {
   const ChunkLayout& layout;
   Shape shape;
   Box wanted;
+  std::uint64_t first_id = 0;
 };
 using LevelVisit = std::function<Result<bool>(const Shape& origin, const Shape& shape, Extent where)>;
 
@@ -70,8 +71,9 @@ Result<bool> visit_level(const Level& at, const Indices& indices, const LevelVis
   const ShardLayout& shard = *at.layout.shard;
   const auto& permutation = at.layout.chain.permutation();
   const Shape& inner = shard.inner_shape;
-  const Shape grid = shard.grid(at.layout.chain.stored_shape(at.shape));
-  SHERD_TRY(index, read_index({at.source, at.where, shard, grid}, indices.limits, indices.cache));
+  const Shape stored = at.layout.chain.stored_shape(at.shape);
+  const Shape grid = shard.grid(stored);
+  SHERD_TRY(index, read_index({at.source, at.where, shard, grid, at.first_id}, indices.limits, indices.cache));
   const Box wanted{at.layout.chain.stored_shape(at.wanted.origin), at.layout.chain.stored_shape(at.wanted.shape)};
   CellRange range{Shape(rank), Shape(rank)};
   for (std::size_t j = 0; j < rank; ++j) {
@@ -98,7 +100,9 @@ Result<bool> visit_level(const Level& at, const Indices& indices, const LevelVis
       }
       return visit(natural_origin, natural_shape, where);
     };
-    return visit_level({at.source, absolute, *shard.inner, inner, std::move(part)}, indices, found).in_slot(slot);
+    return visit_level({at.source, absolute, *shard.inner, shard.inner_shape_at(cell, stored), std::move(part)},
+                       indices, found)
+        .in_slot(slot);
   });
 }
 
@@ -186,7 +190,7 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
       wanted.origin[d] = low - begin[d];
       wanted.shape[d] = std::min(begin[d] + shape[d], box_.origin[d] + box_.shape[d]) - low;
     }
-    return visit_level({*source, {0, size}, state_.layout, shape, std::move(wanted)},
+    return visit_level({*source, {0, size}, state_.layout, shape, std::move(wanted), state_.grid.first_id(cell)},
                        {state_.config().limits, state_.cache},
                        [&](const Shape& origin, const Shape& leaf, Extent where) {
                          SourceLeaf found{{begin, leaf}, where, object};

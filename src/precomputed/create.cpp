@@ -1,0 +1,23 @@
+// A new volume: everything is checked, down to the codecs of its scales, before the info is written.
+#include "precomputed/create.hpp"
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+
+namespace sherd::neuroglancer {
+
+Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
+  SHERD_TRY(json, info.print());
+  for (std::size_t i = 0; i < info.scales.size(); ++i) {
+    Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
+    SHERD_TRY(scale, lower_volume(std::move(document), place.path));
+    const std::string member = "scales[" + std::to_string(i) + "]";
+    if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
+    SHERD_TRY(make_array(place, std::move(scale)).in_member(member));
+  }
+  SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), place.path));
+  return create_group_of(std::move(place), std::move(node), overwrite);
+}
+
+}  // namespace sherd::neuroglancer

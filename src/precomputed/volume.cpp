@@ -1,0 +1,284 @@
+// Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
+// called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
+// {"info": …, "scale": number}, of which the info is what is stored.
+#include <algorithm>
+
+#include "array/document.hpp"
+#include "array/state.hpp"
+#include "base/checked.hpp"
+#include "format/zarr_common.hpp"
+#include "precomputed/create.hpp"
+#include "precomputed/document.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::VolumeInfo;
+using neuroglancer::VolumeScale;
+
+constexpr std::string_view file_name = "info";
+
+std::string below(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : path + "/" + std::string(name);
+}
+
+// The path of the volume and the name of the scale.
+std::pair<std::string, std::string> divided(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  if (end == path.npos) return {"", path};
+  return {path.substr(0, end), path.substr(end + 1)};
+}
+
+std::string scale_name(const VolumeInfo& info, std::size_t number) {
+  const std::string& key = info.scales[number].key;
+  return check_node_name(key) && key != file_name ? key : "scale" + std::to_string(number);
+}
+
+bool is_volume(const Json& info) { return info.is_object() && info.find("scales") != nullptr; }
+
+Json group_json(Json info) { return Json::Object{{"info", std::move(info)}}; }
+
+Json scale_json(Json info, std::uint64_t number) { return Json::Object{{"info", std::move(info)}, {"scale", number}}; }
+
+// ---- a scale as an array ----
+
+using Codecs = std::vector<CodecSpec>;
+
+CodecSpec transposed(std::initializer_list<std::uint64_t> order) {
+  return {"transpose", Json::Object{{"order", Json(Json::Array(order.begin(), order.end()))}}};
+}
+
+Codecs codecs_of(const VolumeScale& scale, bool gzip) {
+  Codecs codecs;
+  const bool image = scale.encoding == "jpeg" || scale.encoding == "png";
+  codecs.push_back(image ? transposed({2, 1, 0, 3}) : transposed({3, 2, 1, 0}));
+  Json configuration{Json::Object{}};
+  if (scale.encoding == "compressed_segmentation")
+    configuration.set("block_size", Json(Json::Array(scale.block_size->begin(), scale.block_size->end())));
+  if (scale.encoding == "jpeg" && scale.jpeg_quality) configuration.set("quality", *scale.jpeg_quality);
+  if (scale.encoding == "png" && scale.png_level) configuration.set("level", *scale.png_level);
+  if (scale.encoding == "raw") configuration.set("endian", "little");
+  codecs.push_back({scale.encoding == "raw" ? "bytes" : scale.encoding, std::move(configuration)});
+  if (gzip) codecs.push_back({"gzip", Json::Object{{"level", 6}}});
+  return codecs;
+}
+
+// The directory of the chunks; nullopt where the key leads out of the store.
+std::optional<std::string> chunk_directory(const std::string& volume, std::string_view key) {
+  std::string directory = volume;
+  while (!key.empty()) {
+    const std::size_t end = key.find('/');
+    const std::string_view segment = key.substr(0, end);
+    key = end == key.npos ? std::string_view() : key.substr(end + 1);
+    if (segment.empty() || segment == ".") continue;
+    if (segment != "..") {
+      directory = below(directory, segment);
+      continue;
+    }
+    if (directory.empty()) return std::nullopt;
+    directory = divided(directory).first;
+  }
+  return directory.empty() ? directory : directory + "/";
+}
+
+bool is_known_encoding(std::string_view name) {
+  return name == "raw" || name == "jpeg" || name == "png" || name == "compressed_segmentation";
+}
+
+// A shard must be a box of chunks: its ids agree in all bits that choose the shard.
+Result<Shape> shard_shape(const IdSharding& ids) {
+  SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+  const Uint64Sharding& sharding = ids.sharding;
+  const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
+  const bool whole = sharding.shard_bits == 0;
+  if (!whole && (sharding.hash != Uint64Sharding::Hash::identity || morton.bits() > low + sharding.shard_bits))
+    return std::move(unsupported("the shards of this scale are no boxes of chunks; use it as a store of ids"))
+        .in_member("sharding");
+  Shape box = morton.box(whole ? morton.bits() : low);
+  for (std::size_t d = 0; d < box.size(); ++d)
+    box[d] = std::min(box[d], std::max<std::uint64_t>(ids.grid[d], 1)) * ids.chunk_shape[d];
+  return box;
+}
+
+Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std::string& volume) {
+  const VolumeScale& scale = info.scales[number];
+  ArraySpec spec;
+  spec.shape = {scale.size[0], scale.size[1], scale.size[2], info.num_channels};
+  spec.dtype = info.data_type;
+  spec.fill_value = default_scalar(spec.dtype);
+  spec.dimension_names = {"x", "y", "z", "channel"};
+  const neuroglancer::Triple& chunk = scale.chunk_sizes.front();
+  const Shape chunk_shape{chunk[0], chunk[1], chunk[2], info.num_channels};
+  RegularGrid grid{chunk_shape, true};
+  bool gzip = false;
+  if (scale.sharding.is_null()) {
+    spec.keys.kind = KeyEncoding::Kind::ranges;
+    spec.keys.offsets.assign(scale.voxel_offset.begin(), scale.voxel_offset.end());
+  } else {
+    SHERD_TRY(sharding, Uint64Sharding::parse(scale.sharding).in_member("sharding"));
+    gzip = sharding.gzip_data;
+    IdSharding ids{sharding, chunk_shape, Shape(chunk_shape.size())};
+    for (std::size_t d = 0; d < ids.grid.size(); ++d) ids.grid[d] = ceil_div(spec.shape[d], chunk_shape[d]);
+    auto shape = shard_shape(ids);
+    if (shape) grid.chunk_shape = *std::move(shape);
+    if (!shape) spec.no_access = std::move(shape).error();
+    spec.ids = std::move(ids);
+  }
+  spec.grid = std::move(grid);
+  const bool known = is_known_encoding(scale.encoding);
+  if (!known)
+    spec.no_access =
+        unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
+            .in_member("encoding");
+  spec.codecs = codecs_of(known ? scale : VolumeScale{}, gzip);
+  const auto directory = chunk_directory(volume, scale.key);
+  if (!directory) spec.no_access = invalid_argument("leads out of the store").in_member("key");
+  spec.chunk_prefix = directory.value_or("");
+  return spec;
+}
+
+// What else a reader of the array wants to know: the info's own words.
+Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
+  Json attributes{Json::Object{}};
+  attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
+  attributes.set("resolution", neuroglancer::numbers_json(scale.resolution));
+  attributes.set("voxel_offset", Json(Json::Array(scale.voxel_offset.begin(), scale.voxel_offset.end())));
+  attributes.set("encoding", scale.encoding);
+  return attributes;
+}
+
+// ---- the format ----
+
+class Precomputed final : public Format {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "precomputed"; }
+  [[nodiscard]] CodecTable codecs(const Tables& tables) const noexcept override { return tables.precomputed_codecs; }
+  [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
+    const auto info = VolumeInfo::parse(*group.find("info"));
+    return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
+  }
+  [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
+  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
+    return {below(path, file_name)};
+  }
+  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
+    return below(type == NodeType::array ? divided(path).first : path, file_name);
+  }
+  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
+    return path.empty() ? path : path + "/";
+  }
+  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
+    return {chunk_prefix(path)};
+  }
+  [[nodiscard]] DefaultCodecs default_codecs() const override { return {}; }
+
+  Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeType> type(const Json& document) const override {
+    return document.find("scale") != nullptr ? NodeType::array : NodeType::group;
+  }
+  [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec&) const override { return made_otherwise(); }
+  [[nodiscard]] Result<Json> group_document(const Json&) const override { return made_otherwise(); }
+  [[nodiscard]] Result<Json> with_shape(Json, const Shape&) const override {
+    return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
+  }
+  [[nodiscard]] Result<Json> with_attributes(Json, const Json&) const override {
+    return unsupported("an info document has no attributes");
+  }
+  [[nodiscard]] Result<Json> with_chunks(Json, const ArraySpec&) const override { return made_otherwise(); }
+  [[nodiscard]] std::string text(const Json& document) const override { return document.find("info")->dump(2); }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override { return check_node_name(name); }
+
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits, const KnownType&) const override;
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] Result<Json> with_consolidated(Json, std::vector<std::pair<std::string, Json>>) const override {
+    return unsupported("volumes have no consolidated metadata");
+  }
+
+ private:
+  static Error made_otherwise() {
+    return unsupported("an array of this format is a scale of a volume; make it by create_precomputed");
+  }
+  Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
+};
+
+Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
+  return neuroglancer::lower_volume(std::move(document), "");
+}
+
+Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,
+                                                      const Limits& limits) const {
+  const std::string key = below(path, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) {
+    if (path.empty()) return std::optional<NodeDocument>();
+    return open_scale(store, path, limits);
+  }
+  auto node = neuroglancer::lower_volume(group_json(std::move(stored->json)), path);
+  if (!node) return stored_error(std::move(node).error()).in_key(key);
+  node->generation = std::move(stored->generation);
+  return std::optional(*std::move(node));
+}
+
+Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
+                                                            const Limits& limits) const {
+  const auto [volume, name] = divided(path);
+  const std::string key = below(volume, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
+  const auto read = [&, &volume = volume, &name = name]() -> Result<std::optional<NodeDocument>> {
+    SHERD_TRY(info, VolumeInfo::parse(stored->json));
+    std::size_t number = 0;
+    while (number < info.scales.size() && scale_name(info, number) != name) ++number;
+    if (number == info.scales.size()) return std::optional<NodeDocument>();
+    SHERD_TRY(node, neuroglancer::lower_volume(scale_json(std::move(stored->json), number), volume));
+    node.generation = std::move(stored->generation);
+    return std::optional(std::move(node));
+  };
+  auto node = read();
+  if (!node) return stored_error(std::move(node).error()).in_key(key);
+  return node;
+}
+
+Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store& store, const std::string& path,
+                                                                           const Limits& limits,
+                                                                           const KnownType&) const {
+  std::vector<std::pair<std::string, NodeType>> found;
+  const std::string key = below(path, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) return found;
+  auto info = VolumeInfo::parse(stored->json);
+  if (!info) return stored_error(std::move(info).error()).in_key(key);
+  for (std::size_t i = 0; i < info->scales.size(); ++i) found.emplace_back(scale_name(*info, i), NodeType::array);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+constinit const Precomputed instance;
+
+}  // namespace
+
+Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
+  SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
+  NodeDocument node;
+  node.attributes = Json(Json::Object{});
+  if (const Json* number = document.find("scale")) {
+    const std::size_t scale = number->as_uint().value_or(info.scales.size());
+    if (scale >= info.scales.size()) return not_found("the volume has no such scale");
+    node.type = NodeType::array;
+    node.attributes = attributes_of(info, info.scales[scale]);
+    SHERD_TRY(spec, lowered(info, scale, volume).in_member("scales[" + std::to_string(scale) + "]"));
+    node.array = std::move(spec);
+  }
+  node.document = std::move(document);
+  return node;
+}
+
+const Format& precomputed_format() noexcept;
+const Format& precomputed_format() noexcept { return instance; }
+
+}  // namespace sherd

@@ -1,0 +1,33 @@
+// The compressed Morton code of Neuroglancer's precomputed format: the number of a chunk in its grid, so that chunks
+// with near numbers are near in space.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sherd/box.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd {
+
+/// Bit i of each dimension's coordinate follows bit i of the dimension before; a dimension takes part with as many
+/// bits as its highest coordinate has.
+class CompressedMorton {
+ public:
+  CompressedMorton() = default;
+  /// `unsupported` where the numbers of this grid take more than 64 bits.
+  static Result<CompressedMorton> of(const Shape& grid);
+
+  [[nodiscard]] unsigned bits() const noexcept { return static_cast<unsigned>(dimension_of_bit_.size()); }
+  [[nodiscard]] std::uint64_t encode(const Shape& cell) const noexcept;
+  /// The cell may lie outside the grid where a dimension is no power of two.
+  [[nodiscard]] Shape decode(std::uint64_t code) const;
+  /// Cells a dimension of the box whose codes agree in all but the lowest `low_bits`.
+  [[nodiscard]] Shape box(unsigned low_bits) const;
+
+ private:
+  std::size_t rank_ = 0;
+  std::vector<std::uint8_t> dimension_of_bit_;
+};
+
+}  // namespace sherd
