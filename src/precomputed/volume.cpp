@@ -86,8 +86,7 @@ bool is_known_encoding(std::string_view name) {
 }
 
 // A shard must be a box of chunks: its ids agree in all bits that choose the shard.
-Result<Shape> shard_shape(const IdSharding& ids) {
-  SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+Result<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
   const Uint64Sharding& sharding = ids.sharding;
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
   const bool whole = sharding.shard_bits == 0;
@@ -119,7 +118,8 @@ Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std:
     gzip = sharding.gzip_data;
     IdSharding ids{sharding, chunk_shape, Shape(chunk_shape.size())};
     for (std::size_t d = 0; d < ids.grid.size(); ++d) ids.grid[d] = ceil_div(spec.shape[d], chunk_shape[d]);
-    auto shape = shard_shape(ids);
+    SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+    auto shape = shard_shape(ids, morton);
     if (shape) grid.chunk_shape = *std::move(shape);
     if (!shape) spec.no_access = std::move(shape).error();
     spec.ids = std::move(ids);

@@ -277,3 +277,20 @@ def test_colours_that_cloud_volume_writes_are_read(case, tmp_path):
     writer.write(WHOLE, case.data())
 
     compare(case, TensorStore(folder), folder, case.data())
+
+
+@pytest.mark.parametrize("peer", [TensorStore, CloudVolume])
+def test_a_grid_of_one_chunk_across_is_read(peer, tmp_path):
+    """8 x 1 x 5 chunks: the Morton code takes bits of x and z alone, and 5 takes as many as 8."""
+    size = (8 * 16 - 5, 7, 5 * 8 - 3)
+    scale = {"size": size, "resolution": [4, 4.5, 40], "voxel_offset": OFFSET, "chunk_size": CHUNK}
+    scale["sharding"] = sharding((1, 2, 3), data="gzip")
+    data = np.random.default_rng(1).integers(0, 2**16, (*size, 3), "u2")
+
+    array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype="uint16", num_channels=3, scales=[scale])
+    array[:] = data
+
+    np.testing.assert_array_equal(peer(tmp_path).read(), data)
+    shards = sorted(path.name for path in (tmp_path / "4_4.5_40").iterdir())
+    assert shards == [f"{number}.shard" for number in (0, 1, 2, 3, 4, 6)]  # bits z1, x2 and z2: z ends at 4
+    assert sherd.check(tmp_path, data=True)["ok"]
