@@ -147,6 +147,15 @@ Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
   return attributes;
 }
 
+Json attributes_of(const VolumeInfo& info) {
+  Json attributes{Json::Object{}};
+  attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
+  attributes.set("data_type", info.data_type.name());
+  attributes.set("num_channels", info.num_channels);
+  for (const auto& [name, value] : info.other.members()) attributes.set(name, value);
+  return attributes;
+}
+
 // ---- the format ----
 
 class Precomputed final : public Format {
@@ -265,7 +274,7 @@ constinit const Precomputed instance;
 Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
   SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
   NodeDocument node;
-  node.attributes = Json(Json::Object{});
+  node.attributes = attributes_of(info);
   if (const Json* number = document.find("scale")) {
     const std::size_t scale = number->as_uint().value_or(info.scales.size());
     if (scale >= info.scales.size()) return not_found("the volume has no such scale");
