@@ -110,6 +110,15 @@ def test_options_of_volumes_are_of_volumes(sherd):
     assert ran.code == 2 and "--store-format precomputed" in ran.stderr
 
 
+def test_what_is_no_volume_has_no_other_scale(sherd):
+    sherd.ok("create", "a.zarr", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("create", "em", *NEW)
+    assert sherd.ok("read", "a.zarr", "--scale", "0", "--format", "json").json == [0] * 4
+    for url in ("a.zarr", "em/8_8_40"):
+        ran = sherd("read", url, "--scale", "1")
+        assert ran.code == 3 and "has no scale 1" in ran.stderr
+
+
 def test_a_volume_is_replaced_only_where_asked_for(sherd):
     sherd.ok("create", "em", *NEW)
     assert sherd("create", "em", *NEW).code == 6
