@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sherd)
 
 install(TARGETS sherd EXPORT sherd)
+install(FILES LICENSE LICENSES/zstd.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sherd)
 install(DIRECTORY include/sherd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT sherd NAMESPACE sherd:: FILE sherd-targets.cmake DESTINATION ${config_dir})
 if(TARGET sherd_command)

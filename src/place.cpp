@@ -113,11 +113,13 @@ Result<NodePlace> new_place(std::string_view url, const std::string& format, con
 
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {
   std::optional<Enclosure> around;
+  std::vector<const Format*> formats;  // of hierarchies that take new nodes
+  for (const Format* format : tables().formats)
+    if (format->arrays_have_documents()) formats.push_back(format);
   SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
     SHERD_TRY(outer, file_store(directory, config));
     SHERD_TRY(root, make_place(outer, "", config));
-    const auto hierarchy =
-        find_format_of(std::move(root), {tables().formats.begin(), tables().formats.end()}, Unreadable::fails);
+    const auto hierarchy = find_format_of(std::move(root), formats, Unreadable::fails);
     if (!hierarchy) return true;  // nobody's hierarchy begins in a place that cannot be looked at
     const bool stands = hierarchy->has_value();
     if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};

@@ -74,11 +74,25 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   return copy_nodes(from, to, options);
 }
 
+// A copy joins the hierarchy around its place, and is of that one's format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   SHERD_TRY(from, find_store(source, options.source_path, options.config));
   SHERD_TRY(to, open_store(destination, options.config));
   CopyOptions inside = options;
   inside.source_path = from.path;
+  SHERD_TRY(around, enclosure(*to, options.config));
+  if (around) {
+    to = std::move(around->store);
+    inside.destination_path = join_path(around->path, options.destination_path);
+    SHERD_TRY(formats, formats_called({}));
+    SHERD_TRY(root, make_place(to, "", options.config));
+    SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
+    const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
+    if (!options.format.empty() && options.format != format)
+      return conflict("a hierarchy of the format " + format + " stands around " + std::string(destination) +
+                      "; the format " + options.format + " needs a store of its own");
+    inside.format = format;
+  }
   return copy(std::move(from.store), std::move(to), inside);
 }
 

@@ -279,12 +279,12 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     }
     SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
     const std::uint64_t length = stores ? encoded->size() : 0;
-    if (slots.size() == 1 && stores) std::swap(batch.bytes, *encoded);
+    if (slots.size() == 1 && stores) std::swap(*batch.bytes, *encoded);
     batch.chunks.push_back({slot.slot, length, stores});
     if (length == 0 || slots.size() == 1) continue;
-    const std::size_t at = batch.bytes.size();
-    SHERD_TRY(batch.bytes.grow(at + length));
-    std::memcpy(batch.bytes.data() + at, encoded->data(), length);
+    const std::size_t at = batch.bytes->size();
+    SHERD_TRY(batch.bytes->grow(at + length));
+    std::memcpy(batch.bytes->data() + at, encoded->data(), length);
   }
   return batch;
 }

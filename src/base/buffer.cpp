@@ -167,7 +167,7 @@ Scratch::Scratch() {
 
 Scratch::~Scratch() {
   auto& free = stock();
-  if (free.count == kKeptBuffers) return;
+  if (buffer_.capacity() == 0 || free.count == kKeptBuffers) return;
   if (buffer_.capacity() > kKeptBytes / 2) {
     if (!LargeKept::mine().add(buffer_.capacity())) return;
   } else {

@@ -52,15 +52,19 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-/// A Buffer lent by this thread's stock and given back when it goes out of scope: warm memory, no allocation a chunk.
+/// A Buffer lent by this thread's stock and given back when it goes out of scope, to the stock of the thread that it is
+/// on then: warm memory, no allocation a chunk.
 class Scratch {
  public:
   Scratch();
   ~Scratch();
+  Scratch(Scratch&&) noexcept = default;
+  Scratch& operator=(Scratch&&) noexcept = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   Buffer& operator*() noexcept { return buffer_; }
   Buffer* operator->() noexcept { return &buffer_; }
+  const Buffer* operator->() const noexcept { return &buffer_; }
 
  private:
   static constexpr std::size_t kKeptBuffers = 6;

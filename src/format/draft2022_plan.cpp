@@ -143,8 +143,8 @@ class PlanWriter {
       const Plan::Step& step = plan.steps[i];
       EncodedBatch batch;
       const bool present = step.edit != nullptr || step.inside != nullptr;
-      if (present) SHERD_TRY(value(plan, step, old, batch.bytes).in_slot(step.slot));
-      batch.chunks.push_back({step.slot, batch.bytes.size(), present});
+      if (present) SHERD_TRY(value(plan, step, old, *batch.bytes).in_slot(step.slot));
+      batch.chunks.push_back({step.slot, batch.bytes->size(), present});
       writer.begin(i);
       SHERD_TRY(writer.put(i, std::move(batch)));
     }

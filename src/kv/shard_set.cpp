@@ -155,7 +155,7 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
     writer.begin(i);
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
     SHERD_TRY(batch, gather(keys.subspan(first, ends[i] - first), first));
-    const std::uint64_t bytes = batch.bytes.size();
+    const std::uint64_t bytes = batch.bytes->size();
     SHERD_TRY(writer.put(i, std::move(batch)));
     written.fetch_add(bytes, std::memory_order_relaxed);
     turn.writer = nullptr;
@@ -174,12 +174,12 @@ Result<EncodedBatch> ShardSetWriter::gather(std::span<const StoredKey> keys, std
     batch.chunks.push_back({first_slot + batch.chunks.size(), key.value.length, true});
     bytes += key.value.length;
   }
-  SHERD_TRY(batch.bytes.resize(bytes));
+  SHERD_TRY(batch.bytes->resize(bytes));
   if (!view_) {
-    SHERD_TRY(read_values(keys, batch.bytes));
+    SHERD_TRY(read_values(keys, *batch.bytes));
     return batch;
   }
-  std::byte* to = batch.bytes.data();
+  std::byte* to = batch.bytes->data();
   for (const StoredKey& key : keys) {
     if (key.value.length != 0) std::memcpy(to, view_->data() + key.value.offset, key.value.length);
     to += key.value.length;

@@ -258,14 +258,14 @@ class ShardUpdate {
     EncodedBatch batch;
     Scratch encoded;
     const auto add = [&](std::span<const std::byte> bytes) -> Result<void> {
-      const std::size_t at = batch.bytes.size();
-      SHERD_TRY(batch.bytes.grow(at + bytes.size()));
-      std::ranges::copy(bytes, batch.bytes.data() + at);
+      const std::size_t at = batch.bytes->size();
+      SHERD_TRY(batch.bytes->grow(at + bytes.size()));
+      std::ranges::copy(bytes, batch.bytes->data() + at);
       return {};
     };
     for (const std::size_t slot : slots) {
       const Item& item = *slots_[slot].item;
-      const std::size_t at = batch.bytes.size();
+      const std::size_t at = batch.bytes->size();
       SHERD_TRY(add(item.preceding));
       std::span<const std::byte> value = item.value;
       if (state_.format.sharding.gzip_data) {
@@ -273,7 +273,7 @@ class ShardUpdate {
         value = encoded->span();
       }
       SHERD_TRY(add(value));
-      batch.chunks.push_back({slot, batch.bytes.size() - at, true});
+      batch.chunks.push_back({slot, batch.bytes->size() - at, true});
     }
     if (state_.config().recorder) state_.config().recorder->chunks_encoded += slots.size();
     return writer.put(number, std::move(batch));

@@ -188,7 +188,7 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
     }
     const std::uint64_t offset = allocate(chunk.length);
     index_.set(chunk.slot, {offset, chunk.length});
-    const auto bytes = batch.bytes.span().subspan(at, chunk.length);
+    const auto bytes = batch.bytes->span().subspan(at, chunk.length);
     at += chunk.length;
     if (!placed.empty() && placed.back().offset + placed.back().bytes.size() == offset)
       placed.back().bytes = {placed.back().bytes.data(), placed.back().bytes.size() + bytes.size()};

@@ -24,12 +24,13 @@ namespace sherd {
 
 /// Consecutive encoded chunks.
 struct EncodedBatch {
+  EncodedBatch() { bytes->truncate(0); }
   struct Chunk {
     std::uint64_t slot;
     std::uint64_t length;
     bool present;  ///< false: equal to the fill value, not stored
   };
-  Buffer bytes;
+  Scratch bytes;
   std::vector<Chunk> chunks;
 };
 

@@ -248,7 +248,7 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
     bytes += slot.extent.length;
     objects.push_back(slot.object);
   }
-  SHERD_TRY(batch.bytes.resize(bytes));
+  SHERD_TRY(batch.bytes->resize(bytes));
   std::sort(objects.begin(), objects.end());
   objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
   for (const std::size_t object : objects) {
@@ -257,7 +257,7 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
     std::uint64_t at = 0;
     for (const Slot& slot : slots) {
       if (slot.object == object)
-        reads.push_back({slot.extent.offset, batch.bytes.span().subspan(at, slot.extent.length)});
+        reads.push_back({slot.extent.offset, batch.bytes->span().subspan(at, slot.extent.length)});
       at += slot.extent.length;
     }
     SHERD_TRY(source->read(reads).in_key(finder.objects()[object].key));
@@ -404,9 +404,9 @@ Result<EncodedBatch> ObjectCopy::encode_batch(const Slots& all, std::span<const 
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded).in_slot(slot.slot));
     const std::uint64_t length = present ? encoded->size() : 0;
     batch.chunks.push_back({slot.slot, length, present});
-    const std::size_t at = batch.bytes.size();
-    SHERD_TRY(batch.bytes.grow(at + length));
-    if (length > 0) std::memcpy(batch.bytes.data() + at, encoded->data(), length);
+    const std::size_t at = batch.bytes->size();
+    SHERD_TRY(batch.bytes->grow(at + length));
+    if (length > 0) std::memcpy(batch.bytes->data() + at, encoded->data(), length);
   }
   return batch;
 }

@@ -93,8 +93,8 @@ std::string shard_of(const Uint64Format& format, std::map<std::uint64_t, std::st
   for (std::size_t slot = 0; slot < ids.size(); ++slot) {
     const std::string& chunk = chunks[ids[slot]];
     EncodedBatch batch;
-    batch.bytes.resize(chunk.size()).value();
-    std::copy_n(as_bytes(chunk).data(), chunk.size(), batch.bytes.data());
+    batch.bytes->resize(chunk.size()).value();
+    std::copy_n(as_bytes(chunk).data(), chunk.size(), batch.bytes->data());
     batch.chunks = {{slot, chunk.size(), true}};
     writer.begin(slot);
     writer.put(slot, std::move(batch)).value();

@@ -146,6 +146,23 @@ TEST(Copy, OneThatIsCutOffOnTheWayIntoItsPlaceIsMadeAgainOrGoneOnWith) {
   }
 }
 
+TEST(Copy, ToAUrlJoinsTheHierarchyAroundItAndTakesItsFormat) {
+  const TempDir folder;
+  filled(file_store(folder / "a").value(), "", {.chunks = {6, 4}});
+  create_group(folder / "draft.zarr", {}, false, {}, "draft2022").value();
+  copy(folder / "a", folder / "draft.zarr/x").value();
+  EXPECT_EQ(open_array(folder / "draft.zarr", {.path = "x"}).value().format(), "draft2022");
+  copy(folder / "a", folder / "new.zarr/g/x").value();
+  EXPECT_EQ(open_array(folder / "new.zarr", {.path = "g/x"}).value().format(), "zarr3");
+  open_group(folder / "new.zarr", {.writable = true}).value().consolidate().value();
+  copy(folder / "a", folder / "new.zarr/g/y").value();
+  const Json metadata = open_group(folder / "new.zarr").value().metadata();
+  EXPECT_NE(metadata.find("consolidated_metadata")->find("metadata")->find("g/y"), nullptr);
+  const auto refused = copy(folder / "a", folder / "draft.zarr/y", {.format = "zarr3"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+}
+
 class CopyResume : public ::testing::TestWithParam<CopyOptions> {};
 
 TEST_P(CopyResume, AfterAFailureAtAnyCommitEndsWithTheSameTree) {
