@@ -49,6 +49,9 @@ struct Create {
     if (group) {
       if (shape || !dtype.empty() || !array.is_plain() || volume.is_given())
         return invalid_argument("--group goes with --attributes and --overwrite only");
+      if (options.format == kVolumes)
+        return invalid_argument(
+            "a volume is made with its first scale: give --shape, --dtype and --resolution, not --group");
     } else {
       if (!shape || dtype.empty())
         return invalid_argument("an array needs --shape and --dtype; for a group give --group");
