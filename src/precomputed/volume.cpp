@@ -235,11 +235,13 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
 
 Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
                                                             const Limits& limits) const {
-  const auto [volume, name] = divided(path);
+  const auto place = divided(path);
+  const std::string& volume = place.first;
+  const std::string& name = place.second;
   const std::string key = below(volume, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
-  const auto read = [&, &volume = volume, &name = name]() -> Result<std::optional<NodeDocument>> {
+  const auto read = [&]() -> Result<std::optional<NodeDocument>> {
     SHERD_TRY(info, VolumeInfo::parse(stored->json));
     std::size_t number = 0;
     while (number < info.scales.size() && scale_name(info, number) != name) ++number;
