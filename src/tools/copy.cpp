@@ -166,7 +166,7 @@ class TreeCopy {
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), options, new_format_.default_codecs()));
+    SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
@@ -193,7 +193,7 @@ class TreeCopy {
 
   // Keys stay alike as far as the other format lets them: what they begin with is its own.
   [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
-    complete_codecs(spec.codecs, source_.codecs(), spec.dtype);
+    complete_codecs(spec.codecs, destination_.codecs(), spec.dtype);
     spec.keys = KeyEncoding{.separator = spec.keys.separator};
     spec.attributes = attributes;
     return new_format_.array_document(spec);

@@ -17,8 +17,11 @@ namespace sherd {
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
 
-/// The array that a copy becomes: the source's, with other chunks and codecs as far as options name any.
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults);
+/// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
+/// any.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options);
+/// Whether its last chunks end where the array does.
+bool is_clipped(const Array::State& state);
 
 /// How the chunks of an array get to the copy.
 enum class CopyWay : std::uint8_t {
@@ -33,6 +36,7 @@ struct ArrayCopy {
   Array source;
   Array destination;  ///< has no document in its store yet
   CopyWay way;
+  bool clips;  ///< the last chunks of one side end where the array does, and those of the other go on: they are encoded
   std::vector<std::uint64_t>
       stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
@@ -106,6 +110,8 @@ class ObjectCopy {
   Result<void> encode_shard(const CellAccess& at);
   Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
+  Result<EncodedBatch> encode_one_slot(const Slots& all, const Slot& slot);
+  Result<WriteSource> read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena);
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);
   Result<std::vector<Slot>> touched(const Slots& all);
