@@ -189,6 +189,12 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
 
 Result<Array::Stored> Array::stored() const {
   Stored stored;
+  if (state_->scattered) {
+    SHERD_TRY(shards, state_->scattered->shard_objects());
+    for (const Listing::Object& shard : shards) stored.bytes += shard.size;
+    stored.objects = shards.size();
+    return stored;
+  }
   SHERD_TRY(for_each_stored(*state_, [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
     ++stored.objects;
     stored.bytes += size;

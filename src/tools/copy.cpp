@@ -260,16 +260,18 @@ class TreeCopy {
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    return parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
-      for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
-        const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
-        auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
-        if (done) continue;
-        failed = true;
-        return done;
-      }
-      return {};
-    });
+    SHERD_TRY(
+        parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
+          for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
+            const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
+            auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
+            if (done) continue;
+            failed = true;
+            return done;
+          }
+          return {};
+        }));
+    return objects.finish();
   }
 
   Result<bool> is_done(Store& store, const std::string& key) {

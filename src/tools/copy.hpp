@@ -5,7 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array/chunk_writer.hpp"
@@ -90,14 +93,33 @@ struct CopyCounts {
   std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
 };
 
+/// Values on their way into a store of ids, of which many are put together. Thread-safe.
+class ValueBatch {
+ public:
+  /// Puts what it has whenever that is so many bytes. The store must outlive it.
+  ValueBatch(const neuroglancer::IdObjects& store, std::uint64_t bytes) : store_(store), most_(bytes) {}
+  Result<void> put(const std::string& key, Buffer value);
+  Result<void> flush();
+
+ private:
+  const neuroglancer::IdObjects& store_;
+  const std::uint64_t most_;
+  std::mutex mutex_;  ///< guards what follows
+  std::vector<std::pair<std::uint64_t, Buffer>> values_;
+  std::uint64_t bytes_ = 0;
+};
+
 /// Makes the objects of one array's copy.
 class ObjectCopy {
  public:
   /// References must outlive it.
   ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts);
 
-  /// Makes the object of this number in the destination's grid, if there is anything to put into it.
+  /// Makes the object of this number in the destination's grid, if there is anything to put into it. Where chunks are
+  /// values of a store of ids, some wait for others, to be put together.
   Result<void> copy(const CellAccess& at);
+  /// Puts those that wait.
+  Result<void> finish() { return values_ ? values_->flush() : Result<void>(); }
 
  private:
   struct Slot;
@@ -107,6 +129,7 @@ class ObjectCopy {
   Result<void> move_into_shard(const CellAccess& at);
   Result<EncodedBatch> fetch(std::span<const Slot> slots, const LeafFinder& finder);
   Result<void> encode_one(const CellAccess& at);
+  Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
   Result<void> encode_shard(const CellAccess& at);
   Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
@@ -126,6 +149,7 @@ class ObjectCopy {
   ReadBudget budget_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
+  std::optional<ValueBatch> values_;  ///< where the destination's chunks are values
 };
 
 }  // namespace sherd

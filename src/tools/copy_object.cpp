@@ -134,7 +134,33 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
       budget_(shares.reading),
       reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
-      writer_(encoding_, shares.box_bytes / 2, reader_) {}
+      writer_(encoding_, shares.box_bytes / 2, reader_) {
+  if (to_.scattered) values_.emplace(*to_.scattered, shares.box_bytes / 2);
+}
+
+Result<void> ValueBatch::put(const std::string& key, Buffer value) {
+  {
+    const std::lock_guard hold(mutex_);
+    bytes_ += value.capacity();
+    values_.emplace_back(*store_.id_of(key), std::move(value));
+    if (bytes_ < most_) return {};
+  }
+  return flush();
+}
+
+Result<void> ValueBatch::flush() {
+  std::vector<std::pair<std::uint64_t, Buffer>> values;
+  {
+    const std::lock_guard hold(mutex_);
+    values.swap(values_);
+    bytes_ = 0;
+  }
+  std::vector<neuroglancer::ShardedStore::Item> items;
+  items.reserve(values.size());
+  for (const auto& [id, value] : values) items.push_back({.id = id, .value = value.span()});
+  SHERD_TRY(neuroglancer::change(store_.values(), items, {}));
+  return {};
+}
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
   const bool plain_shard = to_.layout.shard && !to_.layout.opaque_shard();
@@ -173,10 +199,7 @@ Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
   if (finder.objects().empty()) return {};
   SHERD_TRY(source, open_again(finder.objects().front()));
   SHERD_TRY(size, source->size());
-  SHERD_TRY(object, to_.place.store->write(at.key, size));
-  SHERD_TRY(object->copy(*source, 0, size, 0));
-  SHERD_TRY(object->commit());
-  ++counts_.written;
+  SHERD_TRY(put_part(at, *source, {0, size}));
   counts_.moved += chunks;
   return {};
 }
@@ -190,11 +213,26 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
   }));
   if (!leaf) return {};
   SHERD_TRY(source, open_again(finder.objects()[leaf->object]));
-  SHERD_TRY(object, to_.place.store->write(at.key, leaf->extent.length));
-  SHERD_TRY(object->copy(*source, leaf->extent.offset, leaf->extent.length, 0));
-  SHERD_TRY(object->commit());
-  ++counts_.written;
+  SHERD_TRY(put_part(at, *source, leaf->extent));
   ++counts_.moved;
+  return {};
+}
+
+// A part of an object as an object, or as a value.
+Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
+  if (values_) {
+    SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
+    Buffer bytes;
+    SHERD_TRY(bytes.resize(part.length));
+    const RangeRead range{part.offset, bytes.span()};
+    SHERD_TRY(source.read({&range, 1}).in_key(source.name()));
+    SHERD_TRY(values_->put(at.key, std::move(bytes)));
+  } else {
+    SHERD_TRY(object, to_.place.store->write(at.key, part.length));
+    SHERD_TRY(object->copy(source, part.offset, part.length, 0));
+    SHERD_TRY(object->commit());
+  }
+  ++counts_.written;
   return {};
 }
 
@@ -295,10 +333,12 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
       to_.layout, at.shape, at.valid, std::move(part), {elements.data(), chunk_strides(at.valid, to_.dtype.size())}};
-  Scratch encoded;
-  SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
+  Scratch lent;
+  Buffer own;
+  Buffer& encoded = values_ ? own : *lent;
+  SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, encoded));
   if (!present) return {};
-  SHERD_TRY(to_.place.store->set(at.key, encoded->span()));
+  SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.place.store->set(at.key, encoded.span()));
   ++counts_.written;
   return {};
 }
