@@ -31,7 +31,10 @@ sherd::Array create(const Task& task) {
   const bench::Layout layout = task.target_layout();
   sherd::CreateOptions options{.shape = cube(task.size), .dtype = sherd::DType::uint16, .chunks = cube(layout.chunks)};
   if (layout.shards != 0) options.shards = cube(layout.shards);
-  if (!layout.zstd) options.codecs.emplace();
+  options.codecs.emplace();
+  if (layout.zstd)  // as the other peers write it
+    options.codecs->push_back(sherd::Json::Object{
+        {"name", "zstd"}, {"configuration", sherd::Json::Object{{"level", 3}, {"checksum", false}}}});
   options.config = config(task);
   return sherd::create_array(task.target(), options).value();
 }

@@ -2,6 +2,7 @@
 
 import sherd
 
+ZSTD = {"name": "zstd", "configuration": {"level": 3, "checksum": False}}  # as the other peers write it
 
 class Peer:
     """`variant` is synced (the default of Sherd: what was written survives a power cut) or unsynced."""
@@ -26,7 +27,7 @@ class Peer:
             dtype="uint16",
             chunks=(layout.chunks,) * 3,
             shards=(layout.shards,) * 3 if layout.shards else None,
-            compressors="zstd:3" if layout.zstd else None,
+            compressors=ZSTD if layout.zstd else None,
             config=self.config,
         )
 

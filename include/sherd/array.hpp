@@ -140,7 +140,8 @@ class SHERD_API Array {
   Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
 
   /// Changes the shape; atomic on the metadata. What is cut off is erased, also inside chunks and shards that stay,
-  /// so that growing again shows fill values. (Other tools leave it: what they cut off inside a chunk can show again.)
+  /// so that growing again shows fill values; where that fails or is interrupted, the shape stays and some of what was to be
+  /// cut off is fill values already. (Other tools leave it: what they cut off inside a chunk can show again.)
   Result<void> resize(const Shape& shape);
   /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
   /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.

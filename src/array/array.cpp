@@ -42,13 +42,26 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
   return layout.check_shape(largest, limits);
 }
 
+// Puts a store of ids before the place's own.
+Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const ArraySpec& spec,
+                                                         const ChunkLayout& layout) {
+  const std::uint64_t most = layout.most_encoded(first_cell_shape(ChunkGrid(spec)));
+  SHERD_TRY(objects, neuroglancer::IdObjects::make(
+                         place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)),
+                         spec.ids->sharding, {.codecs = place.codecs(), .most_bytes = most, .config = place.config}));
+  place.store = objects;
+  return objects;
+}
+
 // How often a chunk is read anew that was replaced between opening and reading.
 constexpr int kAttempts = 8;
 
 }  // namespace
 
-Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout)
+Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+                    std::shared_ptr<neuroglancer::IdObjects> by_id)
     : place(std::move(where)),
+      scattered(std::move(by_id)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
@@ -134,12 +147,19 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
   const CodecTable table = place.codecs();
   const Limits& limits = place.config.limits;
-  auto built = spec.ids ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
-                        : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
+  const bool scattered = spec.ids && spec.ids->scattered;
+  auto built = spec.ids && !scattered ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
+                                      : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
   SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
   SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(key));
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
-  return Array(std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared)));
+  std::shared_ptr<neuroglancer::IdObjects> by_id;
+  if (scattered) {
+    SHERD_TRY(objects, scatter(place, spec, *shared).in_key(key));
+    by_id = std::move(objects);
+  }
+  return Array(
+      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(by_id)));
 }
 
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
@@ -191,7 +211,9 @@ std::string Array::url() const { return url_below(state_->place.store->url(), pa
 Array Array::with_config(Config config) const {
   NodePlace place = state_->place;
   place.config = std::move(config);
-  return Array(std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout));
+  std::shared_ptr<neuroglancer::IdObjects> by_id;
+  if (state_->scattered) place.store = by_id = state_->scattered->with_config(place.config);
+  return Array(std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(by_id)));
 }
 
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {

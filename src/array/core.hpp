@@ -11,14 +11,17 @@
 #include "array/grid.hpp"
 #include "array/state.hpp"
 #include "base/cache.hpp"
+#include "kv/id_objects.hpp"
 #include "shard/layout.hpp"
 
 namespace sherd {
 
 struct Array::State {
-  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout);
+  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+        std::shared_ptr<neuroglancer::IdObjects> by_id = nullptr);
 
   const NodePlace place;
+  const std::shared_ptr<neuroglancer::IdObjects> scattered;  ///< place.store, where chunks are its values; else null
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
@@ -67,6 +70,9 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
 
 /// Writes `region` from `from`; see Array::write. The budget is that of the call, however many regions it writes.
 Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
+
+/// The same where chunks are values of a store of ids: those that fall into one shard are put into it together.
+Result<void> write_scattered(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
 
 /// With no more threads than the memory budget allows to write at one time.
 Config writing_config(Config config, const ChunkLayout& layout);

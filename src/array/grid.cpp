@@ -91,7 +91,7 @@ ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
     if (!morton) return;  // refused when the layout is built
     Shape chunks(regular->chunk_shape);
     for (std::size_t d = 0; d < chunks.size(); ++d) chunks[d] = ceil_div(chunks[d], spec.ids->chunk_shape[d]);
-    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks)};
+    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks), spec.ids->scattered};
     return;
   }
   for (const auto& axis : std::get<RectilinearGrid>(spec.grid).axes) {
@@ -121,7 +121,7 @@ Shape ChunkGrid::count(const Shape& array_shape) const {
 }
 
 std::string ChunkGrid::key(const Shape& cell) const {
-  if (shards_) return shard_key(cell);
+  if (shards_) return shards_->scattered ? std::to_string(first_id(cell)) : shard_key(cell);
   if (keys_.kind == KeyEncoding::Kind::ranges) return range_key(cell);
   if (cell.empty()) return std::string(scalar_key(keys_));
   std::string key = keys_.kind == KeyEncoding::Kind::v2 ? "" : "c";
@@ -133,7 +133,7 @@ std::string ChunkGrid::key(const Shape& cell) const {
 }
 
 std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
-  if (shards_) return parse_shard_key(key);
+  if (shards_) return shards_->scattered ? parse_id_key(key) : parse_shard_key(key);
   if (keys_.kind == KeyEncoding::Kind::ranges) return parse_range_key(key);
   if (axes_.empty()) return key == scalar_key(keys_) ? std::optional<Shape>(Shape{}) : std::nullopt;
   if (keys_.kind != KeyEncoding::Kind::v2) {
@@ -178,6 +178,14 @@ std::optional<Shape> ChunkGrid::parse_shard_key(std::string_view key) const {
   Shape cell = shards_->morton.decode(low < 64 ? number << low : 0);
   for (std::size_t d = 0; d < cell.size(); ++d) cell[d] /= shards_->chunks[d];
   return shard_key(cell) == key ? std::optional(std::move(cell)) : std::nullopt;
+}
+
+std::optional<Shape> ChunkGrid::parse_id_key(std::string_view key) const {
+  std::uint64_t id = 0;
+  const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+  if (error != std::errc() || stop != key.data() + key.size()) return std::nullopt;
+  Shape cell = shards_->morton.decode(id);
+  return std::to_string(shards_->morton.encode(cell)) == key ? std::optional(std::move(cell)) : std::nullopt;
 }
 
 std::string ChunkGrid::range_key(const Shape& cell) const {

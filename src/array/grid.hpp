@@ -61,7 +61,7 @@ class ChunkGrid {
   [[nodiscard]] std::string key(const Shape& cell) const;
   /// The chunk of a key, strictly: `c/01` is none; nullopt where it is not a chunk key of this rank.
   [[nodiscard]] std::optional<Shape> parse_key(std::string_view key) const;
-  /// Where the stored chunks are shards of ids: the lowest id in one; 0 otherwise.
+  /// Where chunks have ids: the lowest one in a stored chunk; 0 otherwise.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
 
  private:
@@ -69,10 +69,12 @@ class ChunkGrid {
   struct Shards {
     Uint64Sharding sharding;
     CompressedMorton morton;
-    Shape chunks;  // in one, along each dimension
+    Shape chunks;            // in one, along each dimension
+    bool scattered = false;  // no boxes: the grid's cells are the chunks, and have keys of their own
   };
   [[nodiscard]] std::string shard_key(const Shape& cell) const;
   [[nodiscard]] std::optional<Shape> parse_shard_key(std::string_view key) const;
+  [[nodiscard]] std::optional<Shape> parse_id_key(std::string_view key) const;
   [[nodiscard]] std::string range_key(const Shape& cell) const;
   [[nodiscard]] std::optional<Shape> parse_range_key(std::string_view key) const;
 

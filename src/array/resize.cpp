@@ -156,10 +156,14 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   origin[axis] = old_shape[axis];
   auto written = write(Box{origin, from.shape}, from);
   if (written) return origin;
-  // Taken back as far as that still can be: not where somebody has appended behind it.
+  // Taken back as far as that still can be: not where somebody has appended behind it. An interruption ends the write,
+  // and not this.
+  Config patient = state.config();
+  patient.interrupted = nullptr;
+  const Array again = with_config(std::move(patient));
   (void)state_->edit([&](const NodeDocument& present) -> Result<Json> {
     if (present.array->shape != grown) return invalid_argument("the array was resized meanwhile");
-    SHERD_TRY(erase_beyond(state, grown, old_shape));
+    SHERD_TRY(erase_beyond(*again.state_, grown, old_shape));
     return state.place.format->with_shape(present.document, old_shape);
   });
   return std::move(written).error();
@@ -185,6 +189,12 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
 
 Result<Array::Stored> Array::stored() const {
   Stored stored;
+  if (state_->scattered) {
+    SHERD_TRY(shards, state_->scattered->shard_objects());
+    for (const Listing::Object& shard : shards) stored.bytes += shard.size;
+    stored.objects = shards.size();
+    return stored;
+  }
   SHERD_TRY(for_each_stored(*state_, [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
     ++stored.objects;
     stored.bytes += size;

@@ -46,7 +46,7 @@ struct ArraySpec {
   DType dtype;
   Scalar fill_value;
   std::variant<RegularGrid, RectilinearGrid> grid;
-  KeyEncoding keys;  ///< of chunks that do not stand in shards of ids
+  KeyEncoding keys;  ///< of chunks that have no ids
   std::optional<IdSharding> ids;
   std::optional<std::string> chunk_prefix;  ///< of keys, where the document says it and not the path
   std::vector<CodecSpec> codecs;

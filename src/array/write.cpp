@@ -162,6 +162,7 @@ Config writing_config(Config config, const ChunkLayout& layout) {
 }
 
 Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
+  if (state.scattered) return write_scattered(state, region, from, budget);
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());

@@ -57,19 +57,20 @@ class GroupReader {
       : state_(state), group_(group), visit_(visit), budget_(budget), given_(group.size(), 0) {}
 
   Result<void> run() {
-    return with_shard(state_, group_.front().place.shard, [&](ByteSource* source, unsigned attempt) -> Result<void> {
-      for (std::size_t first = 0, last = 0; first < group_.size(); first = last) {
-        std::vector<std::uint64_t> minishards;
-        for (; last < group_.size(); ++last) {
-          const std::uint64_t minishard = group_[last].place.minishard;
-          if (!minishards.empty() && minishards.back() == minishard) continue;
-          if (minishards.size() == kListsAtOnce) break;
-          minishards.push_back(minishard);
-        }
-        SHERD_TRY(read(source, minishards, {first, last}, attempt));
-      }
-      return {};
-    });
+    return with_shard(state_, group_.front().place.shard,
+                      [&](const std::shared_ptr<ByteSource>& source, unsigned attempt) -> Result<void> {
+                        for (std::size_t first = 0, last = 0; first < group_.size(); first = last) {
+                          std::vector<std::uint64_t> minishards;
+                          for (; last < group_.size(); ++last) {
+                            const std::uint64_t minishard = group_[last].place.minishard;
+                            if (!minishards.empty() && minishards.back() == minishard) continue;
+                            if (minishards.size() == kListsAtOnce) break;
+                            minishards.push_back(minishard);
+                          }
+                          SHERD_TRY(read(source.get(), minishards, {first, last}, attempt));
+                        }
+                        return {};
+                      });
   }
 
  private:
@@ -128,7 +129,8 @@ std::vector<Request> sorted_requests(const Uint64Sharding& sharding, std::span<c
   return requests;
 }
 
-/// The one chunk of an id, where there is one.
+}  // namespace
+
 Result<std::optional<Chunk>> find_chunk(const ShardedStore::State& state, ByteSource& source, std::uint64_t id) {
   const std::uint64_t minishard = state.format.sharding.place(id).minishard;
   SHERD_TRY(lists, read_minishards(source, {&minishard, 1}, state.reading()));
@@ -137,8 +139,6 @@ Result<std::optional<Chunk>> find_chunk(const ShardedStore::State& state, ByteSo
   if (!extent) return std::optional<Chunk>();
   return std::optional(Chunk{id, extent->offset, extent->length});
 }
-
-}  // namespace
 
 Result<void> read_values(const ShardedStore::State& state, ByteSource& source, const ValueReading& values) {
   std::vector<Wanted> wanted;
@@ -215,14 +215,14 @@ Result<std::optional<std::string>> ShardedStore::get(std::uint64_t id) const {
 
 Result<bool> ShardedStore::contains(std::uint64_t id) const {
   bool found = false;
-  SHERD_TRY(
-      with_shard(*state_, state_->format.sharding.place(id).shard, [&](ByteSource* source, unsigned) -> Result<void> {
-        found = false;
-        if (source == nullptr) return {};
-        SHERD_TRY(chunk, find_chunk(*state_, *source, id));
-        found = chunk.has_value();
-        return {};
-      }));
+  SHERD_TRY(with_shard(*state_, state_->format.sharding.place(id).shard,
+                       [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
+                         found = false;
+                         if (source == nullptr) return {};
+                         SHERD_TRY(chunk, find_chunk(*state_, *source, id));
+                         found = chunk.has_value();
+                         return {};
+                       }));
   return found;
 }
 
@@ -230,7 +230,7 @@ Result<std::optional<std::string>> ShardedStore::get_preceding(std::uint64_t id)
   if (!state_->options.preceding)
     return invalid_argument("the store was not told what stands before values; open it with the option 'preceding'");
   std::optional<std::string> found;
-  const auto read = [&](ByteSource* source, unsigned) -> Result<void> {
+  const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
     found.reset();
     if (source == nullptr) return {};
     SHERD_TRY(chunk, find_chunk(*state_, *source, id));
@@ -253,7 +253,7 @@ Result<bool> ShardedStore::list(const std::function<bool(std::uint64_t, std::uin
   for (const std::uint64_t number : numbers) {
     std::uint64_t next = 0;  // the first minishard that was not visited yet
     bool more = true;
-    SHERD_TRY(with_shard(*state_, number, [&](ByteSource* source, unsigned) -> Result<void> {
+    SHERD_TRY(with_shard(*state_, number, [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
       if (source == nullptr) return {};
       const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
         if (state_->config().interrupted && state_->config().interrupted()) return unavailable("interrupted");

@@ -53,22 +53,6 @@ class PairSource final : public ByteSource {
   Generation generation_;
 };
 
-std::optional<std::uint64_t> number_of(const Uint64Sharding& sharding, std::string_view name) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos || dot > 16) return std::nullopt;
-  const std::string_view suffix = name.substr(dot);
-  if (suffix != ".shard" && suffix != ".index") return std::nullopt;
-  std::uint64_t number = 0;
-  for (const char c : name.substr(0, dot)) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && (c < 'a' || c > 'f')) return std::nullopt;
-    number = number << 4 | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
-  }
-  const bool exists = sharding.shard_bits >= 64 || number >> sharding.shard_bits == 0;
-  if (!exists || sharding.name(number) != name.substr(0, dot)) return std::nullopt;
-  return number;
-}
-
 /// Whether a failure may come of a change that has been made since.
 Result<bool> changed_since(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {
   SHERD_TRY(before, source.generation());
@@ -79,6 +63,22 @@ Result<bool> changed_since(const ShardedStore::State& state, std::uint64_t numbe
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || dot > 16) return std::nullopt;
+  const std::string_view suffix = name.substr(dot);
+  if (suffix != ".shard" && suffix != ".index" && suffix != ".data") return std::nullopt;
+  std::uint64_t number = 0;
+  for (const char c : name.substr(0, dot)) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit && (c < 'a' || c > 'f')) return std::nullopt;
+    number = number << 4 | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+  }
+  const bool exists = sharding.shard_bits >= 64 || number >> sharding.shard_bits == 0;
+  if (!exists || sharding.name(number) != name.substr(0, dot)) return std::nullopt;
+  return number;
+}
 
 Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number) {
   const ShardKeys keys(state.format.sharding, number);
@@ -101,8 +101,10 @@ Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t n
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state) {
   SHERD_TRY(listing, state.store->list_dir(""));
   std::vector<std::uint64_t> numbers;
-  for (const auto& object : listing.objects)
-    if (const auto number = number_of(state.format.sharding, object.name)) numbers.push_back(*number);
+  for (const auto& object : listing.objects) {
+    const auto number = shard_number(state.format.sharding, object.name);
+    if (number && !object.name.ends_with(".data")) numbers.push_back(*number);  // which alone is none
+  }
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   return numbers;
@@ -111,7 +113,7 @@ Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& stat
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read) {
   for (unsigned attempt = 0;; ++attempt) {
     SHERD_TRY(opened, open_shard(state, number));
-    auto done = read(opened.source.get(), attempt);
+    auto done = read(opened.source, attempt);
     if (done || opened.source == nullptr || attempt == kAttempts) return done;
     const ErrorCode code = done.error().code();
     const auto in_key = [&] { return std::move(done).in_key(opened.source->name()); };

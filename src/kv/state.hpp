@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cache.hpp"
@@ -48,12 +50,14 @@ struct OpenedShard {
   bool is_pair = false;
 };
 Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number);
+/// Of an object beside the shards: the number of the shard that it is, or is a part of.
+[[nodiscard]] std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::string_view name);
 /// The numbers of all shards, ascending.
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state);
 
 /// Something to be done with the present version of a shard (nullptr where there is none), done again with a newer one
 /// where it was changed meanwhile. `again` says which attempt it is.
-using ShardRead = std::function<Result<void>(ByteSource* source, unsigned attempt)>;
+using ShardRead = std::function<Result<void>(const std::shared_ptr<ByteSource>& source, unsigned attempt)>;
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read);
 
 /// Calls visit(minishard, list) for those of the shard's minishards that have a list, in ascending order. Holds few of
@@ -70,6 +74,15 @@ struct ValueReading {
   bool alone = false;  ///< each with a read of its own
 };
 Result<void> read_values(const ShardedStore::State& state, ByteSource& source, const ValueReading& values);
+
+/// The chunk of an id, where the shard has one.
+Result<std::optional<MinishardIndex::Chunk>> find_chunk(const ShardedStore::State& state, ByteSource& source,
+                                                        std::uint64_t id);
+
+/// Stores and erases values, each id once: what belongs to one shard at once. How many of the ids were there. The store
+/// was opened for writing.
+Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const ShardedStore::Item> puts,
+                             std::span<const std::uint64_t> erased);
 
 /// How many bytes before each of these chunks belong to it; all 0 where the store was not told of any. `corrupt` where
 /// a shard has not so much before it.

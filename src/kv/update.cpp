@@ -345,24 +345,28 @@ Result<std::uint64_t> apply_all(const ShardedStore::State& state, std::vector<Ch
 
 }  // namespace
 
+Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const Item> puts,
+                             std::span<const std::uint64_t> erased) {
+  const Uint64Sharding& sharding = state.format.sharding;
+  std::vector<Change> changes;
+  changes.reserve(puts.size() + erased.size());
+  for (const Item& item : puts) {
+    SHERD_TRY(check_item(state.options, item).in([&] { return "value of id " + std::to_string(item.id); }));
+    changes.push_back({sharding.place(item.id), item.id, &item});
+  }
+  for (const std::uint64_t id : erased) changes.push_back({sharding.place(id), id, nullptr});
+  return apply_all(state, std::move(changes));
+}
+
 Result<void> ShardedStore::put_many(std::span<const Item> items) const {
   SHERD_TRY(check_writable(*this));
-  std::vector<Change> changes;
-  changes.reserve(items.size());
-  for (const Item& item : items) {
-    SHERD_TRY(check_item(state_->options, item).in([&] { return "value of id " + std::to_string(item.id); }));
-    changes.push_back({state_->format.sharding.place(item.id), item.id, &item});
-  }
-  SHERD_TRY(apply_all(*state_, std::move(changes)));
+  SHERD_TRY(change(*state_, items, {}));
   return {};
 }
 
 Result<std::uint64_t> ShardedStore::erase_many(std::span<const std::uint64_t> ids) const {
   SHERD_TRY(check_writable(*this));
-  std::vector<Change> changes;
-  changes.reserve(ids.size());
-  for (const std::uint64_t id : ids) changes.push_back({state_->format.sharding.place(id), id, nullptr});
-  return apply_all(*state_, std::move(changes));
+  return change(*state_, {}, ids);
 }
 
 Result<bool> ShardedStore::erase(std::uint64_t id) const {

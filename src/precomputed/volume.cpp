@@ -85,18 +85,18 @@ bool is_known_encoding(std::string_view name) {
   return name == "raw" || name == "jpeg" || name == "png" || name == "compressed_segmentation";
 }
 
-// A shard must be a box of chunks: its ids agree in all bits that choose the shard.
-Result<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
+// The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
+// do. nullopt where shards are no boxes.
+std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
   const Uint64Sharding& sharding = ids.sharding;
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
   const bool whole = sharding.shard_bits == 0;
   if (!whole && (sharding.hash != Uint64Sharding::Hash::identity || morton.bits() > low + sharding.shard_bits))
-    return std::move(unsupported("the shards of this scale are no boxes of chunks; use it as a store of ids"))
-        .in_member("sharding");
+    return std::optional<Shape>();
   Shape box = morton.box(whole ? morton.bits() : low);
   for (std::size_t d = 0; d < box.size(); ++d)
     box[d] = std::min(box[d], std::max<std::uint64_t>(ids.grid[d], 1)) * ids.chunk_shape[d];
-  return box;
+  return std::optional(std::move(box));
 }
 
 Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std::string& volume) {
@@ -115,13 +115,13 @@ Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std:
     spec.keys.offsets.assign(scale.voxel_offset.begin(), scale.voxel_offset.end());
   } else {
     SHERD_TRY(sharding, Uint64Sharding::parse(scale.sharding).in_member("sharding"));
-    gzip = sharding.gzip_data;
     IdSharding ids{sharding, chunk_shape, Shape(chunk_shape.size())};
     for (std::size_t d = 0; d < ids.grid.size(); ++d) ids.grid[d] = ceil_div(spec.shape[d], chunk_shape[d]);
     SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
     auto shape = shard_shape(ids, morton);
+    ids.scattered = !shape.has_value();
     if (shape) grid.chunk_shape = *std::move(shape);
-    if (!shape) spec.no_access = std::move(shape).error();
+    gzip = sharding.gzip_data && !ids.scattered;  // the store of ids does it then
     spec.ids = std::move(ids);
   }
   spec.grid = std::move(grid);

@@ -28,7 +28,8 @@ struct IdIndex {
 struct IdSharding {
   Uint64Sharding sharding;
   Shape chunk_shape;
-  Shape grid;  ///< chunks a dimension of the array
+  Shape grid;              ///< chunks a dimension of the array
+  bool scattered = false;  ///< shards are no boxes of chunks: each chunk is an object of its own, whose key is its id
 };
 
 /// The inside of a shard. Shapes are in the stored order of the chain around it.

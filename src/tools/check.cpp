@@ -265,7 +265,7 @@ class TreeCheck {
     const auto listed = store_.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
       const std::string_view name = std::string_view(key).substr(state.prefix.size());
       if (key == document || is_ours(name)) return true;
-      auto cell = state.grid.parse_key(name);
+      auto cell = stored_cell(state, name);
       if (!cell)
         outcome = stray(key, "neither a document nor a chunk of this array");
       else if (outside(*cell, count))
@@ -281,6 +281,13 @@ class TreeCheck {
     SHERD_TRY(strays.failed(listed.error(), "unreadable", {}));
     merge(strays);
     return {};
+  }
+
+  // Of a shard that is no box of chunks: a cell of no dimensions.
+  static std::optional<Shape> stored_cell(const Array::State& state, std::string_view name) {
+    if (!state.scattered) return state.grid.parse_key(name);
+    return neuroglancer::shard_number(state.scattered->values().format.sharding, name) ? std::optional(Shape())
+                                                                                       : std::nullopt;
   }
 
   static bool outside(const Shape& cell, const Shape& count) {

@@ -55,12 +55,17 @@ class ObjectCheck {
   ObjectCheck(const Array::State& state, bool data, const Config& config, Budget& budget)
       : state_(state), data_(data), config_(config), budget_(budget) {}
 
-  /// An error only where the check cannot go on.
+  /// `cell` is nobody's where chunks are values of a store of ids: the object is a shard then. An error only where the
+  /// check cannot go on.
   Result<void> check(const Shape& cell, const std::string& key, Findings& to) const;
 
  private:
   struct Spot;
   struct Found;
+  struct Lists;
+  Result<void> scattered(const std::string& key, Findings& to) const;
+  Result<bool> take_list(std::uint64_t minishard, const MinishardIndex& list, Lists& lists, Findings& to) const;
+  static bool reaches_into(std::span<const Extent> lists, const Found& chunk, Findings& to);
   Result<void> chunk(const Spot& spot, Findings& to) const;
   Result<void> opaque(const Spot& spot, Findings& to) const;
   Result<void> shard(const Spot& spot, Findings& to) const;

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "store/span.hpp"
 #include "tools/check.hpp"
+#include "tools/check_spot.hpp"
 
 namespace sherd {
 namespace {
@@ -29,38 +30,8 @@ const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
 
 }  // namespace
 
-// A chunk, a shard or a shard inside one.
-struct ObjectCheck::Spot {
-  ByteSource& source;
-  Extent where;  // inside the source
-  const ChunkLayout& layout;
-  Shape shape;  // array order of the layout
-  std::optional<std::uint64_t> slot = {};
-  std::string within = {};
-  bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to the user
-  std::uint64_t first_id = 0;
-
-  [[nodiscard]] FaultPlace at(std::optional<std::uint64_t> offset = {}) const {
-    return {slot, in_object ? offset.value_or(where.offset) : std::optional<std::uint64_t>(), within};
-  }
-  [[nodiscard]] const ChunkLayout& leaf() const { return layout.shard ? *layout.shard->inner : layout; }
-  // Of the chunk in a slot, or of the object itself.
-  [[nodiscard]] Shape chunk_shape(std::uint64_t of_slot) const {
-    if (!layout.shard) return shape;
-    const ShardLayout& shard = *layout.shard;
-    if (shard.slots() != nullptr) return shard.inner_shape;
-    return shard.inner_shape_at(unravel(of_slot, shard.grid(shape)), shape);
-  }
-  [[nodiscard]] std::string inside() const { return slot ? within + "slot " + std::to_string(*slot) + ": " : within; }
-};
-
-// A slot's bytes, relative to the source.
-struct ObjectCheck::Found {
-  Extent extent;
-  std::uint64_t slot;
-};
-
 Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
+  if (state_.scattered) return scattered(key, to);
   auto source = state_.place.store->open(key);
   if (!source) return to.failed(std::move(source).error(), "unreadable", {});
   if (*source == nullptr) return {};  // erased since it was listed

@@ -166,7 +166,7 @@ class TreeCopy {
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), options, new_format_.default_codecs()));
+    SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
@@ -193,7 +193,7 @@ class TreeCopy {
 
   // Keys stay alike as far as the other format lets them: what they begin with is its own.
   [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
-    complete_codecs(spec.codecs, source_.codecs(), spec.dtype);
+    complete_codecs(spec.codecs, destination_.codecs(), spec.dtype);
     spec.keys = KeyEncoding{.separator = spec.keys.separator};
     spec.attributes = attributes;
     return new_format_.array_document(spec);
@@ -260,16 +260,18 @@ class TreeCopy {
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    return parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
-      for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
-        const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
-        auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
-        if (done) continue;
-        failed = true;
-        return done;
-      }
-      return {};
-    });
+    SHERD_TRY(
+        parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
+          for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
+            const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
+            auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
+            if (done) continue;
+            failed = true;
+            return done;
+          }
+          return {};
+        }));
+    return objects.finish();
   }
 
   Result<bool> is_done(Store& store, const std::string& key) {

@@ -5,7 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array/chunk_writer.hpp"
@@ -17,8 +20,11 @@ namespace sherd {
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
 
-/// The array that a copy becomes: the source's, with other chunks and codecs as far as options name any.
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults);
+/// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
+/// any.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options);
+/// Whether its last chunks end where the array does.
+bool is_clipped(const Array::State& state);
 
 /// How the chunks of an array get to the copy.
 enum class CopyWay : std::uint8_t {
@@ -33,6 +39,7 @@ struct ArrayCopy {
   Array source;
   Array destination;  ///< has no document in its store yet
   CopyWay way;
+  bool clips;  ///< the last chunks of one side end where the array does, and those of the other go on: they are encoded
   std::vector<std::uint64_t>
       stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
@@ -86,14 +93,33 @@ struct CopyCounts {
   std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
 };
 
+/// Values on their way into a store of ids, of which many are put together. Thread-safe.
+class ValueBatch {
+ public:
+  /// Puts what it has whenever that is so many bytes. The store must outlive it.
+  ValueBatch(const neuroglancer::IdObjects& store, std::uint64_t bytes) : store_(store), most_(bytes) {}
+  Result<void> put(const std::string& key, Buffer value);
+  Result<void> flush();
+
+ private:
+  const neuroglancer::IdObjects& store_;
+  const std::uint64_t most_;
+  std::mutex mutex_;  ///< guards what follows
+  std::vector<std::pair<std::uint64_t, Buffer>> values_;
+  std::uint64_t bytes_ = 0;
+};
+
 /// Makes the objects of one array's copy.
 class ObjectCopy {
  public:
   /// References must outlive it.
   ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts);
 
-  /// Makes the object of this number in the destination's grid, if there is anything to put into it.
+  /// Makes the object of this number in the destination's grid, if there is anything to put into it. Where chunks are
+  /// values of a store of ids, some wait for others, to be put together.
   Result<void> copy(const CellAccess& at);
+  /// Puts those that wait.
+  Result<void> finish() { return values_ ? values_->flush() : Result<void>(); }
 
  private:
   struct Slot;
@@ -103,9 +129,12 @@ class ObjectCopy {
   Result<void> move_into_shard(const CellAccess& at);
   Result<EncodedBatch> fetch(std::span<const Slot> slots, const LeafFinder& finder);
   Result<void> encode_one(const CellAccess& at);
+  Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
   Result<void> encode_shard(const CellAccess& at);
   Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
+  Result<EncodedBatch> encode_one_slot(const Slots& all, const Slot& slot);
+  Result<WriteSource> read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena);
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);
   Result<std::vector<Slot>> touched(const Slots& all);
@@ -120,6 +149,7 @@ class ObjectCopy {
   ReadBudget budget_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
+  std::optional<ValueBatch> values_;  ///< where the destination's chunks are values
 };
 
 }  // namespace sherd

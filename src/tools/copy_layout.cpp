@@ -62,6 +62,28 @@ IndexLocation source_location(const ChunkLayout& layout) {
   return index != nullptr ? index->location : IndexLocation::end;
 }
 
+// The same chunks, whole ones, and shards as any format has them. Encodings that the destination does not know give way
+// to its own codecs.
+Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destination) {
+  ArraySpec spec = *source.document().array;
+  // What the store of ids does to the source's chunks, nothing does to the copy's.
+  if (source.scattered && source.scattered->values().format.sharding.gzip_data)
+    spec.codecs.push_back({"gzip", Json::Object{{"level", 6}}});
+  const CodecTable table = destination.codecs();
+  CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
+  create.shards = source.shards.value_or(Shape());
+  const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
+                                 [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
+  if (known) create.codecs = as_list(spec.codecs);
+  SHERD_TRY(fresh, new_array_spec(create, table, destination.format->default_codecs()));
+  spec.grid = std::move(fresh.grid);
+  spec.codecs = std::move(fresh.codecs);
+  spec.keys = {};
+  spec.ids.reset();
+  spec.chunk_prefix.reset();
+  return spec;
+}
+
 Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
   if (!options.chunks && !has_one_shape(source))
@@ -117,12 +139,23 @@ bool is_opaque(const ChunkLayout& layout) {
 
 }  // namespace
 
-Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& options, const DefaultCodecs& defaults) {
+bool is_clipped(const Array::State& state) {
+  const ArraySpec spec = *state.document().array;
+  const auto* grid = std::get_if<RegularGrid>(&spec.grid);
+  return grid != nullptr && grid->clipped;
+}
+
+Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
   ArraySpec spec = *source.document().array;
+  const DefaultCodecs defaults = destination.format->default_codecs();
+  if (is_clipped(source) && source.place.format->name() != destination.format->name()) {
+    SHERD_TRY(whole, unclipped(source, destination));
+    spec = std::move(whole);
+  }
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
-    SHERD_TRY(fresh, new_array_spec(create, source.place.codecs(), defaults));
-    if (options.codecs) complete_codecs(fresh.codecs, source.place.codecs(), fresh.dtype);
+    SHERD_TRY(fresh, new_array_spec(create, destination.codecs(), defaults));
+    if (options.codecs) complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
     return spec;
@@ -130,8 +163,8 @@ Result<ArraySpec> copied_spec(const Array::State& source, const CopyOptions& opt
   std::optional<Codecs> leaf;
   if (options.codecs) {
     CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .codecs = options.codecs, .config = options.config};
-    SHERD_TRY(fresh, new_array_spec(create, source.place.codecs(), defaults));
-    complete_codecs(fresh.codecs, source.place.codecs(), fresh.dtype);
+    SHERD_TRY(fresh, new_array_spec(create, destination.codecs(), defaults));
+    complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
     leaf = std::move(fresh.codecs);
   }
   SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));
@@ -144,7 +177,11 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const ArraySpec to = *destination.document().array;
   const CodecTable table = source.place.codecs();
   const bool alike = same_grid(from, to);
-  if (alike && same_codecs(from.codecs, to.codecs, table)) return CopyWay::whole;
+  const bool clipped = is_clipped(source);
+  const bool same_ids =
+      from.ids.has_value() == to.ids.has_value() && (!from.ids || from.ids->sharding == to.ids->sharding);
+  if (alike && same_ids && clipped == is_clipped(destination) && same_codecs(from.codecs, to.codecs, table))
+    return CopyWay::whole;
   // Shards inside shards are made from elements.
   const bool nested = destination.layout.shard && destination.layout.shard->inner->shard;
   if (nested || is_opaque(source.layout) || is_opaque(destination.layout)) return CopyWay::encoded;

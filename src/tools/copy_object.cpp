@@ -74,6 +74,7 @@ struct ObjectCopy::Slot {
   std::uint64_t slot;
   Extent extent = {};
   std::size_t object = 0;
+  bool edge = false;  // to be encoded where all others are moved
 };
 
 // A shard in the making; shapes in stored order.
@@ -93,6 +94,12 @@ struct ObjectCopy::Slots {
         grid(shard.grid(stored)),
         valid(layout.chain.stored_shape(cell.valid)) {}
 
+  // Whether the array ends inside this inner chunk.
+  [[nodiscard]] bool is_edge(const Shape& cell) const {
+    for (std::size_t j = 0; j < cell.size(); ++j)
+      if ((cell[j] + 1) * shard.inner_shape[j] > valid[j]) return true;
+    return false;
+  }
   // The cells around some slots.
   [[nodiscard]] Box around(std::span<const Slot> slots) const {
     Shape low = unravel(slots.front().slot, grid);
@@ -127,7 +134,33 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
       budget_(shares.reading),
       reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
-      writer_(encoding_, shares.box_bytes / 2, reader_) {}
+      writer_(encoding_, shares.box_bytes / 2, reader_) {
+  if (to_.scattered) values_.emplace(*to_.scattered, shares.box_bytes / 2);
+}
+
+Result<void> ValueBatch::put(const std::string& key, Buffer value) {
+  {
+    const std::lock_guard hold(mutex_);
+    bytes_ += value.capacity();
+    values_.emplace_back(*store_.id_of(key), std::move(value));
+    if (bytes_ < most_) return {};
+  }
+  return flush();
+}
+
+Result<void> ValueBatch::flush() {
+  std::vector<std::pair<std::uint64_t, Buffer>> values;
+  {
+    const std::lock_guard hold(mutex_);
+    values.swap(values_);
+    bytes_ = 0;
+  }
+  std::vector<neuroglancer::ShardedStore::Item> items;
+  items.reserve(values.size());
+  for (const auto& [id, value] : values) items.push_back({.id = id, .value = value.span()});
+  SHERD_TRY(neuroglancer::change(store_.values(), items, {}));
+  return {};
+}
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
   const bool plain_shard = to_.layout.shard && !to_.layout.opaque_shard();
@@ -136,7 +169,8 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
       case CopyWay::whole:
         return copy_whole(at);
       case CopyWay::moved:
-        return plain_shard ? move_into_shard(at) : move_one(at);
+        if (plain_shard) return move_into_shard(at);
+        return task_.clips && at.valid != to_.chunks ? encode_one(at) : move_one(at);
       case CopyWay::encoded:
         break;
     }
@@ -165,10 +199,7 @@ Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
   if (finder.objects().empty()) return {};
   SHERD_TRY(source, open_again(finder.objects().front()));
   SHERD_TRY(size, source->size());
-  SHERD_TRY(object, to_.place.store->write(at.key, size));
-  SHERD_TRY(object->copy(*source, 0, size, 0));
-  SHERD_TRY(object->commit());
-  ++counts_.written;
+  SHERD_TRY(put_part(at, *source, {0, size}));
   counts_.moved += chunks;
   return {};
 }
@@ -182,11 +213,26 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
   }));
   if (!leaf) return {};
   SHERD_TRY(source, open_again(finder.objects()[leaf->object]));
-  SHERD_TRY(object, to_.place.store->write(at.key, leaf->extent.length));
-  SHERD_TRY(object->copy(*source, leaf->extent.offset, leaf->extent.length, 0));
-  SHERD_TRY(object->commit());
-  ++counts_.written;
+  SHERD_TRY(put_part(at, *source, leaf->extent));
   ++counts_.moved;
+  return {};
+}
+
+// A part of an object as an object, or as a value.
+Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
+  if (values_) {
+    SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
+    Buffer bytes;
+    SHERD_TRY(bytes.resize(part.length));
+    const RangeRead range{part.offset, bytes.span()};
+    SHERD_TRY(source.read({&range, 1}).in_key(source.name()));
+    SHERD_TRY(values_->put(at.key, std::move(bytes)));
+  } else {
+    SHERD_TRY(object, to_.place.store->write(at.key, part.length));
+    SHERD_TRY(object->copy(source, part.offset, part.length, 0));
+    SHERD_TRY(object->commit());
+  }
+  ++counts_.written;
   return {};
 }
 
@@ -201,8 +247,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
       const std::size_t d = all.permutation[j];
       cell[j] = (leaf.box.origin[d] - begin[d]) / all.shard.inner_shape[j];
     }
-    slots.push_back(
-        {order_key(all.shard, cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent, leaf.object});
+    slots.push_back({order_key(all.shard, cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent,
+                     leaf.object, task_.clips && all.is_edge(cell)});
     return true;
   }));
   if (slots.empty()) return {};
@@ -211,7 +257,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     bytes += slots[i].extent.length;
-    if (bytes < kCopyBatchBytes && i + 1 < slots.size()) continue;
+    const bool alone = slots[i].edge || (i + 1 < slots.size() && slots[i + 1].edge);
+    if (bytes < kCopyBatchBytes && i + 1 < slots.size() && !alone) continue;
     ends.push_back(i + 1);
     bytes = 0;
   }
@@ -223,15 +270,18 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
     writer.begin(i);
     BatchGuard guard(writer);
-    SHERD_TRY(batch, fetch(std::span(slots).subspan(first, ends[i] - first), finder));
-    SHERD_TRY(writer.put(i, std::move(batch)));
+    auto batch = slots[first].edge ? encode_one_slot(all, slots[first])
+                                   : fetch(std::span(slots).subspan(first, ends[i] - first), finder);
+    if (!batch) return std::move(batch).error();
+    SHERD_TRY(writer.put(i, *std::move(batch)));
     guard.done();
     return {};
   }));
-  SHERD_TRY(writer.finish());
+  SHERD_TRY(present, writer.finish());
+  if (!present) return {};
   SHERD_TRY(object->commit());
   ++counts_.written;
-  counts_.moved += slots.size();
+  counts_.moved += static_cast<std::uint64_t>(std::ranges::count(slots, false, &Slot::edge));
   return {};
 }
 
@@ -283,10 +333,12 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
       to_.layout, at.shape, at.valid, std::move(part), {elements.data(), chunk_strides(at.valid, to_.dtype.size())}};
-  Scratch encoded;
-  SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
+  Scratch lent;
+  Buffer own;
+  Buffer& encoded = values_ ? own : *lent;
+  SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, encoded));
   if (!present) return {};
-  SHERD_TRY(to_.place.store->set(at.key, encoded->span()));
+  SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.place.store->set(at.key, encoded.span()));
   ++counts_.written;
   return {};
 }
@@ -357,9 +409,8 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
   return encode_boxes(all, slots.subspan(first), writer, batches);
 }
 
-Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
-                                    std::size_t& batches) {
-  const Box cells = all.around(slots);
+// The elements around some slots, strides in stored order.
+Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena) {
   const Box stored = all.elements(cells);
   const std::size_t rank = stored.shape.size();
   Box box{to_.grid.cell_begin(all.at.cell), Shape(rank)};
@@ -367,12 +418,26 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
     box.origin[all.permutation[j]] += stored.origin[j];
     box.shape[all.permutation[j]] = stored.shape[j];
   }
-  Buffer elements;
-  VarBytesArena arena;
   SHERD_TRY(elements.resize(*element_count(box.shape) * to_.dtype.size()));
   SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena));
   const WriteSource natural{elements.data(), chunk_strides(box.shape, to_.dtype.size())};
-  const WriteSource from = natural.permuted(all.permutation, false);
+  return natural.permuted(all.permutation, false);
+}
+
+Result<EncodedBatch> ObjectCopy::encode_one_slot(const Slots& all, const Slot& slot) {
+  const Box cells = all.around({&slot, 1});
+  Scratch elements;
+  VarBytesArena arena;
+  SHERD_TRY(from, read_box(all, cells, *elements, arena));
+  return encode_batch(all, {&slot, 1}, cells, from);
+}
+
+Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
+                                    std::size_t& batches) {
+  const Box cells = all.around(slots);
+  Buffer elements;
+  VarBytesArena arena;
+  SHERD_TRY(from, read_box(all, cells, elements, arena));
   const std::uint64_t inner = std::max<std::uint64_t>(1, chunk_bytes(*all.shard.inner, all.shard.inner_shape));
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kCopyBatchBytes / inner));
   const std::size_t count = ceil_div(slots.size(), batch);

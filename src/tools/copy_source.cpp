@@ -114,10 +114,11 @@ void sort_unique(std::vector<std::uint64_t>& numbers) {
 }  // namespace
 
 Result<ArrayCopy> plan_copy(Array source, Array destination) {
-  ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, {}, {}, 0};
+  ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, false, {}, {}, 0};
   const Array::State& from = plan.source.state();
   const Array::State& to = plan.destination.state();
   plan.way = copy_way(from, to);
+  plan.clips = is_clipped(from) != is_clipped(to);
   const Shape shape = from.shape();
   const Shape count = from.grid.count(shape);
   const Shape to_count = to.grid.count(shape);
