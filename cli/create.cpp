@@ -1,18 +1,34 @@
-// sherd create: a new array, or a group.
+// sherd create: a new array, a group, or a volume of Neuroglancer's.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "cli/volume.hpp"
 
 namespace sherd::cli {
 namespace {
+
+constexpr std::string_view kVolumes = "precomputed";
 
 struct Create {
   std::string url, dtype;
   std::optional<std::string> shape;
   bool group = false;
   ArrayOptions array;
+  VolumeOptions volume;
+
+  [[nodiscard]] Result<Node> make_volume(const CreateOptions& options) const {
+    if (!array.may_be_volume())
+      return invalid_argument(
+          "a volume has --encoding and --sharding instead of --codec, --shards and --index-location, and no "
+          "attributes, "
+          "dimension names or fill value of its own");
+    SHERD_TRY(info, volume.info(options));
+    SHERD_TRY(made, at(url, neuroglancer::create_precomputed(
+                                url, info, {.overwrite = options.overwrite, .config = options.config})));
+    return Node(std::move(made));
+  }
 
   [[nodiscard]] Result<Node> make(const CreateOptions& options) const {
     if (group) {
@@ -20,6 +36,7 @@ struct Create {
                                            options.format)));
       return Node(std::move(made));
     }
+    if (options.format == kVolumes) return make_volume(options);
     SHERD_TRY(made, at(url, create_array(url, options)));
     return Node(std::move(made));
   }
@@ -27,9 +44,14 @@ struct Create {
   Result<int> run(Session& session) const {
     CreateOptions options{.format = session.format(), .config = session.guarded("create")};
     SHERD_TRY(array.apply(options));
+    if (volume.is_given() && options.format != kVolumes)
+      return invalid_argument("--resolution and what else is of volumes only goes with --store-format precomputed");
     if (group) {
-      if (shape || !dtype.empty() || !array.is_plain())
+      if (shape || !dtype.empty() || !array.is_plain() || volume.is_given())
         return invalid_argument("--group goes with --attributes and --overwrite only");
+      if (options.format == kVolumes)
+        return invalid_argument(
+            "a volume is made with its first scale: give --shape, --dtype and --resolution, not --group");
     } else {
       if (!shape || dtype.empty())
         return invalid_argument("an array needs --shape and --dtype; for a group give --group");
@@ -54,10 +76,14 @@ Run add_create(Arguments& arguments) {
                  "Type of the elements: uint16, float32, string …, or JSON as in metadata");
   create->array.add_to(arguments);
   arguments.flag("--group", create->group, "Make a group: only --attributes and --overwrite go with it");
+  create->volume.add_to(arguments);
   arguments.examples(
       {{"sherd create a.zarr --shape 512,512,512 --dtype uint16 --chunks 64,64,64 --shards 256,256,256",
         "a sharded array, compressed with zstd"},
        {"sherd create b.zarr --shape 1000 --dtype float32 --fill-value NaN --codec blosc:lz4", "another codec"},
+       {"sherd create em --store-format precomputed --shape 1000,900,80 --dtype uint8 --resolution 8,8,40 --sharding "
+        "auto",
+        "a sharded volume that Neuroglancer shows"},
        {"sherd create study.zarr --group --attributes @study.json", "a group with attributes from a file"}});
   return [create](Session& session) { return create->run(session); };
 }

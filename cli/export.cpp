@@ -10,9 +10,10 @@ namespace {
 
 struct Export {
   std::string url, destination, to;
+  std::uint64_t scale = 0;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("export")))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("export"), false, scale))));
     SHERD_TRY(export_file(array, destination, {.to = to}));
     session.note("exported " + url + ": " + summary(array) + " in " + destination);
     return 0;
@@ -29,6 +30,7 @@ Run add_export(Arguments& arguments) {
                      "pattern such as slice_%04d.png");
   arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to,
                    "What DST becomes; told by its suffix where absent");
+  add_scale(arguments, options->scale);
   arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
                       {"sherd export brain.zarr planes/z_%04d.png", "one image a plane"}});
   return [options](Session& session) { return options->run(session); };

@@ -75,7 +75,11 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (zarr3, draft2022), where it is not to be guessed");
+                 "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
+}
+
+void add_scale(Arguments& arguments, std::uint64_t& scale) {
+  arguments.number("--scale", scale, "Of a volume of several resolutions, which one; 0, the default, is the finest");
 }
 
 void ChunkingOptions::add_to(Arguments& arguments) {
@@ -137,6 +141,12 @@ void ArrayOptions::add_to(Arguments& arguments) {
 bool ArrayOptions::is_plain() const noexcept {
   return !chunking.chunks && !chunking.shards && chunking.codecs.empty() && chunking.index_location.empty() &&
          !fill_value && !dimension_names;
+}
+
+bool ArrayOptions::may_be_volume() const noexcept {
+  const bool regular = !has_edges(chunking.chunks);
+  return regular && !chunking.shards && chunking.codecs.empty() && chunking.index_location.empty() && !fill_value &&
+         !attributes && !dimension_names;
 }
 
 Result<void> ArrayOptions::apply(CreateOptions& create) const {

@@ -14,6 +14,9 @@ namespace sherd::cli {
 /// --json, --threads and the others that every subcommand takes.
 void add_everywhere(Arguments& arguments, Everywhere& options);
 
+/// --scale, for what opens an array.
+void add_scale(Arguments& arguments, std::uint64_t& scale);
+
 /// How chunks and shards are written, whatever the array is.
 struct WritingOptions {
   std::string chunk_order = "morton";
@@ -46,6 +49,8 @@ struct ArrayOptions {
   [[nodiscard]] Result<void> apply(CreateOptions& create) const;
   /// Whether nothing is asked for but attributes and overwriting.
   [[nodiscard]] bool is_plain() const noexcept;
+  /// Whether nothing is asked for that a volume of Neuroglancer's cannot have.
+  [[nodiscard]] bool may_be_volume() const noexcept;
 };
 
 }  // namespace sherd::cli

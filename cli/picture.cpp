@@ -24,10 +24,11 @@ struct Picture {
   std::string url, png;
   std::size_t axis = 0;
   std::optional<std::uint64_t> index;
+  std::uint64_t scale = 0;
   std::optional<std::string> range;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("picture")))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("picture"), false, scale))));
     PictureOptions options{.axis = axis};
     const Shape shape = array.shape();
     if (index)
@@ -52,6 +53,7 @@ Run add_picture(Arguments& arguments) {
   arguments.argument("OUT", picture->png, "The PNG to write");
   arguments.number("--axis", picture->axis, "The axis across which the plane is cut; 0 where absent");
   arguments.number("--index", picture->index, "Where on that axis; the middle where absent");
+  add_scale(arguments, picture->scale);
   arguments.text("--range", "LO,HI", picture->range,
                  "The values that are black and white; the least and the greatest where absent");
   arguments.examples(

@@ -38,6 +38,7 @@ class Sink {
 
 struct Read {
   std::string url, select = "...", format, output;
+  std::uint64_t scale = 0;
 
   [[nodiscard]] bool to_stdout() const { return output.empty() || output == "-"; }
 
@@ -93,7 +94,7 @@ struct Read {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(chosen_config(session)))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(chosen_config(session), false, scale))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     SHERD_TRY(as, chosen_format(session, array, typed.shape));
     SHERD_TRY(sink, Sink::open(session, output));
@@ -113,6 +114,7 @@ Run add_read(Arguments& arguments) {
       "--format", {"npy", "raw", "json"}, read->format,
       "raw is C order in this machine's byte order; the default is told by the file's suffix, otherwise json on a "
       "terminal and for strings, npy elsewhere");
+  add_scale(arguments, read->scale);
   arguments.text("-o,--output", "FILE|-", read->output, "The file to write; - is stdout, the default");
   arguments.examples({{"sherd read brain.zarr --select '100,50:60,::-2'", "print a part of a plane"},
                       {"sherd read brain.zarr -o brain.npy", "the whole array for NumPy"},

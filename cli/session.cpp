@@ -104,8 +104,9 @@ Config Session::guarded(std::string label) {
   return result;
 }
 
-OpenOptions Session::opening(Config config, bool writable) const {
-  return {.path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config)};
+OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) const {
+  return {
+      .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
 }
 
 void Session::end_progress() {

@@ -42,7 +42,7 @@ class Session {
   [[nodiscard]] Config watched(std::string label);
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
   [[nodiscard]] Config guarded(std::string label);
-  [[nodiscard]] OpenOptions opening(Config config, bool writable = false) const;
+  [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
   void end_progress();

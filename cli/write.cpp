@@ -35,6 +35,7 @@ Shape without_ones(const Shape& shape) {
 struct Write {
   std::string url, select = "...", input, format;
   std::optional<std::string> value;
+  std::uint64_t scale = 0;
   WritingOptions writing;
 
   [[nodiscard]] bool from_stdin() const { return input == "-"; }
@@ -161,7 +162,7 @@ struct Write {
       return invalid_argument("give either a source with -i or one value with --value");
     Config config = session.guarded("write");
     SHERD_TRY(writing.apply(config));
-    SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true))));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true, scale))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {
       SHERD_TRY(scalar, parse_scalar(parse_value_argument(*value), array.dtype()).in_member("--value"));
@@ -184,6 +185,7 @@ Run add_write(Arguments& arguments) {
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,
                    "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
+  add_scale(arguments, write->scale);
   write->writing.add_to(arguments);
   arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},
                       {"gunzip < frame.gz | sherd write movie.zarr --select 17 -i -", "one frame of raw bytes"},

@@ -1,13 +1,16 @@
-// Any text as an info document of precomputed objects, or as the manifest of a legacy mesh, is refused or read; what is
-// read is printed to a document that reads as the same.
+// Any text as an info document of a volume or of precomputed objects, or as the manifest of a legacy mesh, is refused
+// or read; what is read is printed to a document that reads as the same. Of a volume the first scales are opened, and
+// an element of each is read.
 #include <cstdlib>
 
-#include "sherd/neuroglancer.hpp"
+#include "fuzz/nodes.hpp"
 
 namespace {
 
 using namespace sherd;
 using namespace sherd::neuroglancer;
+
+constexpr std::size_t kScales = 4;
 
 template <class Info>
 void check(const Json& document) {
@@ -22,11 +25,25 @@ void check(const Json& document) {
   if (!again || !(*again == *info)) std::abort();
 }
 
+void read_scales(std::string_view document) {
+  const auto store = memory_store();
+  if (!store->set("info", document)) std::abort();
+  for (std::size_t scale = 0; scale < kScales; ++scale) {
+    const auto array = open_array(store, {.config = fuzz::small_config(), .scale = scale});
+    if (!array) continue;
+    // No chunk is stored: where one can be addressed at all, it is all 0.
+    if (const auto read = fuzz::read_corner(*array); !read) (void)read.error().text();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto document = Json::parse({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto document = Json::parse(text);
   if (!document) return 0;
+  check<VolumeInfo>(*document);
+  read_scales(text);
   check<SkeletonInfo>(*document);
   check<LegacyMeshInfo>(*document);
   check<LegacyMeshManifest>(*document);

@@ -15,12 +15,15 @@ namespace sherd {
 
 namespace {
 
+std::string url_of(const Node& node) {
+  return std::visit([](const auto& handle) { return handle.url(); }, node);
+}
+
 template <class T>
 Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view found) {
   if (!node) return std::move(node).error();
   if (T* wanted_node = std::get_if<T>(&*node)) return std::move(*wanted_node);
-  const std::string place = std::visit([](const auto& handle) { return handle.url(); }, *node);
-  return invalid_argument(place + " is " + std::string(found) + ", not " + std::string(wanted));
+  return invalid_argument(url_of(*node) + " is " + std::string(found) + ", not " + std::string(wanted));
 }
 
 // Opening an array means one of its resolutions where it is stored in several.
@@ -28,6 +31,8 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   Group* group = node ? std::get_if<Group>(&*node) : nullptr;
   const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
   const auto name = format != nullptr ? format->resolution(group->metadata(), options.scale) : std::nullopt;
+  if (!name && node && options.scale != 0)
+    return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) + ": it is no volume of several");
   if (!name) return expect<Array>(std::move(node), "an array", "a group");
   if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
   return expect<Array>(group->open(*name), "an array", "a group");

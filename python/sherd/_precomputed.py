@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _arguments, _sherd
+from ._build import choose_sharding
 from ._errors import InvalidArgument
 from ._nodes import StoreLike
 
@@ -25,7 +26,14 @@ def _triple(scale: Mapping[str, Any], member: str) -> list[Any]:
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
-def _scale(scale: Mapping[str, Any]) -> dict[str, Any]:
+def _sharding(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) -> Any:
+    if scale.get("sharding") != "auto":
+        return scale.get("sharding")
+    shape, chunk = (*scale["size"], num_channels), scale["chunk_sizes"][0]
+    return choose_sharding(shape, chunk, dtype, encoding=scale["encoding"])
+
+
+def _scale(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) -> dict[str, Any]:
     if "chunk_size" in scale and "chunk_sizes" in scale:
         raise InvalidArgument("cannot be given together with chunk_sizes", member="chunk_size")
     made: dict[str, Any] = {"size": _triple(scale, "size"), "resolution": _triple(scale, "resolution")}
@@ -35,7 +43,8 @@ def _scale(scale: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in scale.items() if name not in _KEYS}
     if rest.get("encoding", "raw") == "compressed_segmentation":
         rest.setdefault("compressed_segmentation_block_size", [8, 8, 8])
-    return {**made, "encoding": "raw", **rest}
+    made |= {"encoding": "raw", **rest}
+    return {**made, "sharding": _sharding(made, dtype, num_channels)} if "sharding" in made else made
 
 
 def create_precomputed(
@@ -60,18 +69,19 @@ def create_precomputed(
     scales: fine to coarse, each in the words of the info document: size (voxels), resolution (nanometres),
     voxel_offset, key (the resolution, joined by "_"), chunk_size (64, 64, 64), encoding ("raw", "jpeg", "png" or
     "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
-    the dict of `choose_sharding` (None: every chunk is an object).
+    "auto", which is what `choose_sharding` gives, or a dict of such parameters (None: every chunk is an object).
     members: further ones of the info document, such as mesh, skeletons, segment_properties.
     overwrite: erase what stands there, and all below it; otherwise that is Conflict.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")
+    kind = np.dtype(dtype)
     info = {
         "@type": "neuroglancer_multiscale_volume",
         "type": type,
-        "data_type": np.dtype(dtype).name,
+        "data_type": kind.name,
         "num_channels": num_channels,
-        "scales": [_scale(scale) for scale in scales],
+        "scales": [_scale(scale, kind, num_channels) for scale in scales],
         **members,
     }
     return _sherd.create_precomputed(store, _arguments.text(path, "path"), info, overwrite, config)

@@ -6,6 +6,15 @@
 #include "base/try.hpp"
 
 namespace sherd::neuroglancer {
+namespace {
+
+// An info document has one word for all codecs.
+Error in_encoding(Error error) {
+  if (!error.member().starts_with("codecs")) return error;
+  return Error(error.code(), error.message()).in_member("encoding");
+}
+
+}  // namespace
 
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
   SHERD_TRY(json, info.print());
@@ -14,7 +23,8 @@ Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwr
     SHERD_TRY(scale, lower_volume(std::move(document), place.path));
     const std::string member = "scales[" + std::to_string(i) + "]";
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
-    SHERD_TRY(make_array(place, std::move(scale)).in_member(member));
+    if (auto made = make_array(place, std::move(scale)); !made)
+      return in_encoding(std::move(made).error()).in_member(member);
   }
   SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), place.path));
   return create_group_of(std::move(place), std::move(node), overwrite);

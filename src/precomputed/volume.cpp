@@ -87,8 +87,7 @@ bool is_known_encoding(std::string_view name) {
 
 // The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
 // do. nullopt where shards are no boxes.
-Result<std::optional<Shape>> shard_shape(const IdSharding& ids) {
-  SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
   const Uint64Sharding& sharding = ids.sharding;
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
   const bool whole = sharding.shard_bits == 0;
@@ -118,10 +117,10 @@ Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std:
     SHERD_TRY(sharding, Uint64Sharding::parse(scale.sharding).in_member("sharding"));
     IdSharding ids{sharding, chunk_shape, Shape(chunk_shape.size())};
     for (std::size_t d = 0; d < ids.grid.size(); ++d) ids.grid[d] = ceil_div(spec.shape[d], chunk_shape[d]);
-    auto shape = shard_shape(ids);
-    if (!shape) spec.no_access = std::move(shape).error();
-    ids.scattered = shape && !*shape;
-    if (shape && *shape) grid.chunk_shape = **std::move(shape);
+    SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+    auto shape = shard_shape(ids, morton);
+    ids.scattered = !shape.has_value();
+    if (shape) grid.chunk_shape = *std::move(shape);
     gzip = sharding.gzip_data && !ids.scattered;  // the store of ids does it then
     spec.ids = std::move(ids);
   }
@@ -145,6 +144,15 @@ Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
   attributes.set("resolution", neuroglancer::numbers_json(scale.resolution));
   attributes.set("voxel_offset", Json(Json::Array(scale.voxel_offset.begin(), scale.voxel_offset.end())));
   attributes.set("encoding", scale.encoding);
+  return attributes;
+}
+
+Json attributes_of(const VolumeInfo& info) {
+  Json attributes{Json::Object{}};
+  attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
+  attributes.set("data_type", info.data_type.name());
+  attributes.set("num_channels", info.num_channels);
+  for (const auto& [name, value] : info.other.members()) attributes.set(name, value);
   return attributes;
 }
 
@@ -227,11 +235,13 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
 
 Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
                                                             const Limits& limits) const {
-  const auto [volume, name] = divided(path);
+  const auto place = divided(path);
+  const std::string& volume = place.first;
+  const std::string& name = place.second;
   const std::string key = below(volume, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
-  const auto read = [&, &volume = volume, &name = name]() -> Result<std::optional<NodeDocument>> {
+  const auto read = [&]() -> Result<std::optional<NodeDocument>> {
     SHERD_TRY(info, VolumeInfo::parse(stored->json));
     std::size_t number = 0;
     while (number < info.scales.size() && scale_name(info, number) != name) ++number;
@@ -266,7 +276,7 @@ constinit const Precomputed instance;
 Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
   SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
   NodeDocument node;
-  node.attributes = Json(Json::Object{});
+  node.attributes = attributes_of(info);
   if (const Json* number = document.find("scale")) {
     const std::size_t scale = number->as_uint().value_or(info.scales.size());
     if (scale >= info.scales.size()) return not_found("the volume has no such scale");

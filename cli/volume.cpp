@@ -1,0 +1,93 @@
+// Knows how options become the info document of a new volume: words of the document, so that it is the document's own
+// reader that refuses them.
+#include "cli/volume.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "cli/values.hpp"
+#include "sherd/sharded_build.hpp"
+
+namespace sherd::cli {
+namespace {
+
+constexpr std::uint64_t kChunk = 64;
+constexpr std::uint64_t kBlock = 8;
+
+Result<Json> parse_numbers(std::string_view option, const std::string& text) {
+  auto numbers = Json::parse("[" + text + "]");
+  if (numbers && numbers->elements().size() == 3) return numbers;
+  return invalid_argument(std::string(option) + ": '" + text + "' are not three numbers; write them as x,y,z");
+}
+
+Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }
+
+}  // namespace
+
+void VolumeOptions::add_to(Arguments& arguments) {
+  arguments.begin_group("Volumes of Neuroglancer (--store-format precomputed)");
+  arguments.text("--resolution", "X,Y,Z", resolution, "Nanometres that a voxel takes; a volume must have it");
+  arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; 0,0,0 where absent");
+  arguments.choice("--type", {"image", "segmentation"}, type,
+                   "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
+  arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
+                   "How chunks are stored; raw is the default");
+  arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
+                 "How chunks share objects: by a rule, or as the info document has it; where absent each is one");
+  arguments.text("--key", "NAME", key, "The directory of the chunks; the resolution where absent, such as 8_8_40");
+}
+
+bool VolumeOptions::is_given() const noexcept {
+  return resolution || voxel_offset || sharding || key || !type.empty() || !encoding.empty();
+}
+
+Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const DType& dtype) const {
+  Json made;
+  SHERD_TRY(nanometres, parse_numbers("--resolution", *resolution));
+  std::string name = *resolution;
+  std::erase(name, ' ');
+  std::replace(name.begin(), name.end(), ',', '_');
+  made.set("key", key.value_or(name));
+  made.set("size", first_three(shape));
+  made.set("resolution", std::move(nanometres));
+  made.set("chunk_sizes", Json(Json::Array{first_three(chunks)}));
+  made.set("encoding", encoding.empty() ? "raw" : encoding);
+  if (voxel_offset) {
+    SHERD_TRY(offset, parse_numbers("--voxel-offset", *voxel_offset));
+    made.set("voxel_offset", std::move(offset));
+  }
+  if (encoding == "compressed_segmentation")
+    made.set("compressed_segmentation_block_size", Json::numbers({kBlock, kBlock, kBlock}));
+  if (!sharding || *sharding == "none") return made;
+  if (*sharding == "auto") {
+    neuroglancer::VolumeToShard volume{.shape = shape, .chunk_shape = chunks, .dtype = dtype};
+    if (!encoding.empty()) volume.encoding = encoding;
+    SHERD_TRY(chosen, choose_sharding(volume).in([] { return "--sharding auto"; }));
+    made.set("sharding", std::move(chosen));
+  } else {
+    SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+    made.set("sharding", std::move(given));
+  }
+  return made;
+}
+
+Result<neuroglancer::VolumeInfo> VolumeOptions::info(const CreateOptions& create) const {
+  if (!resolution) return invalid_argument("a volume needs --resolution, the nanometres that a voxel takes");
+  if (create.shape.size() != 3 && create.shape.size() != 4)
+    return invalid_argument("--shape: a volume has the lengths x,y,z or x,y,z,channels");
+  const std::uint64_t channels = create.shape.size() == 4 ? create.shape[3] : 1;
+  Shape chunks = create.chunks;
+  if (chunks.empty()) chunks = {kChunk, kChunk, kChunk};
+  if (chunks.size() != 3 && !(chunks.size() == 4 && chunks[3] == channels))
+    return invalid_argument("--chunks: a chunk of a volume has the lengths x,y,z, and all channels");
+  const bool labels = type.empty() ? encoding == "compressed_segmentation" : type == "segmentation";
+  SHERD_TRY(only, scale(create.shape, chunks, create.dtype));
+  Json document;
+  document.set("type", labels ? "segmentation" : "image");
+  document.set("data_type", create.dtype.name());
+  document.set("num_channels", channels);
+  document.set("scales", Json(Json::Array{std::move(only)}));
+  return neuroglancer::VolumeInfo::parse(document);
+}
+
+}  // namespace sherd::cli

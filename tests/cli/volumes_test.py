@@ -1,0 +1,126 @@
+"""Neuroglancer's volumes: made, shown, written and read by scale."""
+
+import io
+import json
+
+import numpy
+import pytest
+
+NEW = ["--store-format", "precomputed", "--shape", "70,50,33", "--dtype", "uint8", "--resolution", "8,8,40"]
+SHARDING = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 1, "hash": "identity", "minishard_bits": 1,
+            "shard_bits": 2, "minishard_index_encoding": "raw", "data_encoding": "gzip"}
+
+
+def scale_of(folder):
+    (scale,) = json.loads((folder / "info").read_text())["scales"]
+    return scale
+
+
+def test_a_volume_is_made_with_the_defaults_of_the_format(sherd, tmp_path):
+    sherd.ok("create", "em", *NEW)
+    info = json.loads((tmp_path / "em/info").read_text())
+    assert (info["type"], info["data_type"], info["num_channels"]) == ("image", "uint8", 1)
+    assert info["scales"] == [{"key": "8_8_40", "size": [70, 50, 33], "resolution": [8, 8, 40], "voxel_offset": [0, 0, 0],
+                               "chunk_sizes": [[64, 64, 64]], "encoding": "raw"}]
+
+
+def test_a_volume_is_made_with_every_option(sherd, tmp_path):
+    (tmp_path / "sharding.json").write_text(json.dumps(SHARDING))
+    sherd.ok("create", "seg", "--store-format", "precomputed", "--shape", "70,50,33,2", "--dtype", "uint64", "--chunks",
+             "32,32,32", "--resolution", "8, 8.5, 40", "--voxel-offset", "-3,7,0", "--encoding", "compressed_segmentation",
+             "--sharding", "@sharding.json", "--key", "fine")
+    info = json.loads((tmp_path / "seg/info").read_text())
+    assert (info["type"], info["num_channels"]) == ("segmentation", 2)
+    scale = scale_of(tmp_path / "seg")
+    assert scale["sharding"] == SHARDING and scale["compressed_segmentation_block_size"] == [8, 8, 8]
+    assert (scale["key"], scale["resolution"], scale["voxel_offset"]) == ("fine", [8, 8.5, 40], [-3, 7, 0])
+    assert scale["chunk_sizes"] == [[32, 32, 32]]
+
+
+def test_sharding_is_chosen_by_the_rule(sherd, tmp_path):
+    sherd.ok("create", "em", *NEW, "--chunks", "8,8,8", "--sharding", "auto")
+    sharding = scale_of(tmp_path / "em")["sharding"]
+    assert sharding["hash"] == "identity"
+    assert sum(sharding[name] for name in ("preshift_bits", "minishard_bits", "shard_bits")) == 4 + 3 + 3
+
+
+def test_what_is_written_is_read_by_its_scale(sherd, tmp_path):
+    sherd.ok("create", "em", *NEW, "--chunks", "32,32,32", "--sharding", json.dumps(SHARDING))
+    data = numpy.arange(70 * 50 * 33, dtype="uint8").reshape(70, 50, 33, 1)
+    numpy.save(tmp_path / "in.npy", data)
+    sherd.ok("write", "em", "-i", "in.npy")
+    assert (numpy.load(io.BytesIO(sherd.ok("read", "em").stdout)) == data).all()
+
+    info = json.loads((tmp_path / "em/info").read_text())
+    info["scales"].append(scale_of(tmp_path / "em") | {"key": "16_16_40", "size": [35, 25, 33], "resolution": [16, 16, 40]})
+    (tmp_path / "em/info").write_text(json.dumps(info))
+    sherd.ok("write", "em", "--scale", "1", "--value", "7")
+    assert (numpy.load(io.BytesIO(sherd.ok("read", "em", "--scale", "1").stdout)) == numpy.full((35, 25, 33, 1), 7)).all()
+    assert (numpy.load(io.BytesIO(sherd.ok("read", "em").stdout)) == data).all()
+    sherd.ok("export", "em", "coarse.npy", "--scale", "1")
+    assert numpy.load(tmp_path / "coarse.npy").shape == (35, 25, 33, 1)
+    sherd.ok("picture", "em/16_16_40", "by_name.png", "--axis", "2", "--range", "0,14")
+    sherd.ok("picture", "em", "by_number.png", "--axis", "2", "--range", "0,14", "--scale", "1")
+    assert (tmp_path / "by_name.png").read_bytes() == (tmp_path / "by_number.png").read_bytes()
+    assert sherd("read", "em", "--scale", "2").code == 3
+    assert sherd.ok("check", "em", "--data", "--json").json["ok"]
+
+
+def test_info_shows_a_volume_and_its_scales(sherd):
+    sherd.ok("create", "em", *NEW, "--encoding", "jpeg")
+    volume = sherd.ok("info", "em", "--json").json
+    assert (volume["format"], volume["node_type"]) == ("precomputed", "group")
+    assert volume["attributes"] == {"type": "image", "data_type": "uint8", "num_channels": 1}
+    scale = sherd.ok("info", "em/8_8_40", "--json").json
+    assert (scale["shape"], scale["dimension_names"]) == ([70, 50, 33, 1], ["x", "y", "z", "channel"])
+    assert scale["attributes"]["resolution"] == [8, 8, 40] and scale["attributes"]["encoding"] == "jpeg"
+    assert "8_8_40" in sherd.ok("tree", "em").text
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--shape", "9,9,9", "--dtype", "uint8"], "--resolution"),
+    (["--shape", "9,9", "--dtype", "uint8", "--resolution", "1,1,1"], "--shape"),
+    (["--shape", "9,9,9", "--dtype", "float64", "--resolution", "1,1,1"], "data_type"),
+    (["--shape", "9,9,9", "--dtype", "uint8", "--resolution", "1,1"], "--resolution"),
+    ([*NEW[2:], "--voxel-offset", "1,x,1"], "--voxel-offset"),
+    ([*NEW[2:], "--voxel-offset", "1,0.5,1"], "voxel_offset"),
+    ([*NEW[2:], "--chunks", "64,64"], "--chunks"),
+    ([*NEW[2:], "--chunks", "[64,6],[50],[33]"], "--encoding"),
+    ([*NEW[2:], "--shards", "64,64,64"], "--sharding"),
+    ([*NEW[2:], "--codec", "gzip:1"], "--encoding"),
+    (["--group"], "--shape"),
+    ([*NEW[2:], "--attributes", "{}"], "attributes"),
+    ([*NEW[2:], "--sharding", '{"@type": "neuroglancer_uint64_sharded_v1"}'], "preshift_bits"),
+    ([*NEW[2:], "--encoding", "gif"], "--encoding"),
+])
+def test_what_a_volume_cannot_be_is_told(sherd, tmp_path, arguments, says):
+    ran = sherd("create", "em", "--store-format", "precomputed", *arguments)
+    assert ran.code == 2 and says in ran.stderr, ran.stderr
+    assert not (tmp_path / "em").exists()
+
+
+def test_what_the_encoding_cannot_hold_is_told_before_anything_is_made(sherd, tmp_path):
+    ran = sherd("create", "em", "--store-format", "precomputed", "--shape", "9,9,9", "--dtype", "uint16", "--resolution",
+                "1,1,1", "--encoding", "jpeg", "--json")
+    assert ran.code == 5 and ran.error["message"].startswith("jpeg: ") and ran.error["member"] == "scales[0].encoding"
+    assert not (tmp_path / "em").exists()
+
+
+def test_options_of_volumes_are_of_volumes(sherd):
+    ran = sherd("create", "a.zarr", "--shape", "9,9,9", "--dtype", "uint8", "--resolution", "1,1,1")
+    assert ran.code == 2 and "--store-format precomputed" in ran.stderr
+
+
+def test_what_is_no_volume_has_no_other_scale(sherd):
+    sherd.ok("create", "a.zarr", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("create", "em", *NEW)
+    assert sherd.ok("read", "a.zarr", "--scale", "0", "--format", "json").json == [0] * 4
+    for url in ("a.zarr", "em/8_8_40"):
+        ran = sherd("read", url, "--scale", "1")
+        assert ran.code == 3 and "has no scale 1" in ran.stderr
+
+
+def test_a_volume_is_replaced_only_where_asked_for(sherd):
+    sherd.ok("create", "em", *NEW)
+    assert sherd("create", "em", *NEW).code == 6
+    sherd.ok("create", "em", *NEW, "--overwrite")

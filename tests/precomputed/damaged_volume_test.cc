@@ -1,0 +1,291 @@
+// Volumes that are wrong: info documents, of which the error names the member, and shards, of which it names the
+// object.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+#include "base/try.hpp"
+#include "sherd/sherd.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::HasSubstr;
+
+Json parsed(std::string_view text) { return Json::parse(text).value(); }
+
+constexpr std::string_view kSharding =
+    R"({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 1, "hash": "identity", "minishard_bits": 1,
+        "shard_bits": 1, "minishard_index_encoding": "raw", "data_encoding": "raw"})";
+
+// 8 chunks of 64 bytes: two shards of two minishards of two chunks, with everything raw.
+Json good_scale() {
+  Json scale = parsed(R"({"key": "s", "size": [8, 8, 8], "resolution": [8, 8, 40], "voxel_offset": [-3, 7, 0],
+                          "chunk_sizes": [[4, 4, 4]], "encoding": "raw"})");
+  scale.set("sharding", parsed(kSharding));
+  return scale;
+}
+
+Json info_of(Json scale) {
+  Json info = parsed(R"({"type": "image", "data_type": "uint8", "num_channels": 1})");
+  info.set("scales", Json(Json::Array{std::move(scale)}));
+  return info;
+}
+
+std::shared_ptr<Store> store_of(std::string_view info) {
+  auto store = memory_store();
+  store->set("info", info).value();
+  return store;
+}
+
+Result<std::vector<std::uint8_t>> read_all(const Array& array) {
+  std::vector<std::uint8_t> values(element_count(array.shape()).value());
+  SHERD_TRY(array.read(Box{Shape(4, 0), array.shape()}, std::span<std::uint8_t>(values)));
+  return values;
+}
+
+// ---- info documents ----
+
+struct Wrong {
+  std::string name;
+  std::string member;  ///< of the scale, or of the info where it begins with "/"
+  std::string value;   ///< as JSON
+  ErrorCode code = ErrorCode::corrupt;
+  std::string named = {};  ///< what the error calls the member, where that is not its name
+};
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
+
+std::string sharding_with(std::string_view member, std::string_view value) {
+  Json sharding = parsed(kSharding);
+  sharding.set(member, parsed(value));
+  return sharding.dump();
+}
+
+class VolumeInfoThat : public testing::TestWithParam<Wrong> {};
+
+TEST_P(VolumeInfoThat, IsWrongIsRefusedAndTheErrorNamesMemberAndKey) {
+  const Wrong& wrong = GetParam();
+  const bool of_info = wrong.member.starts_with('/');
+  const std::string member = of_info ? wrong.member.substr(1) : wrong.member;
+  Json scale = good_scale();
+  if (!of_info) scale.set(member, parsed(wrong.value));
+  Json info = info_of(std::move(scale));
+  if (of_info) info.set(member, parsed(wrong.value));
+  const auto store = store_of(info.dump());
+
+  const auto array = open_array(store);
+
+  ASSERT_FALSE(array);
+  EXPECT_EQ(array.error().code(), wrong.code) << array.error().text();
+  EXPECT_EQ(array.error().key(), "info");
+  const std::string named = wrong.named.empty() ? member : wrong.named;
+  EXPECT_EQ(array.error().member(), of_info ? named : "scales[0]." + named) << array.error().text();
+  const auto report = check(store).value();
+  ASSERT_EQ(report.faults.size(), 1U);
+  EXPECT_EQ(report.faults[0].key, "info");
+  EXPECT_FALSE(report.ok());
+}
+
+constexpr ErrorCode unsupported_code = ErrorCode::unsupported;
+
+INSTANTIATE_TEST_SUITE_P(Info, VolumeInfoThat,
+                         testing::Values(Wrong{"AtType", "/@type", R"("neuroglancer_skeletons")", unsupported_code},
+                                         Wrong{"Type", "/type", R"("picture")"}, Wrong{"NoType", "/type", "null"},
+                                         Wrong{"DataType", "/data_type", R"("float64")"},
+                                         Wrong{"DataTypeNumber", "/data_type", "8"},
+                                         Wrong{"NoChannels", "/num_channels", "0"},
+                                         Wrong{"HalfAChannel", "/num_channels", "1.5"},
+                                         Wrong{"ManyChannels", "/num_channels", "9223372036854775808"},
+                                         Wrong{"NoScales", "/scales", "[]"}, Wrong{"ScalesObject", "/scales", "{}"},
+                                         Wrong{"ScaleNumber", "/scales", "[7]", ErrorCode::corrupt, "scales[0]"}),
+                         [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Scale, VolumeInfoThat,
+    testing::Values(Wrong{"NoKey", "key", "null"}, Wrong{"KeyNumber", "key", "1"}, Wrong{"NoSize", "size", "null"},
+                    Wrong{"TwoSizes", "size", "[8, 8]"}, Wrong{"NegativeSize", "size", "[8, -1, 8]"},
+                    Wrong{"HalfASize", "size", "[8, 1.5, 8]"},
+                    Wrong{"LargeSize", "size", "[8, 8, 9223372036854775808]"},
+                    Wrong{"TextSize", "size", R"(["8", 8, 8])"}, Wrong{"NoChunks", "chunk_sizes", "[]"},
+                    Wrong{"FlatChunks", "chunk_sizes", "[4, 4, 4]", ErrorCode::corrupt, "chunk_sizes[0]"},
+                    Wrong{"EmptyChunk", "chunk_sizes", "[[4, 0, 4]]", ErrorCode::corrupt, "chunk_sizes[0]"},
+                    Wrong{"LargeChunk", "chunk_sizes", "[[4, 4, 9223372036854775808]]", ErrorCode::corrupt,
+                          "chunk_sizes[0]"},
+                    Wrong{"TwoChunksSharded", "chunk_sizes", "[[4, 4, 4], [8, 8, 8]]"},
+                    Wrong{"NoResolution", "resolution", "null"}, Wrong{"TwoResolutions", "resolution", "[8, 8]"},
+                    Wrong{"TextResolution", "resolution", R"([8, 8, "x"])", ErrorCode::corrupt, "resolution[2]"},
+                    Wrong{"FarOffset", "voxel_offset", "[0, 0, -9223372036854775808]"},
+                    Wrong{"HalfAnOffset", "voxel_offset", "[0.5, 0, 0]"}, Wrong{"NoEncoding", "encoding", "null"},
+                    Wrong{"NoBlocks", "encoding", R"("compressed_segmentation")", ErrorCode::corrupt,
+                          "compressed_segmentation_block_size"},
+                    Wrong{"Quality", "jpeg_quality", "101"}, Wrong{"Level", "png_level", "10"}),
+    [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Sharding, VolumeInfoThat,
+                         testing::Values(Wrong{"Number", "sharding", "7"},
+                                         Wrong{"AtType", "sharding", sharding_with("@type", R"("other")"),
+                                               unsupported_code, "sharding.@type"},
+                                         Wrong{"Hash", "sharding", sharding_with("hash", R"("md5")"), unsupported_code,
+                                               "sharding.hash"},
+                                         Wrong{"Preshift", "sharding", sharding_with("preshift_bits", "65"),
+                                               ErrorCode::corrupt, "sharding.preshift_bits"},
+                                         Wrong{"Minishards", "sharding", sharding_with("minishard_bits", "64"),
+                                               ErrorCode::corrupt, "sharding.minishard_bits"},
+                                         Wrong{"Shards", "sharding", sharding_with("shard_bits", "64"),
+                                               ErrorCode::corrupt, "sharding.shard_bits"},
+                                         Wrong{"Encoding", "sharding", sharding_with("data_encoding", R"("zstd")"),
+                                               ErrorCode::corrupt, "sharding.data_encoding"}),
+                         [](const auto& param) { return param.param.name; });
+
+TEST(DamagedVolume, OfMoreMortonBitsThanAnIdHasIsRefused) {
+  Json scale = good_scale();
+  scale.set("size", parsed("[4611686018427387904, 4611686018427387904, 1]"));
+  const auto array = open_array(store_of(info_of(scale).dump()));
+  ASSERT_FALSE(array);
+  EXPECT_EQ(array.error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(array.error().key(), "info");
+  EXPECT_EQ(array.error().member(), "scales[0].size") << array.error().text();
+  EXPECT_THAT(array.error().text(), HasSubstr("120 bits"));
+}
+
+TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreIsNotRead) {
+  Json scale = good_scale();
+  scale.set("key", "../../outside");
+  const Array array = open_array(store_of(info_of(scale).dump())).value();
+  std::uint8_t value = 0;
+  const auto read = array.read(Box{Shape(4, 0), Shape(4, 1)}, std::span(&value, 1));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(read.error().member(), HasSubstr("key"));
+}
+
+TEST(DamagedVolume, WithoutVoxelsIsReadAsSuch) {
+  Json scale = good_scale();
+  scale.set("size", parsed("[0, 8, 8]"));
+  const auto store = store_of(info_of(scale).dump());
+  const Array array = open_array(store).value();
+  EXPECT_EQ(array.shape(), (Shape{0, 8, 8, 1}));
+  EXPECT_EQ(read_all(array).value().size(), 0U);
+  EXPECT_TRUE(check(store, {.data = true}).value().ok());
+}
+
+TEST(DamagedVolume, WhoseChunkIsLargerThanTheLimitIsRefusedBeforeItTakesMemory) {
+  Json scale = good_scale();
+  scale.set("size", parsed("[1048576, 1048576, 1048576]"));
+  scale.set("chunk_sizes", parsed("[[1048576, 1048576, 1048576]]"));
+  auto store = store_of(info_of(scale).dump());
+  const auto array = open_array(store);
+  ASSERT_FALSE(array);
+  EXPECT_EQ(array.error().code(), ErrorCode::unsupported) << array.error().text();
+  EXPECT_THAT(array.error().text(), HasSubstr("chunk_bytes"));
+}
+
+// ---- shards ----
+
+constexpr const char* kShard = "s/0.shard";
+
+// Shard 0 of the good volume: an array of 2 x 16 bytes, then chunks and lists.
+struct DamagedShard {
+  std::string name;
+  std::function<void(std::string&)> damage;
+  std::string says = {};
+};
+void PrintTo(const DamagedShard& row, std::ostream* out) { *out << row.name; }
+
+std::uint64_t word(const std::string& bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  return value;
+}
+void set_word(std::string& bytes, std::size_t at, std::uint64_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(value));
+}
+/// Where the list of minishard 0 stands: ids, offsets and sizes of two chunks.
+std::size_t list(const std::string& bytes) { return 32 + word(bytes, 0); }
+
+class ShardOfAVolumeThat : public testing::TestWithParam<DamagedShard> {};
+
+TEST_P(ShardOfAVolumeThat, IsDamagedIsAnErrorThatNamesItAndAFault) {
+  const auto store = store_of(info_of(good_scale()).dump());
+  Array array = open_array(store, {.writable = true}).value();
+  std::vector<std::uint8_t> values(512);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i % 251 + 1);
+  array.write(Box{Shape(4, 0), array.shape()}, std::span<const std::uint8_t>(values)).value();
+  ASSERT_EQ(read_all(open_array(store).value()).value(), values);
+  std::string bytes = store->get(kShard).value().value();
+  GetParam().damage(bytes);
+  store->set(kShard, bytes).value();
+
+  const auto read = read_all(open_array(store).value());
+
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::corrupt) << read.error().text();
+  EXPECT_EQ(read.error().key(), kShard);
+  EXPECT_THAT(read.error().text(), HasSubstr(GetParam().says));
+  const auto report = check(store, {.data = true}).value();
+  EXPECT_FALSE(report.ok());
+  for (const Fault& fault : report.faults) EXPECT_EQ(fault.key, kShard) << fault.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Damaged, ShardOfAVolumeThat,
+    testing::Values(
+        DamagedShard{"Empty", [](std::string& bytes) { bytes.clear(); }},
+        DamagedShard{"HasNoWholeHead", [](std::string& bytes) { bytes.resize(31); }},
+        DamagedShard{"EndsBehindItsHead", [](std::string& bytes) { bytes.resize(32); }},
+        DamagedShard{"EndsInAList", [](std::string& bytes) { bytes.resize(bytes.size() - 1); }},
+        DamagedShard{"HasAListOfOddSize", [](std::string& bytes) { set_word(bytes, 8, word(bytes, 8) - 1); }},
+        DamagedShard{"HasAListThatEndsBeforeItBegins",
+                     [](std::string& bytes) { set_word(bytes, 8, word(bytes, 0) - 1); }},
+        DamagedShard{"HasAListBeyondItsEnd",
+                     [](std::string& bytes) {
+                       set_word(bytes, 0, bytes.size());
+                       set_word(bytes, 8, bytes.size() + 48);
+                     }},
+        DamagedShard{"HasAListThatWraps",
+                     [](std::string& bytes) {
+                       set_word(bytes, 0, ~std::uint64_t{0} - 40);
+                       set_word(bytes, 8, 7);
+                     }},
+        DamagedShard{"HasAChunkBeyondItsEnd",
+                     [](std::string& bytes) { set_word(bytes, list(bytes) + 16, bytes.size()); }},
+        DamagedShard{"HasAChunkThatWraps",
+                     [](std::string& bytes) { set_word(bytes, list(bytes) + 16, ~std::uint64_t{0} - 41); }},
+        DamagedShard{"HasAShortChunk", [](std::string& bytes) { set_word(bytes, list(bytes) + 32, 63); }, "64"},
+        DamagedShard{"HasALongChunk", [](std::string& bytes) { set_word(bytes, list(bytes) + 32, 65); }, "64"},
+        DamagedShard{"HasAnEmptyChunk", [](std::string& bytes) { set_word(bytes, list(bytes) + 32, 0); }},
+        DamagedShard{"HasAHugeChunk",
+                     [](std::string& bytes) { set_word(bytes, list(bytes) + 32, std::uint64_t{1} << 63); }}),
+    [](const auto& param) { return param.param.name; });
+
+TEST(DamagedVolume, WhoseChunkIsPartOfTheIndexIsFoundByACheck) {
+  const auto store = store_of(info_of(good_scale()).dump());
+  Array array = open_array(store, {.writable = true}).value();
+  const std::vector<std::uint8_t> values(512, 1);
+  array.write(Box{Shape(4, 0), array.shape()}, std::span<const std::uint8_t>(values)).value();
+  std::string bytes = store->get(kShard).value().value();
+  set_word(bytes, list(bytes) + 16, ~std::uint64_t{0} - 31);  // -32: where the shard begins
+  store->set(kShard, bytes).value();
+  const auto report = check(store).value();
+  EXPECT_FALSE(report.ok());
+  for (const Fault& fault : report.faults) EXPECT_EQ(fault.key, kShard) << fault.message;
+}
+
+TEST(DamagedVolume, WithAShortChunkOfItsOwnIsCorruptToo) {
+  Json scale = good_scale();
+  scale.set("sharding", Json());
+  const auto store = store_of(info_of(scale).dump());
+  store->set("s/-3-1_7-11_0-4", std::string(63, 'x')).value();
+  const auto read = read_all(open_array(store).value());
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(read.error().key(), "s/-3-1_7-11_0-4");
+  const auto report = check(store, {.data = true}).value();
+  ASSERT_EQ(report.faults.size(), 1U);
+  EXPECT_EQ(report.faults[0].key, "s/-3-1_7-11_0-4");
+}
+
+}  // namespace
+}  // namespace sherd
