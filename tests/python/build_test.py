@@ -155,6 +155,8 @@ import itertools, os, signal, sys
 import sherd
 from sherd import neuroglancer as ng
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+
 def items():
     for each in itertools.count():
         yield each, bytes(2**16)
