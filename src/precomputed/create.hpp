@@ -8,7 +8,9 @@
 
 namespace sherd::neuroglancer {
 
-/// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}.
+/// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
+/// "x", "y", "z" and "c" in any order, the scale is an array of those dimensions; "c" may be left out where there is
+/// one channel.
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
 /// `place` is writable, its format the precomputed one. See create_precomputed().
