@@ -13,6 +13,9 @@ namespace sherd::neuroglancer {
 /// one channel.
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
+/// An error about the codecs of a scale: its document has one word for all of them.
+Error in_encoding(Error error);
+
 /// `place` is writable, its format the precomputed one. See create_precomputed().
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite);
 

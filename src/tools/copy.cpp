@@ -126,6 +126,9 @@ class TreeCopy {
 
   Result<void> plan_all() {
     if (!is_image_copy(source_, destination_, options_)) {
+      SHERD_TRY(refuse_volume_options(options_));
+      if (!options_.axes.empty())
+        return std::move(invalid_argument("are of images, and this copy leaves arrays as they are")).in_member("axes");
       SHERD_TRY(plan(""));
       return check_ranks();
     }

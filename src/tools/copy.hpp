@@ -59,6 +59,8 @@ struct NodeCopy {
 
 /// Whether a copy is one of an image, as a whole, rather than of nodes one by one.
 bool is_image_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+/// invalid_argument where something is asked for that a copy of arrays cannot have.
+Result<void> refuse_volume_options(const CopyOptions& options);
 /// The nodes of such a copy, groups before their members.
 Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
                                          const CopyOptions& options);

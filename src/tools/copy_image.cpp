@@ -188,6 +188,12 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
   return found;
 }
 
+Result<void> refuse_volume_options(const CopyOptions& options) {
+  if (options.encoding.empty() && !options.sharding) return {};
+  return std::move(invalid_argument("is of volumes, and the copy is none; say codecs and shards"))
+      .in_member(options.encoding.empty() ? "sharding" : "encoding");
+}
+
 bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,
                  const Shape& chunks) {
   if (pyramid.levels) return made < *pyramid.levels;
@@ -213,10 +219,7 @@ std::optional<CoarserLevel> add_coarser_level(Image& image, const Pyramid& pyram
 
 Result<std::vector<NodeCopy>> plan_arrays(ImageSource source, const NodePlace& destination,
                                           const CopyOptions& options) {
-  if (!options.encoding.empty() || options.sharding)
-    return std::move(invalid_argument("is of volumes, and the copy is " + std::string(destination.format->name()) +
-                                      "; say codecs and shards"))
-        .in_member(options.encoding.empty() ? "sharding" : "encoding");
+  SHERD_TRY(refuse_volume_options(options));
   return ArraysPlan(std::move(source), destination, options).run();
 }
 

@@ -243,9 +243,11 @@ class VolumePlan {
     for (std::size_t i = 0; i < info_.scales.size(); ++i) {
       SHERD_TRY(document, scale_node(info, i));
       NodeCopy node{destination_.format->resolution(nodes.front().document.document, i).value_or(""), document};
-      SHERD_TRY(array, make_array(at_path(destination_, join_path(destination_.path, node.path)), std::move(document)));
+      auto array = make_array(at_path(destination_, join_path(destination_.path, node.path)), std::move(document));
+      if (!array)
+        return neuroglancer::in_encoding(std::move(array).error()).in_member("scales[" + std::to_string(i) + "]");
       if (i < arrays_.size()) {
-        SHERD_TRY(planned, plan_copy(arrays_[i], std::move(array)));
+        SHERD_TRY(planned, plan_copy(arrays_[i], *std::move(array)));
         node.array = std::move(planned);
       } else {
         node.reduced = ReducedFrom{nodes.size() - 1, reductions_[i - arrays_.size()]};
