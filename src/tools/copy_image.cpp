@@ -135,10 +135,10 @@ class ArraysPlan {
 
   Result<void> add_pyramid() {
     const Pyramid& pyramid = *options_.pyramid;
+    SHERD_TRY(check_pyramid(pyramid, last_.dtype));
     for (std::uint64_t made = 0; wants_level(source_.image, pyramid, made, last_.shape, chunks_); ++made) {
       auto next = add_coarser_level(source_.image, pyramid, last_.shape, false);
       if (!next) return {};
-      SHERD_TRY(next->how.check(last_.dtype).in_member("pyramid"));
       SHERD_TRY(spec, coarser_spec(std::move(last_), std::move(next->shape)));
       last_ = std::move(spec);
       SHERD_TRY(node, new_node(destination_, last_, Json(Json::Object{})));
@@ -192,6 +192,10 @@ Result<void> refuse_volume_options(const CopyOptions& options) {
   if (options.encoding.empty() && !options.sharding) return {};
   return std::move(invalid_argument("is of volumes, and the copy is none; say codecs and shards"))
       .in_member(options.encoding.empty() ? "sharding" : "encoding");
+}
+
+Result<void> check_pyramid(const Pyramid& pyramid, const DType& dtype) {
+  return Reduction{.method = pyramid.method, .ignore_zero = pyramid.ignore_zero}.check(dtype).in_member("pyramid");
 }
 
 bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,

@@ -37,6 +37,10 @@ const Unit* find_unit(std::string_view name) {
   return found == std::end(kUnits) ? nullptr : found;
 }
 
+std::string_view unit_of_time(std::string_view sign) {
+  return sign == "s" ? "second" : sign == "ms" ? "millisecond" : sign == "us" ? "microsecond" : "";
+}
+
 // Without what a multiplication of decimal fractions leaves behind them.
 double tidy(double value) {
   char text[32];
@@ -214,8 +218,8 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   const Json* units = attributes.find("units");
   for (std::size_t d = 0; d < rank; ++d) {
     const std::string unit = units != nullptr && units->size() == rank ? units->elements()[d].text() : "";
-    const Unit* known = image.is_spatial(d) ? find_unit(unit) : nullptr;
-    image.units.emplace_back(known != nullptr ? known->name : "");
+    const Unit* length = image.is_spatial(d) ? find_unit(unit) : nullptr;
+    image.units.emplace_back(length != nullptr ? length->name : image.axes[d] == "t" ? unit_of_time(unit) : "");
   }
   ImageLevel level{"", listed(attributes.find("spacing"), rank, 1), listed(attributes.find("voxel_offset"), rank, 0)};
   for (double& step : level.spacing)

@@ -153,7 +153,7 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     (["--encoding", "raw"], "encoding: is of volumes"),
     (["--sharding", "auto"], "sharding: is of volumes"),
     (["--axes", "z,y,x"], "axes: are of images"),
-    (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "{}"], "sharding"),
+    (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
     (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "shards: is not of volumes; say sharding"),
 ])
 def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments, says):

@@ -31,7 +31,7 @@ def ome(request, tmp_path):
     group = sherd.create_group(tmp_path / "image.zarr", attributes={
         "ome": {"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}]}})
     for path, data in elements.items():
-        group.create_array(path, data=data, chunks=(2, 8, 8, 16), codecs=["bytes", "gzip:1"], config=FAST,
+        group.create_array(path, data=data, chunks=(2, 8, 8, 16), compressors="gzip:1", config=FAST,
                            shards=(2, 16, 16, 32) if request.param == "sharded" else None)
     return tmp_path / "image.zarr", elements
 
@@ -47,7 +47,7 @@ def test_tensorstore_reads_the_volume_of_an_ome_zarr_image(ome, tmp_path, scale)
                                "kvstore": {"driver": "file", "path": f"{tmp_path}/volume/"}}).result()
     origin = [(-3, 7, 0, 0), (-2, 3, 0, 0)][scale]
     assert volume.domain.origin == origin
-    assert [unit.multiplier for unit in volume.dimension_units[:3]] == [(8, 8, 40), (16, 16, 80)][scale]
+    assert tuple(unit.multiplier for unit in volume.dimension_units[:3]) == [(8, 8, 40), (16, 16, 80)][scale]
     np.testing.assert_array_equal(volume.read().result(), elements[str(scale)].transpose())
 
 
