@@ -258,18 +258,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const 
   const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
-    // Others wait for this batch: they must hear of it where it fails, by an exception too.
-    struct Turn {
-      ShardWriter* writer;
-      ~Turn() {
-        if (writer != nullptr) writer->abandon();
-      }
-    } turn{&writer};
-    writer.begin(i);
+    ShardWriter::Turn turn(writer, i);
     SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
-    SHERD_TRY(writer.put(i, std::move(encoded)));
-    turn.writer = nullptr;
-    return {};
+    return turn.put(std::move(encoded));
   });
   if (!done) return std::move(done).error();
   return writer.finish();

@@ -158,9 +158,7 @@ class RegionWriter {
   Result<std::span<const std::byte>> read_whole(ByteSource& source, const WritePiece& piece, Buffer& to) const {
     if (const auto bytes = source.view()) return *bytes;
     SHERD_TRY(size, source.size());
-    if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
-      return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
-    if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
+    SHERD_TRY(piece.layout.check_object_size(piece.shape, size, config_.limits));
     SHERD_TRY(to.resize(size));
     const RangeRead range{0, to.span()};
     SHERD_TRY(source.read({&range, 1}));

@@ -149,20 +149,12 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   ShardWriter writer(coding, ~std::uint64_t{0}, window);
   SHERD_TRY(writer.start_new(*shard.object, shard.end));
   SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
-    // Others wait for this batch: they must hear of it where it fails, by an exception too.
-    struct Turn {
-      ShardWriter* writer;
-      ~Turn() {
-        if (writer != nullptr) writer->abandon();
-      }
-    } turn{&writer};
-    writer.begin(i);
+    ShardWriter::Turn turn(writer, i);
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
     SHERD_TRY(batch, gather(keys.subspan(first, ends[i] - first), first));
     const std::uint64_t bytes = batch.bytes->size();
-    SHERD_TRY(writer.put(i, std::move(batch)));
+    SHERD_TRY(turn.put(std::move(batch)));
     written.fetch_add(bytes, std::memory_order_relaxed);
-    turn.writer = nullptr;
     return {};
   }));
   SHERD_TRY(writer.finish());

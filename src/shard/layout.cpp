@@ -245,6 +245,12 @@ Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t b
                  " takes more than " + std::to_string(most));
 }
 
+Result<void> ChunkLayout::check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const {
+  if (bytes > limits.chunk_bytes + limits.index_bytes)
+    return unsupported("an object of " + std::to_string(bytes) + " bytes exceeds the limit chunk_bytes");
+  return shard ? Result<void>() : check_encoded_size(shape, bytes);
+}
+
 Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                        const Scalar& fill, const Limits& limits) {
   return build_level(specs, {in, fill}, {table, limits});

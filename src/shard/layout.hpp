@@ -76,6 +76,8 @@ struct ChunkLayout {
   /// Refuses, before they are read, more bytes than any encoding of a chunk of this shape takes. For layouts without
   /// a shard: one that is around a shard may hold any number of dead bytes.
   [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;
+  /// Refuses sizes that an object of this layout cannot have, or that are not to be read at once.
+  [[nodiscard]] Result<void> check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const;
 
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,

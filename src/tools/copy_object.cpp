@@ -15,21 +15,6 @@ namespace {
 
 constexpr std::uint64_t kCopyBatchBytes = std::uint64_t{1} << 20;
 
-// Gives a batch up unless it has been put, so that no other waits for it for ever.
-class BatchGuard {
- public:
-  explicit BatchGuard(ShardWriter& writer) : writer_(&writer) {}
-  BatchGuard(const BatchGuard&) = delete;
-  BatchGuard& operator=(const BatchGuard&) = delete;
-  ~BatchGuard() {
-    if (writer_ != nullptr) writer_->abandon();
-  }
-  void done() noexcept { writer_ = nullptr; }
-
- private:
-  ShardWriter* writer_;
-};
-
 Config encoding_config(const Config& config, std::shared_ptr<Recorder> recorder) {
   Config result = config;
   result.recorder = std::move(recorder);
@@ -268,14 +253,11 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   SHERD_TRY(writer.start_new(*object));
   SHERD_TRY(parallel_for(ends.size(), shares_.config, [&](std::size_t i) -> Result<void> {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
-    writer.begin(i);
-    BatchGuard guard(writer);
+    ShardWriter::Turn turn(writer, i);
     auto batch = slots[first].edge ? encode_one_slot(all, slots[first])
                                    : fetch(std::span(slots).subspan(first, ends[i] - first), finder);
     if (!batch) return std::move(batch).error();
-    SHERD_TRY(writer.put(i, *std::move(batch)));
-    guard.done();
-    return {};
+    return turn.put(*std::move(batch));
   }));
   SHERD_TRY(present, writer.finish());
   if (!present) return {};
@@ -443,13 +425,10 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
   const std::size_t count = ceil_div(slots.size(), batch);
   const std::size_t base = std::exchange(batches, batches + count);
   return parallel_for(count, shares_.config, [&](std::size_t i) -> Result<void> {
-    writer.begin(base + i);
-    BatchGuard guard(writer);
+    ShardWriter::Turn turn(writer, base + i);
     SHERD_TRY(encoded,
               encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
-    SHERD_TRY(writer.put(base + i, std::move(encoded)));
-    guard.done();
-    return {};
+    return turn.put(std::move(encoded));
   });
 }
 

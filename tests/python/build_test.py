@@ -14,17 +14,7 @@ import pytest
 import sherd
 from sherd import neuroglancer as ng
 
-
-def sharding(hash="identity", bits=(0, 0, 0), index="raw", data="raw"):
-    return {
-        "@type": "neuroglancer_uint64_sharded_v1",
-        "hash": hash,
-        "preshift_bits": bits[0],
-        "minishard_bits": bits[1],
-        "shard_bits": bits[2],
-        "minishard_index_encoding": index,
-        "data_encoding": data,
-    }
+from shardings import sharding
 
 
 def objects(store):
