@@ -206,6 +206,29 @@ std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& sto
   return slots;
 }
 
+Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  SHERD_TRY(size, old.size());
+  Cache none(0);
+  const ShardPlace place{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
+  SHERD_TRY(index, read_index(place, config_.limits, none));
+  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  return OldShard{std::move(index), &old, std::move(index_bytes)};
+}
+
+Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
+  const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
+  const auto slots = plan_slots(stored, cells);
+  SHERD_TRY(before, read_old(stored, old));
+  std::vector<EncodedBatch> batches(slots.size());
+  SHERD_TRY(parallel_for(slots.size(), config_, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(batch, encode_batch(stored, std::span(slots).subspan(i, 1), &before));
+    batches[i] = std::move(batch);
+    return {};
+  }));
+  return batches;
+}
+
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
@@ -219,12 +242,7 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, slots, nullptr, writer);
   }
-  SHERD_TRY(size, old->size());
-  Cache none(0);
-  const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
-  SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
-  const OldShard before{std::move(index), old, std::move(index_bytes)};
+  SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));

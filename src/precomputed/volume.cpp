@@ -91,24 +91,6 @@ Codecs codecs_of(const VolumeScale& scale, const AxisOrder& order, bool gzip) {
   return codecs;
 }
 
-// The directory of the chunks; nullopt where the key leads out of the store.
-std::optional<std::string> chunk_directory(const std::string& volume, std::string_view key) {
-  std::string directory = volume;
-  while (!key.empty()) {
-    const std::size_t end = key.find('/');
-    const std::string_view segment = key.substr(0, end);
-    key = end == key.npos ? std::string_view() : key.substr(end + 1);
-    if (segment.empty() || segment == ".") continue;
-    if (segment != "..") {
-      directory = below(directory, segment);
-      continue;
-    }
-    if (directory.empty()) return std::nullopt;
-    directory = divided(directory).first;
-  }
-  return directory.empty() ? directory : directory + "/";
-}
-
 bool is_known_encoding(std::string_view name) {
   return name == "raw" || name == "jpeg" || name == "png" || name == "compressed_segmentation";
 }
@@ -169,9 +151,9 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
         unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
             .in_member("encoding");
   spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
-  const auto directory = chunk_directory(place.volume, scale.key);
+  const auto directory = neuroglancer::path_below(place.volume, scale.key);
   if (!directory) spec.no_access = invalid_argument("leads out of the store").in_member("key");
-  spec.chunk_prefix = directory.value_or("");
+  spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
   return spec;
 }
 
@@ -203,6 +185,14 @@ class Precomputed final : public Format {
   [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
     const auto info = VolumeInfo::parse(*group.find("info"));
     return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> references(const Json& group) const override {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const char* member : {"mesh", "skeletons", "segment_properties"}) {
+      const Json* path = group.find("info")->find(member);
+      if (path != nullptr && path->is_string() && !path->text().empty()) found.emplace_back(member, path->text());
+    }
+    return found;
   }
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
