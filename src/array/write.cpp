@@ -110,7 +110,7 @@ class RegionWriter {
     }
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
-      if (old != nullptr && is_small_part(at, stored)) return add_to_shard(stored, *old);
+      if (old != nullptr && is_small_part(stored)) return add_to_shard(stored, *old);
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
@@ -128,11 +128,11 @@ class RegionWriter {
   }
 
   /// Whether what is written touches no more than half of the chunks of a shard of ids, and fits in memory.
-  [[nodiscard]] bool is_small_part(const CellAccess& at, const WritePiece& stored) const {
+  [[nodiscard]] bool is_small_part(const WritePiece& stored) const {
     if (!state_.boxed) return false;
     const ShardLayout& shard = *stored.layout.shard;
     const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
-    const std::uint64_t all = element_count(shard.grid(at.valid)).value_or(0);
+    const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
     const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
     return touched <= all / 2 && touched <= config_.memory_budget / 4 / bytes;
   }

@@ -265,15 +265,15 @@ class TreeCopy {
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
-      const CellAccess cell = access(to, unravel(task.objects[i], count), shape);
+      const CellAccess cell = access(to, unravel(task.object(i), count), shape);
       SHERD_TRY(done, is_done(*to.place.store, cell.key));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    SHERD_TRY(
-        parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
-          for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
+    SHERD_TRY(parallel_for(
+        std::min<std::uint64_t>(shares.lanes, task.object_count()), shares.config, [&](std::size_t) -> Result<void> {
+          for (std::size_t i = next++; i < task.object_count() && !failed; i = next++) {
             const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
             auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
             if (done) continue;

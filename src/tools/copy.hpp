@@ -36,9 +36,14 @@ struct ArrayCopy {
       stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
   std::uint64_t bytes = 0;             ///< elements of those objects
-  /// What is missing in the source is something else in the destination, so that all is made.
-  bool everything = false;
+  /// Set where what is missing in the source is something else in the destination, so that all of its objects, as many
+  /// as these, are to be made.
+  std::optional<std::uint64_t> everything = {};
   std::optional<Reduction> reduction = {};  ///< of the source's elements
+
+  /// How many objects are to be made, and which; in a list of theirs only where it is short.
+  [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }
+  [[nodiscard]] std::uint64_t object(std::uint64_t i) const { return everything ? i : objects[i]; }
 };
 /// Lists what is stored of the source.
 Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction = {});

@@ -301,7 +301,7 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box);
-  bool stored = task_.everything;
+  bool stored = task_.everything.has_value();
   if (!stored)
     SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
       stored = true;
