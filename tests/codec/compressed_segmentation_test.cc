@@ -205,7 +205,19 @@ TEST(CompressedSegmentation, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(try_codec(R"({"block_size": [8, 8, 8], "level": 1})").error().member(), "configuration.level");
   const auto codec = codec_of({8, 8, 8});
   EXPECT_EQ(code_of(codec->check({DType::uint16, {1, 8, 8, 8}})), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(codec->check({DType::uint64, {8, 8, 8}})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(codec->check({DType::uint64, {8, 8}})), ErrorCode::invalid_argument);
+}
+
+TEST(CompressedSegmentation, TakesThreeDimensionsForOneChannel) {
+  const auto codec = codec_of({4, 2, 3});
+  for (const DType& dtype : {DType::uint32, DType::uint64}) {
+    const ChunkType three{dtype, {7, 5, 9}}, four{dtype, {1, 7, 5, 9}};
+    const Bytes elements = labels(four, 20);
+    ASSERT_TRUE(codec->check(three));
+    const Bytes stored = encoded(*codec, four, elements);
+    EXPECT_EQ(encoded(*codec, three, elements), stored);
+    EXPECT_EQ(decoded(*codec, three, stored).value(), elements);
+  }
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST(Jpeg, RefusesWhatItCannotHold) {
   const auto codec = codec_of(jpeg_codec);
   EXPECT_EQ(code_of(codec->check({DType::uint16, {1, 1, 1, 1}})), ErrorCode::unsupported);
   EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1, 2}})), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1}})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1}})), ErrorCode::invalid_argument);
   const ChunkType tall{DType::uint8, {1024, 64, 1, 1}};
   Buffer to;
   const auto result = codec->encode(tall, Bytes(65536), to);
@@ -230,12 +230,24 @@ TEST(Png, RefusesWhatItCannotHold) {
   const auto codec = codec_of(png_codec);
   EXPECT_EQ(code_of(codec->check({DType::uint32, {1, 1, 1, 1}})), ErrorCode::unsupported);
   EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1, 5}})), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1}})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1}})), ErrorCode::invalid_argument);
   const Limits limits;
   for (const char* level : {"-1", "10", "\"best\""}) {
     const auto spec = spec_of(png_codec, R"({"level": )" + std::string(level) + "}");
     EXPECT_EQ(png_codec.array_bytes_codec(spec, {{DType::uint8, {1, 1, 1, 1}}, &limits}).error().member(),
               "configuration.level");
+  }
+}
+
+TEST(ImageCodecs, TakeThreeDimensionsForOneChannel) {
+  for (const CodecEntry* entry : {&png_codec, &jpeg_codec}) {
+    const auto codec = codec_of(*entry);
+    const ChunkType three{DType::uint8, {3, 4, 5}}, four{DType::uint8, {3, 4, 5, 1}};
+    const Bytes elements = slopes(four.shape);
+    ASSERT_TRUE(codec->check(three));
+    const Bytes stored = encoded(*codec, four, elements);
+    EXPECT_EQ(encoded(*codec, three, elements), stored) << entry->name;
+    EXPECT_EQ(decoded(*codec, three, stored).value(), decoded(*codec, four, stored).value()) << entry->name;
   }
 }
 
