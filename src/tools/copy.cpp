@@ -2,13 +2,15 @@
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
 //   2. The copy is begun beside the destination (array/staged.hpp): a note there says what is being copied.
-//   3. Objects are made, each visible only when it is whole. One that exists is done.
+//   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's
+//      objects, to which a group may refer, are copied as they are.
 //   4. Documents are written, those of members before their group's.
 //   5. What has been made is put into its place, and the note goes.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "array/consolidated.hpp"
@@ -18,6 +20,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd {
 namespace {
@@ -89,6 +92,9 @@ class TreeCopy {
       node.array->destination = std::move(destination);
       SHERD_TRY(copy_objects(*node.array));
     }
+    for (const std::string& path : referred_)
+      SHERD_TRY(copy_below({source_.store, join_path(source_.path, path)}, {root.store, join_path(root.path, path)},
+                           options_.resume, counts_, options_.config));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       const NodePlace place = at(root, node->path);
@@ -136,6 +142,10 @@ class TreeCopy {
       SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
       node.text.clear();
+    } else {
+      for (const auto& reference : format_.references(node.document.document))
+        if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
+          referred_.insert(*std::move(leads));
     }
     nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
@@ -181,11 +191,22 @@ class TreeCopy {
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
     }
+    if (!changes_format()) SHERD_TRY(rebase(*node.document.array));
     SHERD_TRY(destination, make_array(std::move(to), node.document));
     SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
+    return {};
+  }
+
+  // A document that says where the chunks stand has said it of the source.
+  Result<void> rebase(ArraySpec& spec) const {
+    if (!spec.chunk_prefix) return {};
+    const std::string from = source_.path.empty() ? "" : source_.path + "/";
+    const std::string to = destination_.path.empty() ? "" : destination_.path + "/";
+    if (!spec.chunk_prefix->starts_with(from)) return unsupported("the chunks stand outside of what is copied");
+    spec.chunk_prefix = to + spec.chunk_prefix->substr(from.size());
     return {};
   }
 
@@ -305,9 +326,10 @@ class TreeCopy {
   const NodePlace& source_;
   const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;         ///< of the source
-  const Format& new_format_;     ///< of the destination
-  std::vector<NodeCopy> nodes_;  ///< groups before their members
+  const Format& format_;            ///< of the source
+  const Format& new_format_;        ///< of the destination
+  std::vector<NodeCopy> nodes_;     ///< groups before their members
+  std::set<std::string> referred_;  ///< paths of collections of objects to which groups refer, below the copy's root
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;
