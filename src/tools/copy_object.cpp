@@ -301,16 +301,17 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box);
-  bool stored = false;
-  SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
-    stored = true;
-    return false;
-  }));
+  bool stored = task_.everything;
+  if (!stored)
+    SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
+      stored = true;
+      return false;
+    }));
   if (!stored) return {};
   Buffer elements;
   VarBytesArena arena;
   SHERD_TRY(elements.resize(*element_count(at.valid) * to_.dtype.size()));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
@@ -332,7 +333,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(const Slots& all) {
   std::vector<bool> seen(*element_count(all.grid), false);
   LeafFinder finder(task_, {begin, all.at.valid});
   std::vector<Slot> slots;
-  SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
+  const auto touch = [&](const SourceLeaf& leaf) -> Result<bool> {
     Shape first(rank), last(rank);
     for (std::size_t j = 0; j < rank; ++j) {
       const std::size_t d = all.permutation[j];
@@ -353,7 +354,12 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(const Slots& all) {
       }
       if (j == 0) return true;
     }
-  }));
+  };
+  if (task_.everything) {
+    SHERD_TRY(touch({{begin, all.at.valid}, {}, 0}));
+  } else {
+    SHERD_TRY(finder.visit(touch));
+  }
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
   return slots;
 }
@@ -391,6 +397,16 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
   return encode_boxes(all, slots.subspan(first), writer, batches);
 }
 
+// What a box of the copy holds, dense.
+Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
+  if (!task_.reduction) return source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena);
+  const Box finer = task_.reduction->made_of(box, source_.shape());
+  Buffer elements;
+  SHERD_TRY(elements.resize(*element_count(finer.shape) * to_.dtype.size()));
+  SHERD_TRY(source_.read(finer, AnyView::dense(elements.data(), to_.dtype, finer.shape), &arena));
+  return reduce(*task_.reduction, to_.dtype, {finer, elements.data()}, {box, to}, shares_.config);
+}
+
 // The elements around some slots, strides in stored order.
 Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena) {
   const Box stored = all.elements(cells);
@@ -401,7 +417,7 @@ Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buf
     box.shape[all.permutation[j]] = stored.shape[j];
   }
   SHERD_TRY(elements.resize(*element_count(box.shape) * to_.dtype.size()));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   const WriteSource natural{elements.data(), chunk_strides(box.shape, to_.dtype.size())};
   return natural.permuted(all.permutation, false);
 }
