@@ -142,7 +142,17 @@ class TreeCopy {
     nodes_ = std::move(nodes);
     for (const NodeCopy& node : nodes_)
       if (node.array) total_ += node.array->bytes;
+    SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
+    if (document && document->type == NodeType::group) note_references("", document->document);
     return {};
+  }
+
+  // Where the copy is of the same format, it leads to them too.
+  void note_references(const std::string& path, const Json& group) {
+    if (changes_format()) return;
+    for (const auto& reference : format_.references(group))
+      if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
+        referred_.insert(*std::move(leads));
   }
 
   Result<void> plan(const std::string& path) {
@@ -158,11 +168,8 @@ class TreeCopy {
       SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
       node.text.clear();
-    } else {
-      for (const auto& reference : format_.references(node.document.document))
-        if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
-          referred_.insert(*std::move(leads));
     }
+    note_references(path, node.document.document);
     nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
@@ -206,22 +213,11 @@ class TreeCopy {
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
     }
-    if (!changes_format()) SHERD_TRY(rebase(*node.document.array));
     SHERD_TRY(destination, make_array(std::move(to), node.document));
     SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
-    return {};
-  }
-
-  // A document that says where the chunks stand has said it of the source.
-  Result<void> rebase(ArraySpec& spec) const {
-    if (!spec.chunk_prefix) return {};
-    const std::string from = source_.path.empty() ? "" : source_.path + "/";
-    const std::string to = destination_.path.empty() ? "" : destination_.path + "/";
-    if (!spec.chunk_prefix->starts_with(from)) return unsupported("the chunks stand outside of what is copied");
-    spec.chunk_prefix = to + spec.chunk_prefix->substr(from.size());
     return {};
   }
 
