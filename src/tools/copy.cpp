@@ -2,13 +2,15 @@
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
 //   2. The copy is begun beside the destination (array/staged.hpp): a note there says what is being copied.
-//   3. Objects are made, each visible only when it is whole. One that exists is done.
+//   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's
+//      objects, to which a group may refer, are copied as they are.
 //   4. Documents are written, those of members before their group's.
 //   5. What has been made is put into its place, and the note goes.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "array/consolidated.hpp"
@@ -18,6 +20,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd {
 namespace {
@@ -89,6 +92,9 @@ class TreeCopy {
         SHERD_TRY(copy_objects(*node.array));
       }
     }
+    for (const std::string& path : referred_)
+      SHERD_TRY(copy_below({source_.store, join_path(source_.path, path)}, {root.store, join_path(root.path, path)},
+                           options_.resume, counts_, options_.config));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
@@ -136,7 +142,17 @@ class TreeCopy {
     nodes_ = std::move(nodes);
     for (const NodeCopy& node : nodes_)
       if (node.array) total_ += node.array->bytes;
+    SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
+    if (document && document->type == NodeType::group) note_references("", document->document);
     return {};
+  }
+
+  // Where the copy is of the same format, it leads to them too.
+  void note_references(const std::string& path, const Json& group) {
+    if (changes_format()) return;
+    for (const auto& reference : format_.references(group))
+      if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
+        referred_.insert(*std::move(leads));
   }
 
   Result<void> plan(const std::string& path) {
@@ -153,6 +169,7 @@ class TreeCopy {
       node.document.document = std::move(fresh);
       node.text.clear();
     }
+    note_references(path, node.document.document);
     nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
@@ -316,9 +333,10 @@ class TreeCopy {
   const NodePlace& source_;
   const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;         ///< of the source
-  const Format& new_format_;     ///< of the destination
-  std::vector<NodeCopy> nodes_;  ///< groups before their members
+  const Format& format_;            ///< of the source
+  const Format& new_format_;        ///< of the destination
+  std::vector<NodeCopy> nodes_;     ///< groups before their members
+  std::set<std::string> referred_;  ///< paths of collections of objects to which groups refer, below the copy's root
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;
