@@ -24,6 +24,18 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   return result;
 }
 
+// Whether a program has written this shard that knows the first index only: then chunks, or anything else, may stand
+// where the second one begins.
+bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index, const Result<std::vector<Extent>>& parts) {
+  if (!parts) return parts.error().code() == ErrorCode::corrupt;
+  const std::uint64_t head = twin.index.format.sharding.head_bytes();
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const auto extent = index.extent(slot);
+    if (extent && *extent && (*extent)->offset < head) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct ChunkWriter::SlotPlan {
@@ -223,11 +235,14 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   Cache none(0);
   const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
   SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
-  const OldShard before{std::move(index), old, std::move(index_bytes)};
+  auto index_bytes = index_extents(place, config_.limits);
+  const bool one_index = shard.twin && lacks_second_index(*shard.twin, *index, index_bytes);
+  if (!index_bytes && !one_index) return std::move(index_bytes).error();
+  const OldShard before{std::move(index), old, index_bytes ? *std::move(index_bytes) : std::vector<Extent>()};
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
-  SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
+  SHERD_TRY(one_index ? writer.start_rewrite(to, before, changed)
+                      : writer.start_update(to, before, changed, config_.max_unused));
   SHERD_TRY(present, write_slots(stored, slots, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;

@@ -209,6 +209,15 @@ std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, con
   return minishards;
 }
 
+// The ids in a shard that has an index of ids, be it the only one or the second.
+Result<std::vector<std::uint64_t>> ids_of(const ShardPlace& shard, const Limits& limits) {
+  if (!shard.layout.twin) return shard.layout.all_ids(shard.grid, shard.first_id, limits);
+  SHERD_TRY(slots, shard.layout.twin->slots(shard.grid, shard.first_id, limits));
+  std::vector<std::uint64_t> ids;
+  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
+  return ids;
+}
+
 Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache& cache) {
   SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
   const Uint64Format& format = shard.layout.ids()->format;
@@ -243,19 +252,21 @@ bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cac
 }
 
 Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits) {
+  std::vector<Extent> extents;
   if (shard.layout.slots() != nullptr) {
     SHERD_TRY(extent, slots_extent(shard, limits));
-    return std::vector<Extent>{extent};
+    extents.push_back(extent);
+    if (!shard.layout.twin) return extents;
   }
-  SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
-  const Uint64Format& format = shard.layout.ids()->format;
+  SHERD_TRY(ids, ids_of(shard, limits));
+  const Uint64Format& format = shard.layout.twin ? shard.layout.twin->index.format : shard.layout.ids()->format;
   const auto minishards = minishards_of(ids, format.sharding);
   SHERD_TRY(size, shard.source.size());
   Cache none(0);
   const MinishardReading reading{format, limits, none};
   MinishardPass pass(shard.source, reading, size, {});
   SHERD_TRY(lists, pass.places(minishards));
-  std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
+  extents.push_back({0, format.sharding.head_bytes()});
   for (const Wanted& list : lists) extents.push_back(list.extent);
   std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
   return extents;

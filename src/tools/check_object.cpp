@@ -39,7 +39,7 @@ Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findi
   if (!size) return to.failed(std::move(size).error(), "unreadable", {});
   if (state_.layout.shard) ++to.counts.shards;
   Spot spot{**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)};
-  spot.first_id = state_.grid.first_id(cell);
+  spot.first_id = state_.first_id(cell);
   return chunk(spot, to);
 }
 
