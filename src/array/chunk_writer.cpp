@@ -24,10 +24,8 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   return result;
 }
 
-// Whether a program has written this shard that knows the first index only: then chunks, or anything else, may stand
-// where the second one begins.
-bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index, const Result<std::vector<Extent>>& parts) {
-  if (!parts) return parts.error().code() == ErrorCode::corrupt;
+// Whether chunks stand where the second index begins: a program has written the shard that knows the first one only.
+bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
   const std::uint64_t head = twin.index.format.sharding.head_bytes();
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
@@ -235,10 +233,15 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   Cache none(0);
   const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
   SHERD_TRY(index, read_index(place, config_.limits, none));
-  auto index_bytes = index_extents(place, config_.limits);
-  const bool one_index = shard.twin && lacks_second_index(*shard.twin, *index, index_bytes);
-  if (!index_bytes && !one_index) return std::move(index_bytes).error();
-  const OldShard before{std::move(index), old, index_bytes ? *std::move(index_bytes) : std::vector<Extent>()};
+  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  bool one_index = false;
+  if (shard.twin) {
+    const auto second = twin_extents(place, config_.limits);
+    if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
+    one_index = !second || lacks_second_index(*shard.twin, *index);
+    if (second) index_bytes.insert(index_bytes.end(), second->begin(), second->end());
+  }
+  const OldShard before{std::move(index), old, std::move(index_bytes)};
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
   SHERD_TRY(one_index ? writer.start_rewrite(to, before, changed)

@@ -209,13 +209,19 @@ std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, con
   return minishards;
 }
 
-// The ids in a shard that has an index of ids, be it the only one or the second.
-Result<std::vector<std::uint64_t>> ids_of(const ShardPlace& shard, const Limits& limits) {
-  if (!shard.layout.twin) return shard.layout.all_ids(shard.grid, shard.first_id, limits);
-  SHERD_TRY(slots, shard.layout.twin->slots(shard.grid, shard.first_id, limits));
-  std::vector<std::uint64_t> ids;
-  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
-  return ids;
+// Of an index of ids, the only one or the second: the array at the beginning, and the lists of all minishards.
+Result<std::vector<Extent>> extents_of_ids(const ShardPlace& shard, const Uint64Format& format,
+                                           std::span<const std::uint64_t> ids, const Limits& limits) {
+  const auto minishards = minishards_of(ids, format.sharding);
+  SHERD_TRY(size, shard.source.size());
+  Cache none(0);
+  const MinishardReading reading{format, limits, none};
+  MinishardPass pass(shard.source, reading, size, {});
+  SHERD_TRY(lists, pass.places(minishards));
+  std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
+  for (const Wanted& list : lists) extents.push_back(list.extent);
+  std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
+  return extents;
 }
 
 Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache& cache) {
@@ -252,24 +258,20 @@ bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cac
 }
 
 Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits) {
-  std::vector<Extent> extents;
   if (shard.layout.slots() != nullptr) {
     SHERD_TRY(extent, slots_extent(shard, limits));
-    extents.push_back(extent);
-    if (!shard.layout.twin) return extents;
+    return std::vector<Extent>{extent};
   }
-  SHERD_TRY(ids, ids_of(shard, limits));
-  const Uint64Format& format = shard.layout.twin ? shard.layout.twin->index.format : shard.layout.ids()->format;
-  const auto minishards = minishards_of(ids, format.sharding);
-  SHERD_TRY(size, shard.source.size());
-  Cache none(0);
-  const MinishardReading reading{format, limits, none};
-  MinishardPass pass(shard.source, reading, size, {});
-  SHERD_TRY(lists, pass.places(minishards));
-  extents.push_back({0, format.sharding.head_bytes()});
-  for (const Wanted& list : lists) extents.push_back(list.extent);
-  std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
-  return extents;
+  SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
+  return extents_of_ids(shard, shard.layout.ids()->format, ids, limits);
+}
+
+Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits) {
+  const TwinIndex& twin = *shard.layout.twin;
+  SHERD_TRY(slots, twin.slots(shard.grid, shard.first_id, limits));
+  std::vector<std::uint64_t> ids;
+  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
+  return extents_of_ids(shard, twin.index.format, ids, limits);
 }
 
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {

@@ -26,9 +26,11 @@ struct ShardPlace {
   [[nodiscard]] std::uint64_t id(const Shape& cell) const { return first_id + layout.ids()->morton.encode(cell); }
 };
 
-/// Where the encoded index of this shard stands in the source, or its two indices, by offset; `corrupt` where the shard
-/// is too small for it.
+/// Where the encoded index of this shard stands in the source, by offset; `corrupt` where the shard is too small for
+/// it.
 Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits);
+/// The same of the second index of a shard that has a twin's.
+Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits);
 
 /// The shard's index, slots in C order of the inner chunks: from the cache if it has that generation's, otherwise read
 /// and kept there. Ids that are no chunk's of this shard are not in it.

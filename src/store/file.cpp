@@ -195,7 +195,7 @@ class FileStore final : public Store {
  private:
   using Identity = std::pair<dev_t, ino_t>;
 
-  Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
+  Result<std::shared_ptr<KeyHold>> hold(const std::string& key) { return hold_object(*locks_, tree_, key); }
   Result<void> sync(int directory, std::string_view prefix) const;
   [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
 
@@ -218,7 +218,7 @@ Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, s
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   SHERD_TRY(held->begin_writer());
-  return std::make_unique<FileWriter>(key, std::move(held), tree_);
+  return std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
 }
 
 Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key) {
@@ -236,15 +236,6 @@ Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   return lock_of(std::move(held));
-}
-
-Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
-  auto held = locks_->take(key);
-  if (!held->beneath) {
-    SHERD_TRY(file_lock, FileLock::take(tree_, key));
-    held->beneath = std::move(file_lock);
-  }
-  return held;
 }
 
 Result<void> FileStore::sync(int directory, std::string_view prefix) const {

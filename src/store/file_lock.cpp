@@ -64,6 +64,15 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std
   return system_error("lock", tree.path(key), ENOENT);
 }
 
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key) {
+  auto held = locks.take(key);
+  if (!held->beneath) {
+    SHERD_TRY(lock, FileLock::take(tree, key));
+    held->beneath = std::move(lock);
+  }
+  return held;
+}
+
 Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name) {
   std::string side_file = side_file_of(name, kLockSuffix);
   const int at = directory.fd.get();

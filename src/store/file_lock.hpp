@@ -9,6 +9,7 @@
 
 #include "sherd/store.hpp"
 #include "store/file_tree.hpp"
+#include "store/key_locks.hpp"
 
 namespace sherd {
 
@@ -39,5 +40,8 @@ class FileLock final : public StoreLock {
   Fd file_;
   pid_t process_;
 };
+
+/// Waits until neither another thread of this process nor another process holds the object.
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key);
 
 }  // namespace sherd

@@ -40,8 +40,12 @@ bool is_same_file(const struct stat& a, const struct stat& b) noexcept {
 
 }  // namespace
 
-FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree)
-    : key_(std::move(key)), name_(split_key(key_).name), tree_(std::move(tree)), hold_(std::move(hold)) {}
+FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks)
+    : key_(std::move(key)),
+      name_(split_key(key_).name),
+      tree_(std::move(tree)),
+      locks_(std::move(locks)),
+      hold_(std::move(hold)) {}
 
 FileWriter::~FileWriter() { end(); }
 
@@ -167,8 +171,8 @@ Result<void> FileWriter::link(const std::string& key) {
   if (key == key_ || second_) return invalid_argument("a second name is another one, given once").in_key(key);
   const auto [prefix, name] = split_key(key);
   Second second{key, std::string(name), side_file_of(name, kLinkSuffix), nullptr};
-  SHERD_TRY(lock, FileLock::take(tree_, key));
-  second.lock = std::move(lock);
+  SHERD_TRY(held, hold_object(*locks_, tree_, key));
+  second.hold = std::move(held);
   SHERD_TRY(mend(second).in_key(key));
   SHERD_TRY(check_pair(second).in_key(key));
   second_ = std::move(second);

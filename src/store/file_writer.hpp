@@ -18,7 +18,7 @@ namespace sherd {
 class FileWriter final : public ObjectWriter {
  public:
   /// `hold` is the key's, with a FileLock beneath and this as its only writer.
-  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree);
+  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks);
   ~FileWriter() override;
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
@@ -34,10 +34,10 @@ class FileWriter final : public ObjectWriter {
     std::string key;
     std::string name;
     std::string side_file;  ///< for the version on its way there
-    std::unique_ptr<FileLock> lock;
+    std::shared_ptr<KeyHold> hold;
     bool linked = false;  ///< the version has the side file's name
 
-    [[nodiscard]] int directory() const noexcept { return lock->directory(); }
+    [[nodiscard]] int directory() const noexcept { return static_cast<FileLock&>(*hold->beneath).directory(); }
   };
 
   [[nodiscard]] FileLock& side_file() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
@@ -57,6 +57,7 @@ class FileWriter final : public ObjectWriter {
   std::string key_;
   std::string name_;
   FileTree tree_;
+  std::shared_ptr<KeyLocks> locks_;
   std::shared_ptr<KeyHold> hold_;  ///< null after the commit
   std::optional<Second> second_;
   Generation committed_;

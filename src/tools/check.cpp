@@ -150,7 +150,9 @@ class TreeCheck {
     place.writable = is_tied(path, document);  // only then both halves are looked at; nothing is written
     auto made = make_array(place, document);
     if (!made && place.writable) {
-      SHERD_TRY(findings.failed(std::move(made).error(), "twin_document", {}));
+      Findings half(made.error().key().empty() ? format_.probes(path).front() : made.error().key());
+      SHERD_TRY(half.failed(std::move(made).error(), "twin_document", {}));
+      merge(half);
       place.writable = false;
       made = make_array(std::move(place), std::move(document));
     }
