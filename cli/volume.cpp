@@ -65,6 +65,10 @@ Result<Json> VolumeOptions::twin() const {
 
 Result<void> VolumeOptions::apply(CreateOptions& create) const {
   if (create.config.layout == Layout::zarr_neuroglancer) {
+    if (create.format == kVolumeFormat)
+      return invalid_argument(
+          "--layout: a volume alone is made by --store-format precomputed, and one with a Zarr array "
+          "without it");
     SHERD_TRY(wanted, twin());
     create.volume = std::move(wanted);
     return {};

@@ -216,6 +216,35 @@ std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& sto
   return slots;
 }
 
+Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  SHERD_TRY(size, old.size());
+  Cache none(0);
+  const ShardPlace place{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
+  SHERD_TRY(index, read_index(place, config_.limits, none));
+  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  OldShard before{std::move(index), &old, std::move(index_bytes)};
+  if (!shard.twin) return before;
+  const auto second = twin_extents(place, config_.limits);
+  if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
+  before.in_the_way = !second || lacks_second_index(*shard.twin, *before.index);
+  if (second) before.index_bytes.insert(before.index_bytes.end(), second->begin(), second->end());
+  return before;
+}
+
+Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
+  const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
+  const auto slots = plan_slots(stored, cells);
+  SHERD_TRY(before, read_old(stored, old));
+  std::vector<EncodedBatch> batches(slots.size());
+  SHERD_TRY(parallel_for(slots.size(), config_, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(batch, encode_batch(stored, std::span(slots).subspan(i, 1), &before));
+    batches[i] = std::move(batch);
+    return {};
+  }));
+  return batches;
+}
+
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
@@ -229,23 +258,11 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, slots, nullptr, writer);
   }
-  SHERD_TRY(size, old->size());
-  Cache none(0);
-  const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
-  SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
-  bool one_index = false;
-  if (shard.twin) {
-    const auto second = twin_extents(place, config_.limits);
-    if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-    one_index = !second || lacks_second_index(*shard.twin, *index);
-    if (second) index_bytes.insert(index_bytes.end(), second->begin(), second->end());
-  }
-  const OldShard before{std::move(index), old, std::move(index_bytes)};
+  SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
-  SHERD_TRY(one_index ? writer.start_rewrite(to, before, changed)
-                      : writer.start_update(to, before, changed, config_.max_unused));
+  SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
+                              : writer.start_update(to, before, changed, config_.max_unused));
   SHERD_TRY(present, write_slots(stored, slots, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;
@@ -258,18 +275,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const 
   const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
-    // Others wait for this batch: they must hear of it where it fails, by an exception too.
-    struct Turn {
-      ShardWriter* writer;
-      ~Turn() {
-        if (writer != nullptr) writer->abandon();
-      }
-    } turn{&writer};
-    writer.begin(i);
+    ShardWriter::Turn turn(writer, i);
     SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
-    SHERD_TRY(writer.put(i, std::move(encoded)));
-    turn.writer = nullptr;
-    return {};
+    return turn.put(std::move(encoded));
   });
   if (!done) return std::move(done).error();
   return writer.finish();

@@ -232,6 +232,7 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
+  SHERD_TRY(check_links(place, node));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
   SHERD_TRY(array, make_array(std::move(place), std::move(node)));

@@ -89,22 +89,6 @@ Result<Twin> pair_with(const Half& volume, const NodePlace& place, const NodeDoc
   return twin;
 }
 
-// Whether two names can be given, found out by doing so.
-Result<void> check_links(const NodePlace& place) {
-  Store& store = *place.store;
-  const std::string prefix = place.format->chunk_prefix(place.path) + ".sherd-two-names-";
-  const std::string first = prefix + "1", second = prefix + "2";
-  const auto make = [&]() -> Result<void> {
-    SHERD_TRY(writer, store.write(first));
-    SHERD_TRY(writer->link(second));
-    return writer->commit();
-  };
-  auto made = make();
-  SHERD_TRY(store.erase(second));
-  SHERD_TRY(store.erase(first));
-  return made;
-}
-
 }  // namespace
 
 Result<bool> is_two_formats(const Json& object) {
@@ -174,9 +158,25 @@ Result<void> add_twin(const NodePlace& place, NodeDocument& node, const NewTwin&
   return {};
 }
 
+// Found out by doing so: no file system tells.
+Result<void> check_links(const NodePlace& place, const NodeDocument& node) {
+  if (!node.twin) return {};
+  Store& store = *place.store;
+  const std::string prefix = place.format->chunk_prefix(place.path) + ".sherd-two-names-";
+  const std::string first = prefix + "1", second = prefix + "2";
+  const auto make = [&]() -> Result<void> {
+    SHERD_TRY(writer, store.write(first));
+    SHERD_TRY(writer->link(second));
+    return writer->commit();
+  };
+  SHERD_TRY(make());
+  SHERD_TRY(store.erase(second));
+  SHERD_TRY(store.erase(first));
+  return {};
+}
+
 Result<void> write_twin(const NodePlace& place, const NodeDocument& node) {
   if (!node.twin) return {};
-  SHERD_TRY(check_links(place));
   NodePlace volume = place;
   volume.format = node.twin->format;
   SHERD_TRY(write_document(volume, NodeType::group, node.twin->document, {}));

@@ -57,7 +57,10 @@ struct NewTwin {
 /// Lays a new array out for two formats: marks its document and makes the volume's. invalid_argument where a condition
 /// fails, which the error names.
 Result<void> add_twin(const NodePlace& place, NodeDocument& node, const NewTwin& wanted);
-/// Writes the volume's document, where `node` has one; `unsupported` where the store has no second names.
+/// Where `node` has a volume's document: finds out whether objects below the place can have two names, which leaves
+/// nothing behind. `unsupported` where they cannot.
+Result<void> check_links(const NodePlace& place, const NodeDocument& node);
+/// Writes the volume's document, where `node` has one.
 Result<void> write_twin(const NodePlace& place, const NodeDocument& node);
 
 /// `unsupported` for changes of shape, which would leave the volume behind.

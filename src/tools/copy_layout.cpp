@@ -2,6 +2,8 @@
 // its chunks: where the shard is taken apart, they are put around each chunk. Chunks can be moved as they are where
 // both sides cut the array alike and encode the pieces by the same codecs, however they are grouped into objects.
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "array/create.hpp"
 #include "base/checked.hpp"
@@ -172,6 +174,44 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& desti
   return spec;
 }
 
+namespace {
+
+// How chunks become bytes, whichever dimension stands where: leading transposes as one order of the dimensions that
+// have a length, and the codecs behind them.
+struct LeafCoding {
+  std::vector<std::size_t> order;
+  Codecs rest;
+};
+
+LeafCoding leaf_coding(const Codecs& leaf, const Array::State& state) {
+  const CodecTable table = state.place.codecs();
+  LeafCoding coding{{}, canonical(leaf, table)};
+  std::vector<std::size_t> order(state.chunks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  while (!coding.rest.empty() && coding.rest.front().name == "transpose") {
+    const Json* next = coding.rest.front().configuration.find("order");
+    std::vector<std::size_t> composed;
+    for (const Json& dimension : next->elements()) composed.push_back(order[*dimension.as_uint()]);
+    order = std::move(composed);
+    coding.rest.erase(coding.rest.begin());
+  }
+  std::ranges::copy_if(order, std::back_inserter(coding.order), [&](std::size_t d) { return state.chunks[d] > 1; });
+  for (CodecSpec& codec : coding.rest)
+    if (codec.name == "bytes" && state.dtype.word_size() == 1) codec.configuration = Json(Json::Object{});
+  return coding;
+}
+
+bool same_leaf(const Array::State& source, const Codecs& from, const Array::State& destination, const Codecs& to) {
+  LeafCoding left = leaf_coding(from, source), right = leaf_coding(to, destination);
+  if (left.order != right.order || left.rest.size() != right.rest.size()) return false;
+  // A volume's info does not say how hard gzip has tried.
+  for (std::size_t i = 0; is_clipped(destination) && i < right.rest.size(); ++i)
+    if (right.rest[i].name == "gzip" && left.rest[i].name == "gzip") left.rest[i] = right.rest[i];
+  return codec_list_json(left.rest) == codec_list_json(right.rest);
+}
+
+}  // namespace
+
 CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const ArraySpec from = *source.document().array;
   const ArraySpec to = *destination.document().array;
@@ -195,7 +235,8 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   if (!has_one_shape(source) || source.chunks != destination.chunks) return CopyWay::encoded;
   const auto from_leaf = leaf_codecs(from.codecs);
   const auto to_leaf = leaf_codecs(to.codecs);
-  return from_leaf && to_leaf && same_codecs(*from_leaf, *to_leaf, table) ? CopyWay::moved : CopyWay::encoded;
+  const bool same = from_leaf && to_leaf && same_leaf(source, *from_leaf, destination, *to_leaf);
+  return same ? CopyWay::moved : CopyWay::encoded;
 }
 
 CopyShares share_memory(const ArrayCopy& task, const Config& config) {
@@ -207,7 +248,8 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
     return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
   };
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to), kLeast});
+  const std::uint64_t finer = task.reduction ? task.reduction->most() : 0;  // elements that one is made of
+  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
   const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
   const Shape shape = to.shape();
   Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
@@ -221,7 +263,7 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   shares.config.threads = static_cast<unsigned>(threads);
   shares.lanes =
       task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
-  shares.box_bytes = budget / 4 / shares.lanes;
+  shares.box_bytes = budget / 4 / shares.lanes / (1 + finer);
   shares.reading = budget / 4 / shares.lanes;
   shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
   return shares;

@@ -15,21 +15,6 @@ namespace {
 
 constexpr std::uint64_t kCopyBatchBytes = std::uint64_t{1} << 20;
 
-// Gives a batch up unless it has been put, so that no other waits for it for ever.
-class BatchGuard {
- public:
-  explicit BatchGuard(ShardWriter& writer) : writer_(&writer) {}
-  BatchGuard(const BatchGuard&) = delete;
-  BatchGuard& operator=(const BatchGuard&) = delete;
-  ~BatchGuard() {
-    if (writer_ != nullptr) writer_->abandon();
-  }
-  void done() noexcept { writer_ = nullptr; }
-
- private:
-  ShardWriter* writer_;
-};
-
 Config encoding_config(const Config& config, std::shared_ptr<Recorder> recorder) {
   Config result = config;
   result.recorder = std::move(recorder);
@@ -268,14 +253,11 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   SHERD_TRY(writer.start_new(*object));
   SHERD_TRY(parallel_for(ends.size(), shares_.config, [&](std::size_t i) -> Result<void> {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
-    writer.begin(i);
-    BatchGuard guard(writer);
+    ShardWriter::Turn turn(writer, i);
     auto batch = slots[first].edge ? encode_one_slot(all, slots[first])
                                    : fetch(std::span(slots).subspan(first, ends[i] - first), finder);
     if (!batch) return std::move(batch).error();
-    SHERD_TRY(writer.put(i, *std::move(batch)));
-    guard.done();
-    return {};
+    return turn.put(*std::move(batch));
   }));
   SHERD_TRY(present, writer.finish());
   if (!present) return {};
@@ -319,16 +301,17 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box);
-  bool stored = false;
-  SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
-    stored = true;
-    return false;
-  }));
+  bool stored = task_.everything;
+  if (!stored)
+    SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
+      stored = true;
+      return false;
+    }));
   if (!stored) return {};
   Buffer elements;
   VarBytesArena arena;
   SHERD_TRY(elements.resize(*element_count(at.valid) * to_.dtype.size()));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
@@ -350,7 +333,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(const Slots& all) {
   std::vector<bool> seen(*element_count(all.grid), false);
   LeafFinder finder(task_, {begin, all.at.valid});
   std::vector<Slot> slots;
-  SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
+  const auto touch = [&](const SourceLeaf& leaf) -> Result<bool> {
     Shape first(rank), last(rank);
     for (std::size_t j = 0; j < rank; ++j) {
       const std::size_t d = all.permutation[j];
@@ -371,7 +354,12 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(const Slots& all) {
       }
       if (j == 0) return true;
     }
-  }));
+  };
+  if (task_.everything) {
+    SHERD_TRY(touch({{begin, all.at.valid}, {}, 0}));
+  } else {
+    SHERD_TRY(finder.visit(touch));
+  }
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
   return slots;
 }
@@ -409,6 +397,16 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
   return encode_boxes(all, slots.subspan(first), writer, batches);
 }
 
+// What a box of the copy holds, dense.
+Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
+  if (!task_.reduction) return source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena);
+  const Box finer = task_.reduction->made_of(box, source_.shape());
+  Buffer elements;
+  SHERD_TRY(elements.resize(*element_count(finer.shape) * to_.dtype.size()));
+  SHERD_TRY(source_.read(finer, AnyView::dense(elements.data(), to_.dtype, finer.shape), &arena));
+  return reduce(*task_.reduction, to_.dtype, {finer, elements.data()}, {box, to}, shares_.config);
+}
+
 // The elements around some slots, strides in stored order.
 Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena) {
   const Box stored = all.elements(cells);
@@ -419,7 +417,7 @@ Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buf
     box.shape[all.permutation[j]] = stored.shape[j];
   }
   SHERD_TRY(elements.resize(*element_count(box.shape) * to_.dtype.size()));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   const WriteSource natural{elements.data(), chunk_strides(box.shape, to_.dtype.size())};
   return natural.permuted(all.permutation, false);
 }
@@ -443,13 +441,10 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
   const std::size_t count = ceil_div(slots.size(), batch);
   const std::size_t base = std::exchange(batches, batches + count);
   return parallel_for(count, shares_.config, [&](std::size_t i) -> Result<void> {
-    writer.begin(base + i);
-    BatchGuard guard(writer);
+    ShardWriter::Turn turn(writer, base + i);
     SHERD_TRY(encoded,
               encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
-    SHERD_TRY(writer.put(base + i, std::move(encoded)));
-    guard.done();
-    return {};
+    return turn.put(std::move(encoded));
   });
 }
 

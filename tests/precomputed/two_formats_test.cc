@@ -377,9 +377,9 @@ TEST_F(TwoFormats, AreMadeOfAVolume) {
   CopyOptions options{.format = "zarr3", .config = two_formats()};
   sherd::copy(directory_ / "volume/s0", url(), options).value();
   EXPECT_EQ(elements(open("precomputed")), values);
-  EXPECT_EQ(elements(open("zarr3")), values);
+  EXPECT_EQ(elements(open("zarr3")), voxels());
   EXPECT_EQ(open("precomputed").attributes().find("voxel_offset")->dump(), "[1,2,3]");
-  EXPECT_TRUE(fs::exists(url() + "/8_8_40/00.shard") || fs::exists(url() + "/8_8_40/0.shard"));
+  EXPECT_TRUE(fs::exists(url() + "/8_8_40/0.shard"));
   EXPECT_TRUE(check(url(), {.data = true}).value().faults.empty());
 }
 
