@@ -17,6 +17,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
+#include "array/twin.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
@@ -80,6 +81,8 @@ class TreeCopy {
   Result<void> make(const NodePlace& root) {
     for (NodeCopy& node : nodes_) {
       if (node.document.type != NodeType::array) continue;
+      SHERD_TRY(check_links(at(root, node.path), node.document));
+      SHERD_TRY(write_twin(at(root, node.path), node.document));
       SHERD_TRY(destination, make_array(at(root, node.path), node.document));
       if (node.reduced) {
         const NodeCopy& finer = nodes_[node.reduced->node];
@@ -164,6 +167,7 @@ class TreeCopy {
     if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     NodeCopy node{path, *std::move(document), text.value_or(""), {}};
+    untie(node);
     if (changes_format()) {
       SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
@@ -201,6 +205,7 @@ class TreeCopy {
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
+    untie(node);
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
@@ -213,12 +218,26 @@ class TreeCopy {
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
     }
+    if (options_.config.layout == Layout::zarr_neuroglancer) {
+      SHERD_TRY(add_twin(to, node.document, {}));
+      node.text.clear();
+    }
+    to.writable = false;  // there is nothing to write to yet
     SHERD_TRY(destination, make_array(std::move(to), node.document));
     SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
     return {};
+  }
+
+  // The tie of an array to a volume is not copied: the copy has one of its own, or none.
+  void untie(NodeCopy& node) const {
+    Json document = format_.untied(node.document.document);
+    if (document == node.document.document) return;
+    node.document.document = std::move(document);
+    node.document.attributes.erase(kLayoutMember);
+    node.text.clear();
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
