@@ -61,6 +61,8 @@ void apply(CreateOptions& to, const std::string& name, nb::handle value) {
     to.format = text_of(value, "format");
   else if (name == "format_options")
     to.format_options = json_from(value);
+  else if (name == "volume")
+    to.volume = json_from(value);
   else if (name == "overwrite")
     to.overwrite = nb::cast<bool>(value);
   else if (name == "config")

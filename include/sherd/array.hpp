@@ -49,7 +49,10 @@ struct CreateOptions {
   std::optional<Json> attributes = {};  ///< an object
   std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
-  bool overwrite = false;                   ///< replace what stands there; otherwise `conflict`
+  /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
+  /// `resolution`, `voxel_offset` and `sharding` (docs/format/two-formats.md says what they are where absent).
+  std::optional<Json> volume = {};
+  bool overwrite = false;  ///< replace what stands there; otherwise `conflict`
   Config config = {};
 };
 
@@ -140,8 +143,8 @@ class SHERD_API Array {
   Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
 
   /// Changes the shape; atomic on the metadata. What is cut off is erased, also inside chunks and shards that stay,
-  /// so that growing again shows fill values; where that fails or is interrupted, the shape stays and some of what was to be
-  /// cut off is fill values already. (Other tools leave it: what they cut off inside a chunk can show again.)
+  /// so that growing again shows fill values; where that fails or is interrupted, the shape stays and some of what was
+  /// to be cut off is fill values already. (Other tools leave it: what they cut off inside a chunk can show again.)
   Result<void> resize(const Shape& shape);
   /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
   /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.

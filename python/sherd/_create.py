@@ -29,6 +29,7 @@ def make_array(
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
     attributes: Any = None,
+    volume: Any = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
@@ -46,6 +47,7 @@ def make_array(
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,
         attributes=attributes,
+        volume=volume,
         overwrite=overwrite,
         config=config,
     )
@@ -57,6 +59,7 @@ def make_array(
         codecs=codecs,
         index_location=index_location,
         index_codecs=index_codecs,
+        compressor="gzip:6" if _options.is_two_formats(config) else "zstd:3",
     )
     array = create(options)
     if data is not None:

@@ -10,6 +10,7 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "array/twin.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -126,6 +127,7 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
     SHERD_TRY(erase_contents(place));
     SHERD_TRY(erase_documents(place, place.format->document_key(place.path, node.type)));
   }
+  SHERD_TRY(write_twin(place, node));
   SHERD_TRY(generation,
             write_document(place, node.type, node.document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
@@ -209,11 +211,20 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
 }
 
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.codecs(), place.format->default_codecs()));
+  const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
+  if (options.volume && !two_formats)
+    return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
+  DefaultCodecs defaults = place.format->default_codecs();
+  if (two_formats) defaults.chunks = {"gzip:6"};
+  SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
-  SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
+  if (two_formats)
+    SHERD_TRY(add_twin(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks}));
+  NodePlace reading = place;
+  reading.writable = false;
+  SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   return node;
 }
@@ -221,9 +232,14 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
+  SHERD_TRY(check_links(place, node));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
-  return make_array(std::move(place), std::move(node));
+  SHERD_TRY(array, make_array(std::move(place), std::move(node)));
+  // What the volume takes for 0 until it is stored.
+  if (const auto& twin = array.state().objects.twin; twin && twin->stores_all)
+    SHERD_TRY(array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value()));
+  return array;
 }
 
 std::string staging_name(const std::string& path) {

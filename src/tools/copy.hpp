@@ -128,6 +128,17 @@ struct CopyCounts {
   std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
 };
 
+/// Where objects stand that are nobody's chunks.
+struct ObjectsPlace {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+/// Copies every object below a path as it is; where `resume` is set, those that are not there yet.
+Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
+                        const Config& config);
+/// Copies a collection of Neuroglancer's objects.
+Result<CopyReport> copy_collection(const ObjectsPlace& from, const ObjectsPlace& to, const CopyOptions& options);
+
 /// Values on their way into a store of ids, of which many are put together. Thread-safe.
 class ValueBatch {
  public:

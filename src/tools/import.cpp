@@ -4,6 +4,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"
@@ -91,6 +92,8 @@ Result<void> import_at(const std::string& source, const ImportOptions& options, 
   SHERD_TRY(document, in_store(new_document(place, create), url));
   SHERD_TRY(staged, in_store(StagedNode::begin(place, create.overwrite), url));
   const auto make = [&]() -> Result<void> {
+    SHERD_TRY(in_store(check_links(staged.place(), document), url));
+    SHERD_TRY(in_store(write_twin(staged.place(), document), url));
     SHERD_TRY(in_store(write_document(staged.place(), NodeType::array, document.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.place(), document));
     SHERD_TRY(fill(*reader, array, create.config, url));
