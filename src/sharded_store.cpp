@@ -121,7 +121,7 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
       if (key.starts_with("..")) return ambiguous(store->url(), *parts);
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
-  } else if (options.writable) {
+  } else if (options.writable && store->traits().links) {  // elsewhere nothing is tied
     SHERD_TRY(above, part_from_above(*store, options.config));
     if (above) SHERD_TRY(refuse_tied(*above, options));
   }

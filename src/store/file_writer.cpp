@@ -154,10 +154,11 @@ Result<void> FileWriter::publish() {
     if (code == EISDIR) return conflict("there are objects below this key").in_key(key_);
     return failed("rename", code);
   }
-  SHERD_TRY(sync(side_file().directory(), key_).in([] {
+  auto synced = sync(side_file().directory(), key_).in([] {
     return "the new version is in place but may not outlive a power failure";
-  }));
-  return second_ ? publish_second() : Result<void>();
+  });
+  if (second_) SHERD_TRY(publish_second());  // whatever came of that: the two names are to be one file
+  return synced;
 }
 
 Result<void> FileWriter::sync(int directory, const std::string& key) const {
