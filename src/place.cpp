@@ -28,10 +28,10 @@ std::string told_of_objects(const NodePlace& place) {
 }  // namespace
 
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
-  SHERD_TRY(url, parse_url(store.url()));
-  if (url.kind != StoreUrl::Kind::file) return {};
+  const auto url = parse_url(store.url());  // a part of a store in memory has one that opens nothing
+  if (!url || url->kind != StoreUrl::Kind::file) return {};
   std::string path;
-  for (std::filesystem::path place = url.path; place.has_relative_path(); place = place.parent_path()) {
+  for (std::filesystem::path place = url->path; place.has_relative_path(); place = place.parent_path()) {
     const std::string name = place.filename().string();
     if (name == "..") break;  // what is above it is not above the node
     if (name.empty() || name == ".") continue;
