@@ -114,7 +114,7 @@ TEST(CreateArray, WritesTheCanonicalDocument) {
       "name": "zstd",
       "configuration": {
         "level": 3,
-        "checksum": false
+        "checksum": true
       }
     }
   ],
