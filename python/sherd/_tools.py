@@ -36,9 +36,9 @@ def copy(
     """Copies an array or a whole hierarchy, and gives what was done: {"arrays", "groups", "shards", "shards_skipped",
     "chunks_moved", "chunks_encoded"}.
 
-    What is None stays as the source has it; shards=() takes sharding away. format: such as "zarr3". Chunks whose codecs and grid agree are moved
-    as they are. Memory stays within config["memory_budget"]. With `resume`, goes on where an earlier copy with the same
-    options was cut off.
+    What is None stays as the source has it; shards=() takes sharding away. format: such as "zarr3". Chunks whose codecs
+    and grid agree are moved as they are. Memory stays within config["memory_budget"], except for a chunk that is larger
+    by itself. With `resume`, goes on where an earlier copy with the same options was cut off.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
     if "chunk_grid" in options:

@@ -34,6 +34,11 @@ struct ChunkWriter::SlotPlan {
   Shape valid;
 };
 
+struct ChunkWriter::SlotPlans {
+  std::vector<SlotPlan> slots;  ///< in the order in which they are written
+  std::uint64_t slot_bytes;     ///< decoded bytes of one, text among them as far as it is written now, on the average
+};
+
 WritePiece stored_piece(const WritePiece& piece) {
   const auto& chain = piece.layout.chain;
   const auto& permutation = chain.permutation();
@@ -190,7 +195,7 @@ Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optiona
   return to_object(stored, &source, writer);
 }
 
-std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& stored, const Cells& cells) const {
+ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const Cells& cells) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
   std::vector<SlotPlan> slots(cells.size());
@@ -203,21 +208,22 @@ std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& sto
     slots[i].valid = inner_valid(stored.valid, cell, shard.inner_shape);
   }
   std::sort(slots.begin(), slots.end(), [](const SlotPlan& a, const SlotPlan& b) { return a.order < b.order; });
-  return slots;
+  const std::uint64_t text = stored.text() / std::max<std::uint64_t>(1, slots.size());
+  return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
   const Cells cells(stored.part, regular_axes(shard.inner_shape));
-  const auto slots = plan_slots(stored, cells);
-  const std::uint64_t window =
-      std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
+  const SlotPlans plans = plan_slots(stored, cells);
+  const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
+                                        std::uint64_t{4} * thread_count(config_.threads));
   SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
   ShardWriter writer(*coding, shard.most_encoded(), window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
-    return write_slots(stored, slots, nullptr, writer);
+    return write_slots(stored, plans, nullptr, writer);
   }
   SHERD_TRY(size, old->size());
   Cache none(0);
@@ -226,18 +232,17 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
   const OldShard before{std::move(index), old, std::move(index_bytes)};
   std::vector<std::uint64_t> changed;
-  for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
+  for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
-  SHERD_TRY(present, write_slots(stored, slots, &before, writer));
+  SHERD_TRY(present, write_slots(stored, plans, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;
 }
 
-Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
+Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans& plans, const OldShard* old,
                                       ShardWriter& writer) const {
-  const ShardLayout& shard = *stored.layout.shard;
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
-  const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
+  const std::span<const SlotPlan> slots(plans.slots);
+  const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
     // Others wait for this batch: they must hear of it where it fails, by an exception too.

@@ -203,33 +203,4 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   return same_codecs(*from_leaf, *to_leaf, table) ? CopyWay::moved : CopyWay::encoded;
 }
 
-CopyShares share_memory(const ArrayCopy& task, const Config& config) {
-  const Array::State& from = task.source.state();
-  const Array::State& to = task.destination.state();
-  const auto leaf_bytes = [](const Array::State& state) {
-    const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
-    if (!state.layout.shard) return chunk_bytes(state.layout, shape);
-    return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
-  };
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to), kLeast});
-  const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
-  const Shape shape = to.shape();
-  Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
-  for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
-  const std::uint64_t object_bytes =
-      std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
-
-  CopyShares shares{.config = config};
-  shares.config.progress = nullptr;
-  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
-  shares.config.threads = static_cast<unsigned>(threads);
-  shares.lanes =
-      task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
-  shares.box_bytes = budget / 4 / shares.lanes;
-  shares.reading = budget / 4 / shares.lanes;
-  shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
-  return shares;
-}
-
 }  // namespace sherd
