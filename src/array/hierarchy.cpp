@@ -14,12 +14,11 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
 namespace {
-
-constexpr std::string_view staging_prefix = ".sherd-new-";
 
 Result<void> check_names(const NodePlace& place) {
   std::string_view rest = place.path;
@@ -228,13 +227,13 @@ Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
 
 std::string staging_name(const std::string& path) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string name(staging_prefix);
+  std::string name(kScratchPrefix);
   const std::uint32_t hash = crc32c(as_bytes(path));
   for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
   return name;
 }
 
-bool is_staging(std::string_view name) noexcept { return name.starts_with(staging_prefix); }
+bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }
 
 Result<void> check_room(const NodePlace& place, const RoomOptions& options) {
   SHERD_TRY(survey_room(place, options));

@@ -64,7 +64,7 @@ FileLock::FileLock(MadeDirectory directory, std::string side_file, Fd file)
       file_(std::move(file)),
       process_(::getpid()) {}
 
-Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::string_view name) {
+Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::string_view name, bool waits) {
   std::string side_file = side_file_of(name);
   const int at = directory.fd.get();
   for (;;) {
@@ -77,7 +77,8 @@ Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::s
     }
     if (!file && errno == EINTR) continue;
     if (!file) return system_error("open", side_file, errno);
-    if (const int code = set_lock(file.get(), F_OFD_SETLKW, F_WRLCK)) {
+    if (const int code = set_lock(file.get(), waits ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK)) {
+      if (code == EAGAIN || code == EACCES) return std::unique_ptr<FileLock>();
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }

@@ -16,7 +16,14 @@ class FileLock final : public StoreLock {
  public:
   /// Waits until no other process holds the lock of the object `name`. The side file is new and empty then, and what a
   /// killed holder has left is gone. nullptr where the directory has been removed meanwhile.
-  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name);
+  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name) {
+    return take(std::move(directory), name, true);
+  }
+  /// The same without waiting; nullptr also where somebody holds the lock, or nobody can tell.
+  static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
+    auto lock = take(std::move(directory), name, false);
+    return lock ? *std::move(lock) : nullptr;
+  }
   /// Removes a side file unless somebody holds its lock.
   static void remove_abandoned(int directory, const std::string& side_file) noexcept;
   ~FileLock() override;
@@ -29,6 +36,7 @@ class FileLock final : public StoreLock {
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, Fd file);
+  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name, bool waits);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object

@@ -22,6 +22,11 @@ inline constexpr std::size_t kMaxSegmentBytes = 255;
 inline constexpr std::string_view kLockSuffix = ".sherd-lock";
 [[nodiscard]] bool is_side_file(std::string_view name) noexcept;
 
+/// Below `.sherd-new-…/` at a store's root something is made by whoever holds the lock of that name. When the lock is
+/// free its maker is gone, and it may be removed unless an object stands in it directly: a note for who goes on with
+/// it.
+inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
+
 /// The key's last segment, and all before it with its `/`.
 struct KeyParts {
   std::string_view prefix;
