@@ -32,7 +32,7 @@ def make_array(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Calls `create` with the engine's options and writes the data, where there is any."""
+    """Calls `create` with the engine's options, which write the data, where there is any."""
     _arguments.flag(overwrite, "overwrite")
     if data is not None:
         data = np.asarray(data)
@@ -58,7 +58,6 @@ def make_array(
         index_location=index_location,
         index_codecs=index_codecs,
     )
-    array = create(options)
     if data is not None:
-        array[...] = data
-    return array
+        options["contents"] = lambda array: array.__setitem__(..., data)
+    return create(options)

@@ -24,6 +24,19 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   return result;
 }
 
+// Shards inside a shard are moved, and read whole to be changed, without a look at what is in them.
+Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const auto extent = index.extent(slot);
+    if (!extent || !*extent || (*extent)->length <= most) continue;
+    return std::move(corrupt("an inner shard of " + std::to_string((*extent)->length) +
+                             " bytes is not moved: all its chunks take no more than half of " + std::to_string(most) +
+                             "; copy the array to get rid of the others"))
+        .in_slot(slot);
+  }
+  return {};
+}
+
 }  // namespace
 
 struct ChunkWriter::SlotPlan {
@@ -230,6 +243,7 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
   SHERD_TRY(index, read_index(place, config_.limits, none));
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
   const OldShard before{std::move(index), old, std::move(index_bytes)};
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);

@@ -10,6 +10,7 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "array/staged.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -219,6 +220,13 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
+  if (options.contents) {
+    SHERD_TRY(create_with(place, node, options.overwrite, options.contents));
+    SHERD_TRY(enter(place));
+    SHERD_TRY(made, place.format->open(*place.store, place.path, place.config.limits));
+    if (!made || !made->array) return conflict("somebody else has made something else here meanwhile");
+    return make_array(std::move(place), *std::move(made));
+  }
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);

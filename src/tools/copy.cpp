@@ -17,6 +17,7 @@
 #include "array/staged.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "codec/chain.hpp"
 
 namespace sherd {
@@ -42,7 +43,7 @@ class TreeCopy {
         new_format_(*destination.format) {}
 
   Result<CopyReport> run() {
-    SHERD_TRY(plan(""));
+    SHERD_TRY(in_store(plan(""), source_.store->url()));
     SHERD_TRY(check_ranks());
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
@@ -316,7 +317,7 @@ class TreeCopy {
 }  // namespace
 
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
-  return TreeCopy(source, destination, options).run();
+  return in_store(TreeCopy(source, destination, options).run(), destination.store->url());
 }
 
 }  // namespace sherd

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_slots.hpp"
 
@@ -15,8 +16,9 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
     SHERD_TRY(generation, source->generation());
     if (generation == object.generation) return source;
   }
-  return std::move(conflict("another writer has changed the source while it was copied; copy again"))
-      .in_key(object.key);
+  return in_store(
+      std::move(conflict("another writer has changed the source while it was copied; copy again")).in_key(object.key),
+      task_.source.store()->url());
 }
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
@@ -159,7 +161,7 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
         reads.push_back({slot.extent.offset, batch.bytes->span().subspan(at, slot.extent.length)});
       at += slot.extent.length;
     }
-    SHERD_TRY(source->read(reads).in_key(finder.objects()[object].key));
+    SHERD_TRY(in_store(source->read(reads).in_key(finder.objects()[object].key), task_.source.store()->url()));
   }
   return batch;
 }

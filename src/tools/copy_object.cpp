@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_slots.hpp"
 
@@ -102,7 +103,8 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   Buffer elements;
   VarBytesArena arena;
   SHERD_TRY(elements.resize(bytes));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena));
+  SHERD_TRY(in_store(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena),
+                     source_.store()->url()));
   if (variable) text_.met(stored, elements.span());
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
@@ -220,7 +222,8 @@ Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buf
     box.shape[all.permutation[j]] = stored.shape[j];
   }
   SHERD_TRY(elements.resize(*element_count(box.shape) * to_.dtype.size()));
-  SHERD_TRY(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena));
+  SHERD_TRY(in_store(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena),
+                     source_.store()->url()));
   const WriteSource natural{elements.data(), chunk_strides(box.shape, to_.dtype.size())};
   return natural.permuted(all.permutation, false);
 }

@@ -234,6 +234,22 @@ TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
   EXPECT_LE(grown / kMiB, (result + bytes + kOverhead) / kMiB);
 }
 
+TEST_F(MemoryBudget, IsNotTakenByChunksThatAreDecodedStraightIntoTheirPlace) {
+  for (const char* codec : {"zstd:1", "gzip:1", "blosc:lz4:1"}) {
+    CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {kRows / 2, kColumns}};
+    options.codecs = Codecs{codec};
+    create_array(folder_ / "a", options)
+        .value()
+        .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(steps(kRows * kColumns)))
+        .value();
+    Config config = with_budget(256 * kMiB);
+    config.threads = 1;
+    // A chunk is 64 MiB, and hardly anything when it is encoded.
+    EXPECT_LE(reading(folder_ / "a", config) / kMiB, 18) << codec;
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
 TEST_F(MemoryBudget, IsNotSpentOnTextThatNobodyWants) {
   const std::string text(1000, 'x');
   constexpr std::uint64_t kCount = std::uint64_t{1} << 17, kEvery = 64;
