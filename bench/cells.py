@@ -1,7 +1,7 @@
 """What is measured: the cells, and the shapes, boxes and points that all peers are asked for.
 
-The array is a cube; its shards (or unsharded chunks) are half as long as it, inner chunks an eighth. Boxes and points are
-drawn once into the data folder, from where the C++ programs read them too.
+The array is a cube; its shards (or unsharded chunks) are half as long as it, inner chunks an eighth. So are those of the
+volumes. Boxes and points are drawn once into the data folder, from where the C++ programs read them too.
 """
 
 import dataclasses
@@ -18,9 +18,48 @@ class Cell:
     writes: bool = False
 
     @property
-    def noisy(self):
-        """Whether the elements are the noisy ones."""
-        return self.layout == "noisy"
+    def elements(self):
+        """The name of what is stored."""
+        return {"raw": "plain", "zstd": "plain", "sharded": "plain"}.get(self.layout, self.layout)
+
+    @property
+    def dtype(self):
+        return VOLUMES[self.layout].dtype if self.is_volume else "uint16"
+
+    @property
+    def is_volume(self):
+        """Whether it is about a volume of Neuroglancer's precomputed format."""
+        return self.layout in VOLUMES
+
+
+@dataclasses.dataclass(frozen=True)
+class Volume:
+    type: str
+    dtype: str
+    encoding: str
+
+    def sharding(self):
+        """Eight shards, each a cube of 64 chunks."""
+        return {
+            "@type": "neuroglancer_uint64_sharded_v1",
+            "hash": "identity",
+            "preshift_bits": 3,
+            "minishard_bits": 3,
+            "shard_bits": 3,
+            "minishard_index_encoding": "gzip",
+            "data_encoding": "gzip",
+        }
+
+    def scale(self, size):
+        """In the words of the info document."""
+        scale = {"size": [size] * 3, "resolution": [8, 8, 8], "encoding": self.encoding, "sharding": self.sharding()}
+        return scale | {"key": "8_8_8", "voxel_offset": [0, 0, 0]} | self.blocks()
+
+    def blocks(self):
+        return {"compressed_segmentation_block_size": [8, 8, 8]} if self.encoding == "compressed_segmentation" else {}
+
+
+VOLUMES = {"image": Volume("image", "uint8", "raw"), "labels": Volume("segmentation", "uint64", "compressed_segmentation")}
 
 
 CELLS = [
@@ -32,12 +71,20 @@ CELLS = [
     Cell("chunks", "read inner chunk by inner chunk, 512 calls", "sharded"),
     Cell("boxes", "read 64 unaligned boxes", "sharded"),
     Cell("points", "read 500 single elements", "sharded"),
+    Cell("read-image", "read all of an image volume", "image"),
+    Cell("read-labels", "read all of a label volume", "labels"),
+    Cell("chunks-image", "read 100 random chunks of an image volume", "image"),
+    Cell("chunks-labels", "read 100 random chunks of a label volume", "labels"),
+    Cell("decode-labels", "decode 64 chunks of compressed_segmentation", "labels"),
+    Cell("encode-labels", "encode 64 chunks as compressed_segmentation", "labels"),
     Cell("write-raw", "write, raw", "raw", True),
     Cell("write-zstd", "write, zstd", "zstd", True),
     Cell("write-sharded", "write, sharded", "sharded", True),
     Cell("write-noisy", "write, sharded, noisy", "noisy", True),
     Cell("update", "update one inner chunk of a noisy shard", "noisy", True),
     Cell("reshard", "copy to shards and inner chunks half as long", "sharded", True),
+    Cell("build-image", "build an image volume", "image", True),
+    Cell("build-labels", "build a label volume", "labels", True),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
 
@@ -65,15 +112,15 @@ class Place:
 
     def source(self, cell):
         """The array that is read."""
-        return str(self.data / f"{cell.layout}.zarr")
+        return str(self.data / f"{cell.layout}{suffix(cell)}")
 
     def target(self, cell):
         """The array that is written."""
-        return str(self.scratch / f"{cell.name}.zarr")
+        return str(self.scratch / f"{cell.name}{suffix(cell)}")
 
     def elements(self, cell):
         """The file with the elements, in C order."""
-        return self.data / ("noisy.bin" if cell.noisy else "plain.bin")
+        return self.data / f"{cell.elements}.bin"
 
     def layout(self, cell):
         """The layout of what a cell writes."""
@@ -87,6 +134,12 @@ class Place:
             return tiles(self.size, self.size // 2)
         if cell.name == "chunks":
             return tiles(self.size, self.size // 8)
+        if cell.name.startswith("chunks-"):
+            length = self.size // 8
+            corners = [[at // length * length for at in point] for point in triples(self.data / "points.txt")[:100]]
+            return [tuple(slice(at, at + length) for at in corner) for corner in corners]
+        if cell.name.endswith("code-labels"):
+            return tiles(self.size // 2, self.size // 8)
         if cell.name == "boxes":
             length = box_length(self.size)
             return [tuple(slice(at, at + length) for at in corner) for corner in triples(self.data / "boxes.txt")]
@@ -99,6 +152,10 @@ class Place:
         length = self.size // 8
         corner = (repeat % 4, repeat // 4 % 4, repeat // 16 % 4)
         return tuple(slice(at * length, (at + 1) * length) for at in corner)
+
+
+def suffix(cell):
+    return ".precomputed" if cell.is_volume else ".zarr"
 
 
 def layout(name, size):

@@ -1,10 +1,12 @@
 """Makes the arrays that are measured, and tells what has to come out.
 
-    data.py make FOLDER SIZE      the arrays (written by zarr-python), their elements, the boxes, the points, the digests
-    data.py digest ARRAY LENGTH   the digest of an array's first LENGTH^3 elements, as zarr-python reads them
+    data.py make FOLDER SIZE      the arrays (written by zarr-python), the volumes (by tensorstore), their elements, the boxes,
+                                  the points, the digests
+    data.py digest ARRAY LENGTH   the digest of an array's first LENGTH^3 elements, as zarr-python or tensorstore reads them
 
-The elements are those of the public benchmark zarrs/zarr_benchmarks; the noisy ones have four random low bits.
-A digest is the CRC-32 of elements in C order, of one selection after another.
+The elements are those of the public benchmark zarrs/zarr_benchmarks; the noisy ones have four random low bits. The image is
+their high byte with two random bits. Labels are cells with wavy walls, 37 voxels wide, numbered at random.
+A digest is the CRC-32 of elements in C order, z y x, of one selection after another.
 """
 
 import json
@@ -18,6 +20,7 @@ import numpy
 import zarr
 
 import cells
+from peers import tensorstore_python
 
 
 def plain(size):
@@ -27,6 +30,18 @@ def plain(size):
 
 def noisy(elements):
     return (elements >> 6) + numpy.random.default_rng(1).integers(0, 16, elements.shape, dtype="uint16")
+
+
+def image(elements):
+    return ((elements >> 8) ^ numpy.random.default_rng(2).integers(0, 4, elements.shape, dtype="uint16")).astype("uint8")
+
+
+def labels(size):
+    z, y, x = (axis.astype("float32") for axis in numpy.ogrid[:size, :size, :size])
+    wave = 9 * numpy.sin(x / 23) + 7 * numpy.cos(y / 17)
+    cells_along = [numpy.floor((axis + wave + 5 * numpy.sin(z / 29)) / 37).astype("int64") for axis in (z, y, x)]
+    number = (cells_along[0] * 1009 + cells_along[1]) * 1013 + cells_along[2]
+    return number.astype("uint64") * numpy.uint64(0x9E3779B97F4A7C15)
 
 
 def create(path, size, layout):
@@ -41,6 +56,19 @@ def create(path, size, layout):
     )
 
 
+def create_volume(path, size, name):
+    return tensorstore_python.Peer("unsynced").create_volume(path, size, cells.VOLUMES[name])
+
+
+def read_cube(path, length):
+    """An array's first elements, z y x."""
+    key = (slice(0, length),) * 3
+    if path.endswith(".precomputed"):
+        peer = tensorstore_python.Peer("unsynced")
+        return peer.read(peer.open_volume(path), key)[..., 0].T
+    return zarr.open_array(path, mode="r")[key]
+
+
 def digest(pieces):
     value = 0
     for piece in pieces:
@@ -49,12 +77,12 @@ def digest(pieces):
 
 
 def digests(place, elements):
-    """The expected digest of every cell, the elements by whether they are noisy."""
+    """The expected digest of every cell, from the elements by their name."""
     expected = {}
     for cell in cells.CELLS:
-        whole = elements[cell.noisy]
+        whole = elements[cell.elements]
         expected[cell.name] = digest(whole[key] for key in place.keys(cell))
-    shard = elements[True][(slice(0, place.size // 2),) * 3].copy()
+    shard = elements["noisy"][(slice(0, place.size // 2),) * 3].copy()
     shard[place.updated(0)] ^= 1
     expected["update"] = digest([shard])
     return expected
@@ -71,12 +99,15 @@ def make(folder, size):
     place = cells.Place(folder, folder, size)
     draw(folder / "boxes.txt", 64, size - cells.box_length(size) + 1, 2)
     draw(folder / "points.txt", 500, size, 3)
-    elements = {False: plain(size)}
-    elements[True] = noisy(elements[False])
+    elements = {"plain": plain(size), "labels": labels(size)}
+    elements["noisy"] = noisy(elements["plain"])
+    elements["image"] = image(elements["plain"])
     for name in ("raw", "zstd", "sharded", "noisy"):
-        create(str(folder / f"{name}.zarr"), size, cells.layout(name, size))[...] = elements[name == "noisy"]
-    elements[False].tofile(folder / "plain.bin")
-    elements[True].tofile(folder / "noisy.bin")
+        create(str(folder / f"{name}.zarr"), size, cells.layout(name, size))[...] = elements[name if name == "noisy" else "plain"]
+    for name in cells.VOLUMES:
+        create_volume(str(folder / f"{name}.precomputed"), size, name).write(elements[name].T[..., None]).result()
+    for name, values in elements.items():
+        values.tofile(folder / f"{name}.bin")
     # Last, for it says that all is there.
     (folder / "digests.json").write_text(json.dumps(digests(place, elements)))
 
@@ -85,4 +116,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(pathlib.Path(sys.argv[2]), int(sys.argv[3]))
     else:
-        print(digest([zarr.open_array(sys.argv[2], mode="r")[(slice(0, int(sys.argv[3])),) * 3]]))
+        print(digest([read_cube(sys.argv[2], int(sys.argv[3]))]))

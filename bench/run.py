@@ -34,8 +34,14 @@ class Peer:
     start: list | None
     synced: bool = False
     reads: bool = True
+    volumes: bool = False
+    arrays: bool = True
 
     def runs(self, cell):
+        if cell.name.endswith("code-labels") and self.name == "tensorstore":
+            return False  # its codec cannot be called alone
+        if not (self.volumes if cell.is_volume else self.arrays):
+            return False
         if self.start is None:
             return zarrs_tools.command(cell, cells.Place(pathlib.Path(), pathlib.Path(), 16)) is not None
         return self.reads or cell.writes
@@ -51,13 +57,15 @@ def lineup(programs):
         ("sherd", "Sherd, Python", [python, WORKER, "sherd"], [python, WORKER, "sherd-unsynced"]),
         ("tensorstore", "tensorstore", [python, WORKER, "tensorstore"], [python, WORKER, "tensorstore-unsynced"]),
     ):
-        peers.append(Peer(name, title, synced, synced=True))
-        peers.append(Peer(f"{name}-unsynced", title, unsynced, reads=False))
+        volumes = name in ("sherd", "tensorstore")
+        peers.append(Peer(name, title, synced, synced=True, volumes=volumes))
+        peers.append(Peer(f"{name}-unsynced", title, unsynced, reads=False, volumes=volumes))
     peers.append(Peer("zarr", "zarr 3.1", [python, WORKER, "zarr"]))
     peers.append(Peer("zarr-zarrs", "zarr 3.1 + zarrs", [python, WORKER, "zarr-zarrs"]))
     peers.append(Peer("zarr-new", "zarr 3.4", [newer, WORKER, "zarr-new"]))
     peers.append(Peer("zarr-fused", "zarr 3.4 fused", [newer, WORKER, "zarr-fused"]))
     peers.append(Peer("zarrs", "zarrs", None))
+    peers.append(Peer("cloud-volume", "cloud-volume", [python, WORKER, "cloud-volume"], volumes=True, arrays=False))
     return peers
 
 

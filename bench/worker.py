@@ -29,6 +29,7 @@ PEERS = {
     "zarr-zarrs": ("zarr_python", "zarrs"),
     "zarr-new": ("zarr_python", "plain"),
     "zarr-fused": ("zarr_python", "fused"),
+    "cloud-volume": ("cloud_volume", "plain"),
 }
 
 
@@ -42,6 +43,51 @@ def reading(peer, cell, place):
             keep(peer.read(array, key))
 
     return lambda _: call
+
+
+def reading_volume(peer, cell, place):
+    """As reading(); a volume's axes are x, y, z, channel."""
+    array = peer.open_volume(place.source(cell))
+    keys = [key[::-1] for key in place.keys(cell)]
+
+    def call(keep):
+        for key in keys:
+            keep(numpy.asarray(peer.read(array, key))[..., 0].T)
+
+    return lambda _: call
+
+
+def building(peer, cell, place):
+    elements = volume_elements(cell, place)
+    volume = cells.VOLUMES[cell.layout]
+
+    def call(_):
+        peer.write_volume(peer.create_volume(place.target(cell), place.size, volume), elements)
+
+    return lambda _: call
+
+
+def coding(peer, cell, place):
+    """Encoding or decoding of chunks on one thread, without a store."""
+    elements = volume_elements(cell, place)
+    chunks = [numpy.asfortranarray(elements[key[::-1]]) for key in place.keys(cell)]
+    codec = peer.segmentation_codec(chunks)
+
+    def decode(keep):
+        for number in range(len(chunks)):
+            keep(numpy.asarray(codec.decode(number))[..., 0].T)
+
+    def encode(keep):
+        for number in range(len(chunks)):
+            codec.encode(number)
+        if isinstance(keep, Digest):
+            decode(keep)
+
+    return lambda _: encode if cell.name.startswith("encode") else decode
+
+
+def volume_elements(cell, place):
+    return numpy.memmap(place.elements(cell), cell.dtype, "r", shape=place.shape).T[..., None]
 
 
 def writing(peer, cell, place):
@@ -75,6 +121,10 @@ def preparing(peer, cell, place):
         return updating(peer, cell, place)
     if cell.name == "reshard":
         return copying(peer, cell, place)
+    if cell.name in ("encode-labels", "decode-labels"):
+        return coding(peer, cell, place)
+    if cell.is_volume:
+        return (building if cell.writes else reading_volume)(peer, cell, place)
     return (writing if cell.writes else reading)(peer, cell, place)
 
 
@@ -91,7 +141,7 @@ class Digest:
     value = 0
 
     def __call__(self, result):
-        self.value = zlib.crc32(numpy.ascontiguousarray(result, "uint16"), self.value)
+        self.value = zlib.crc32(numpy.ascontiguousarray(result), self.value)
 
 
 def status(field):

@@ -19,9 +19,68 @@ Json as_json(const CopyReport& report) {
                       {"chunks_encoded", report.chunks_encoded}};
 }
 
+Result<Pyramid> parse_pyramid(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string method = text.substr(0, colon);
+  if (method != "mean" && method != "mode")
+    return invalid_argument("--pyramid: '" + method + "' is neither mean (of images) nor mode (of labels)");
+  Pyramid pyramid{.method = method == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode};
+  if (colon == text.npos) return pyramid;
+  SHERD_TRY(levels, parse_shape(text.substr(colon + 1)).in([] { return "--pyramid"; }));
+  if (levels.size() != 1) return invalid_argument("--pyramid: one number of levels follows the colon");
+  pyramid.levels = levels.front();
+  return pyramid;
+}
+
+/// What images and volumes have besides.
+struct ImageOptions {
+  std::optional<std::string> pyramid, sharding, axes;
+  std::string encoding;
+  bool ignore_zero = false;
+
+  void add_to(Arguments& arguments) {
+    arguments.begin_group("Images, and volumes of Neuroglancer (--to precomputed)");
+    arguments.text("--pyramid", "mean|mode[:LEVELS]", pyramid,
+                   "Coarser resolutions besides, by halves along x, y and z: the mean for images, the mode for labels; "
+                   "LEVELS of them, or until one chunk holds the image");
+    arguments.flag("--ignore-zero", ignore_zero, "--pyramid mode: take 0 only where there is nothing else");
+    arguments.text(
+        "--axes", "z,y,x", axes,
+        "What the dimensions of the Zarr array are, in its order: x, y, z, c and t. SRC's where its names or "
+        "OME-NGFF axes do not tell; DST's where SRC is a volume, c,z,y,x where absent");
+    arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
+                     "How chunks of the volume are stored; raw is the default");
+    arguments.text(
+        "--sharding", "auto|none|JSON|@FILE", sharding,
+        "How chunks of the volume share objects: by a rule, or as the info document has it; where absent auto "
+        "if SRC is sharded");
+  }
+
+  [[nodiscard]] Result<void> apply(CopyOptions& options) const {
+    options.encoding = encoding;
+    if (axes)
+      for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
+    if (ignore_zero && !pyramid) return invalid_argument("--ignore-zero goes with --pyramid mode");
+    if (pyramid) {
+      SHERD_TRY(wanted, parse_pyramid(*pyramid));
+      options.pyramid = wanted;
+      options.pyramid->ignore_zero = ignore_zero;
+    }
+    if (!sharding) return {};
+    if (*sharding == "auto" || *sharding == "none") {
+      options.sharding = *sharding == "auto" ? Json("auto") : Json();
+      return {};
+    }
+    SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+    options.sharding = std::move(given);
+    return {};
+  }
+};
+
 struct Copy {
   std::string source, destination, memory, format;
   ChunkingOptions chunking;
+  ImageOptions image;
   bool resume = false, overwrite = false;
 
   [[nodiscard]] Result<CopyOptions> options(Session& session) const {
@@ -35,6 +94,7 @@ struct Copy {
     options.auto_shards = chosen.auto_shards;
     options.codecs = chosen.codecs;
     options.index_location = chunking.location();
+    SHERD_TRY(image.apply(options));
     if (!memory.empty()) {
       SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
       if (bytes < kLeastMemory)
@@ -78,13 +138,17 @@ Run add_copy(Arguments& arguments) {
                  "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
   arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
   arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
-  arguments.text("--to", "FORMAT", copy->format, "The format of the copy, such as zarr3; that of SRC where absent");
-  arguments.later({"--pyramid VALUE", "--ignore-zero", "--encoding VALUE", "--sharding VALUE", "--axes VALUE"});
+  arguments.text("--to", "FORMAT", copy->format,
+                 "The format of the copy, such as zarr3 or precomputed; that of SRC where absent");
+  copy->image.add_to(arguments);
   arguments.examples(
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
        {"sherd copy a.zarr b.zarr --resume", "after a crash"},
-       {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"}});
+       {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"},
+       {"sherd copy em.zarr em --to precomputed --axes z,y,x --sharding auto --pyramid mean",
+        "a volume that Neuroglancer shows, with coarser resolutions"},
+       {"sherd copy labels labels.zarr --to zarr3 --pyramid mode --ignore-zero", "a volume as OME-Zarr"}});
   return [copy](Session& session) { return copy->run(session); };
 }
 

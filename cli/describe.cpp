@@ -4,6 +4,7 @@
 #include "base/checked.hpp"
 #include "base/scalar.hpp"
 #include "base/try.hpp"
+#include "cli/collection.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
@@ -129,6 +130,8 @@ void array_rows(const Array& array, Rows& rows) {
     rows.push_back(shards->size() == shape.size() ? std::vector{std::string("shards"), to_string(*shards),
                                                                 grid_text(shape, *shards, dtype, "shard")}
                                                   : edges_row(array, "shard"));
+  if (const Json sharding = sharding_of(array); !sharding.is_null())
+    rows.push_back({array.shards() ? "sharding" : "shards", sharding_text(sharding), why_no_shards(array)});
   const Shape& chunks = array.chunks();
   rows.push_back(chunks.size() == shape.size()
                      ? std::vector{std::string("chunks"), to_string(chunks), grid_text(shape, chunks, dtype, "chunk")}
@@ -164,27 +167,31 @@ std::string summary(const Array& array) { return to_string(array.shape()) + " " 
 
 Json describe(const Node& node) {
   if (const auto* group = std::get_if<Group>(&node)) {
-    return Json::Object{{"url", group->url()},
-                        {"format", group->format()},
-                        {"node_type", "group"},
-                        {"attributes", group->attributes()}};
+    Json json(Json::Object{{"url", group->url()},
+                           {"format", group->format()},
+                           {"node_type", "group"},
+                           {"attributes", group->attributes()}});
+    if (Json scales = scales_of(*group); !scales.is_null()) json.set("scales", std::move(scales));
+    return json;
   }
   const Array& array = std::get<Array>(node);
   const Shape& chunks = array.chunks();
   const auto shards = array.shards();
-  return Json::Object{{"url", array.url()},
-                      {"format", array.format()},
-                      {"node_type", "array"},
-                      {"shape", Json::numbers(array.shape())},
-                      {"dtype", print_dtype(array.dtype())},
-                      {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : edges_json(array)},
-                      {"shards", !shards                          ? Json()
-                                 : shards->size() == array.ndim() ? Json::numbers(*shards)
-                                                                  : edges_json(array)},
-                      {"codecs", array.codecs()},
-                      {"fill_value", print_scalar(array.fill_value(), array.dtype())},
-                      {"dimension_names", names_json(array.dimension_names())},
-                      {"attributes", array.attributes()}};
+  Json json(Json::Object{{"url", array.url()},
+                         {"format", array.format()},
+                         {"node_type", "array"},
+                         {"shape", Json::numbers(array.shape())},
+                         {"dtype", print_dtype(array.dtype())},
+                         {"chunks", chunks.size() == array.ndim() ? Json::numbers(chunks) : edges_json(array)},
+                         {"shards", !shards                          ? Json()
+                                    : shards->size() == array.ndim() ? Json::numbers(*shards)
+                                                                     : edges_json(array)},
+                         {"codecs", array.codecs()},
+                         {"fill_value", print_scalar(array.fill_value(), array.dtype())},
+                         {"dimension_names", names_json(array.dimension_names())},
+                         {"attributes", array.attributes()}});
+  if (Json sharding = sharding_of(array); !sharding.is_null()) json.set("sharding", std::move(sharding));
+  return json;
 }
 
 std::vector<std::vector<std::string>> describe_rows(const Node& node) {
@@ -195,7 +202,10 @@ std::vector<std::vector<std::string>> describe_rows(const Node& node) {
             {"url", handle.url()}, {"format", std::string(handle.format())}, {"type", is_array ? "array" : "group"}};
       },
       node);
-  if (is_array) array_rows(std::get<Array>(node), rows);
+  if (is_array)
+    array_rows(std::get<Array>(node), rows);
+  else
+    std::ranges::move(scale_rows(std::get<Group>(node)), std::back_inserter(rows));
   attribute_rows(std::visit([](const auto& handle) { return handle.attributes(); }, node), rows);
   return rows;
 }

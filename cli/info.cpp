@@ -3,10 +3,12 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "place.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -51,12 +53,50 @@ struct Info {
   bool no_stored = false;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(node, at(url, open(url, session.opening(session.config()))));
+    auto opened = at(url, open(url, session.opening(session.config())));
+    if (!opened && opened.error().code() == ErrorCode::not_found) {
+      SHERD_TRY(shown, at(url, show_collection(session)));
+      if (shown) return 0;
+    }
+    SHERD_TRY(node, std::move(opened));
     Totals totals;
     if (!no_stored) SHERD_TRY(at(url, add_node(node, totals)));
     SHERD_TRY(print(session, node, totals));
     if (totals.failure) return at(url, Result<int>(*totals.failure));
     return 0;
+  }
+
+  /// Whether there is one.
+  Result<bool> show_collection(Session& session) const {
+    SHERD_TRY(store, open_store(url, session.config()));
+    SHERD_TRY(place, collection_place(store, "", false, session.config()));
+    SHERD_TRY(found, neuroglancer::Collection::State::find(std::move(place)));
+    if (!found) return false;
+    SHERD_TRY(parts, count_parts(**found, !no_stored));
+    Array::Stored stored;
+    if (!no_stored)
+      SHERD_TRY(store->list("", [&](const std::string&, std::uint64_t size) {
+        ++stored.objects;
+        stored.bytes += size;
+        return true;
+      }));
+    if (session.json()) {
+      Json json = describe(**found, parts);
+      if (!no_stored) json.set("stored", Json::Object{{"objects", stored.objects}, {"bytes", stored.bytes}});
+      SHERD_TRY(session.out().print(json));
+      return true;
+    }
+    auto rows = describe_rows(**found, parts);
+    if (!no_stored)
+      rows.push_back({"stored", print_count(stored.objects, "object") + ", " + print_bytes(stored.bytes)});
+    SHERD_TRY(write_rows(session, std::move(rows)));
+    return true;
+  }
+
+  static Result<void> write_rows(Session& session, std::vector<std::vector<std::string>> rows) {
+    for (auto& row : rows)
+      for (std::string& cell : row) cell = printable(cell);
+    return session.out().write(print_table(rows));
   }
 
   Result<void> print(Session& session, const Node& node, const Totals& totals) const {
@@ -74,9 +114,7 @@ struct Info {
     if (!no_stored)
       rows.push_back({"stored", print_count(totals.stored.objects, "object") + ", " + print_bytes(totals.stored.bytes),
                       ratio_text(totals)});
-    for (auto& row : rows)
-      for (std::string& cell : row) cell = printable(cell);
-    return session.out().write(print_table(rows));
+    return write_rows(session, std::move(rows));
   }
 };
 
@@ -84,7 +122,7 @@ struct Info {
 
 Run add_info(Arguments& arguments) {
   auto info = std::make_shared<Info>();
-  arguments.argument("URL", info->url, "An array or a group: a path, file://…");
+  arguments.argument("URL", info->url, "An array, a group or a collection of objects: a path, file://…");
   arguments.flag("--no-stored", info->no_stored, "Do not count stored objects and bytes");
   arguments.examples({{"sherd info brain.zarr", "shape, type, chunks, codecs, attributes and size of an array"},
                       {"sherd info --json brain.zarr | jq .shape", "the same for programs"}});

@@ -52,8 +52,8 @@ Result<std::string> read_input(const std::string& path, std::uint64_t limit) {
 
 struct Kv {
   std::string action, url, id_text, input = "-", output = "-";
-  std::optional<std::string> sharding;
-  bool long_form = false;
+  std::optional<std::string> sharding, preceding;
+  bool long_form = false, before = false;
 
   [[nodiscard]] bool writes() const { return action == "put" || action == "rm" || action == "compact"; }
 
@@ -88,7 +88,12 @@ struct Kv {
     if (action == "get") return get(session, store, number);
     if (action == "put") {
       SHERD_TRY(value, read_input(input, store.options().config.limits.chunk_bytes));
-      return store.put({number, as_bytes(value)});
+      std::string bytes_before;
+      if (preceding) {
+        SHERD_TRY(bytes, read_input(*preceding, store.options().config.limits.chunk_bytes));
+        bytes_before = std::move(bytes);
+      }
+      return store.put({number, as_bytes(value), as_bytes(bytes_before)});
     }
     SHERD_TRY(there, store.erase(number));
     return there ? Result<void>{} : nothing(store);
@@ -99,7 +104,7 @@ struct Kv {
   }
 
   Result<void> get(Session& session, const ShardedStore& store, std::uint64_t number) const {
-    SHERD_TRY(value, store.get(number));
+    SHERD_TRY(value, before ? store.get_preceding(number) : store.get(number));
     if (!value) return nothing(store);
     if (output == "-") return session.out().write(as_bytes(*value));
     SHERD_TRY(file, OutputFile::create(output, WriteMode{}));
@@ -152,6 +157,8 @@ std::shared_ptr<Kv> with_place(Arguments& arguments, const char* action, bool of
 Run add_kv_get(Arguments& arguments) {
   const auto kv = with_place(arguments, "get", true);
   arguments.text("-o,--output", "FILE|-", kv->output, "Where the value goes; - is stdout, the default");
+  arguments.flag("--preceding", kv->before,
+                 "Of meshes: the fragments that stand before the manifest, instead of the manifest");
   arguments.examples({{"sherd kv get brain/skeletons 17 -o 17.bin", "the skeleton of segment 17"}});
   return [kv](Session& session) { return kv->run(session); };
 }
@@ -159,6 +166,8 @@ Run add_kv_get(Arguments& arguments) {
 Run add_kv_put(Arguments& arguments) {
   const auto kv = with_place(arguments, "put", true);
   arguments.text("-i,--input", "FILE|-", kv->input, "The value; - is stdin, the default");
+  arguments.text("--preceding", "FILE", kv->preceding,
+                 "Of meshes: the fragments that belong before the manifest; as many bytes as it says");
   arguments.examples({{"sherd kv put brain/skeletons 17 -i 17.bin", "store it, or replace it in its shard"}});
   return [kv](Session& session) { return kv->run(session); };
 }

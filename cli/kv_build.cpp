@@ -71,6 +71,12 @@ std::optional<std::uint64_t> id_of(const Json* value) {
   return value->is_string() ? Json::number(value->text()).as_uint() : value->as_uint();
 }
 
+Result<void> read_file(const std::string& path, Buffer& to) {
+  SHERD_TRY(file, InputFile::open(path));
+  SHERD_TRY(to.resize(file->size_bound()));
+  return file->read_at(0, to.span()).in_key(path);
+}
+
 Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
   const auto json = Json::parse(text);
   if (!json) return invalid_argument(json.error().message() + "; " + std::string(kAsWhat));
@@ -79,11 +85,13 @@ Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
   if (!id) return invalid_argument("'id' must be an integer from 0 to 2^64-1; " + std::string(kAsWhat));
   if (path == nullptr || !path->is_string())
     return invalid_argument("'path' must name a file; " + std::string(kAsWhat));
-  SHERD_TRY(file, InputFile::open(path->text()));
-  Scratch bytes;
-  SHERD_TRY(bytes->resize(file->size_bound()));
-  SHERD_TRY(file->read_at(0, bytes->span()).in_key(path->text()));
-  return builder.add(*id, bytes->span());
+  const Json* before = json->find("preceding");
+  if (before != nullptr && !before->is_string())
+    return invalid_argument("'preceding' must name a file; " + std::string(kAsWhat));
+  Scratch bytes, preceding;
+  SHERD_TRY(read_file(path->text(), *bytes));
+  if (before != nullptr) SHERD_TRY(read_file(before->text(), *preceding));
+  return builder.add({*id, bytes->span(), before != nullptr ? preceding->span() : std::span<std::byte>()});
 }
 
 struct KvBuild {
@@ -134,6 +142,8 @@ Run add_kv_build(Arguments& arguments) {
   arguments.examples(
       {{"sherd kv build skeletons --sharding @sharding.json < list.ndjson",
         R"(each line is such as {"id": 7, "path": "7.bin"}: the value of 7 is what that file holds)"},
+       {"sherd kv build meshes --sharding @sharding.json < meshes.ndjson",
+        R"(lines such as {"id": 7, "path": "7.manifest", "preceding": "7.fragments"}: what stands right before the value)"},
        {"jq -c '{id: .segment, path: .file}' all.json | sherd kv build meshes --sharding @sharding.json --memory 1GiB",
         "lines that another program makes, in any order"}});
   return [build](Session& session) { return build->run(session); };

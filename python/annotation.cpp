@@ -3,6 +3,7 @@
 #include "precomputed/annotation_record.hpp"
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
+#include "python/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
@@ -32,30 +33,22 @@ std::vector<Column> properties_from(const nb::dict& properties, const Annotation
 
 nb::tuple parse_one(nb::handle data, const AnnotationInfo& info) {
   const BytesView view(data);
-  const Annotation annotation = call([&] { return Annotation::parse(view.bytes(), info); });
-  nb::list related;
-  for (const auto& ids : annotation.related) related.append(rows_to(ids));
-  return nb::make_tuple(rows_to(annotation.geometry), properties_to(annotation.properties, info), related);
+  return annotation_to(call([&] { return Annotation::parse(view.bytes(), info); }), info);
 }
 
 nb::bytes print_one(nb::handle geometry, const nb::dict& properties, const nb::list& related,
                     const AnnotationInfo& info) {
-  Annotation annotation{rows_from<float>(geometry, "geometry"), properties_from(properties, info), {}};
-  for (const nb::handle ids : related) annotation.related.push_back(rows_from<std::uint64_t>(ids, "related"));
-  return bytes_to(annotation.print(info).value());
+  return bytes_to(annotation_from(nb::make_tuple(geometry, properties, related), info).print(info).value());
 }
 
 nb::tuple parse_list(nb::handle data, const AnnotationInfo& info) {
   const BytesView view(data);
-  const Annotations list = call([&] { return Annotations::parse(view.bytes(), info); });
-  return nb::make_tuple(rows_to(list.ids), rows_to(list.geometry), properties_to(list.properties, info),
-                        rows_to(list.points));
+  return annotations_to(call([&] { return Annotations::parse(view.bytes(), info); }), info);
 }
 
 nb::bytes print_list(nb::handle ids, nb::handle geometry, const nb::dict& properties, nb::handle points,
                      const AnnotationInfo& info) {
-  const Annotations list{rows_from<std::uint64_t>(ids, "ids"), rows_from<float>(geometry, "geometry"),
-                         rows_from<std::uint32_t>(points, "points"), properties_from(properties, info)};
+  const Annotations list = annotations_from(nb::make_tuple(ids, geometry, properties, points), info);
   return bytes_to(call([&] { return list.print(info); }));
 }
 
@@ -93,6 +86,30 @@ void bind_annotation_info(nb::module_& module) {
 }
 
 }  // namespace
+
+nb::tuple annotation_to(const Annotation& annotation, const AnnotationInfo& info) {
+  nb::list related;
+  for (const auto& ids : annotation.related) related.append(rows_to(ids));
+  return nb::make_tuple(rows_to(annotation.geometry), properties_to(annotation.properties, info), related);
+}
+
+Annotation annotation_from(const nb::tuple& parts, const AnnotationInfo& info) {
+  Annotation annotation{
+      rows_from<float>(parts[0], "geometry"), properties_from(nb::cast<nb::dict>(parts[1]), info), {}};
+  for (const nb::handle ids : nb::object(parts[2]))
+    annotation.related.push_back(rows_from<std::uint64_t>(ids, "related"));
+  return annotation;
+}
+
+nb::tuple annotations_to(const Annotations& annotations, const AnnotationInfo& info) {
+  return nb::make_tuple(rows_to(annotations.ids), rows_to(annotations.geometry),
+                        properties_to(annotations.properties, info), rows_to(annotations.points));
+}
+
+Annotations annotations_from(const nb::tuple& parts, const AnnotationInfo& info) {
+  return {rows_from<std::uint64_t>(parts[0], "ids"), rows_from<float>(parts[1], "geometry"),
+          rows_from<std::uint32_t>(parts[3], "points"), properties_from(nb::cast<nb::dict>(parts[2]), info)};
+}
 
 void bind_annotation(nb::module_& module) {
   bind_annotation_info(module);

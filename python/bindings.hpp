@@ -32,6 +32,7 @@ void bind_annotation(nb::module_& module);
 void bind_segment_properties(nb::module_& module);
 void bind_sharded_build(nb::module_& module);
 void bind_sharded_store(nb::module_& module);
+void bind_collection(nb::module_& module);
 
 /// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
 void throw_pending();

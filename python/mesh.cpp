@@ -1,15 +1,13 @@
-// Meshes for sherd.neuroglancer: info documents as classes, meshes and manifests as arrays. A manifest crosses as
-// (chunk_shape, grid_origin, levels), a level as (scale, vertex_offset, positions, sizes).
+// Meshes for sherd.neuroglancer: info documents as classes, meshes and manifests as arrays.
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
+#include "python/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
 
 using namespace neuroglancer;
 using Manifest = MultiscaleMeshManifest;
-
-nb::tuple mesh_to(const Mesh& mesh) { return nb::make_tuple(rows_to(mesh.vertices), rows_to(mesh.triangles)); }
 
 Position position_from(nb::handle value, const char* what) {
   const auto values = rows_from<float>(value, what);
@@ -39,19 +37,6 @@ MeshLevel level_from(nb::handle value, std::size_t number) {
     throw Exception(invalid_argument("positions and sizes must be of one length").in_member(what));
   for (std::size_t i = 0; i < sizes.size(); ++i) level.fragments.push_back({positions[i], sizes[i]});
   return level;
-}
-
-Manifest manifest_from(nb::handle value) {
-  Manifest manifest{position_from(value[0], "chunk_shape"), position_from(value[1], "grid_origin"), {}};
-  for (const nb::handle level : nb::object(value[2]))
-    manifest.levels.push_back(level_from(level, manifest.levels.size()));
-  return manifest;
-}
-
-nb::tuple manifest_to(const Manifest& manifest) {
-  nb::list levels;
-  for (const MeshLevel& level : manifest.levels) levels.append(level_to(level));
-  return nb::make_tuple(position_to(manifest.chunk_shape), position_to(manifest.grid_origin), levels);
 }
 
 nb::tuple place(nb::handle manifest, nb::handle vertices, nb::handle triangles, const nb::tuple& fragment,
@@ -111,6 +96,25 @@ void bind_manifest(nb::module_& module) {
 
 }  // namespace
 
+nb::tuple mesh_to(const Mesh& mesh) { return nb::make_tuple(rows_to(mesh.vertices), rows_to(mesh.triangles)); }
+
+Mesh mesh_from(const nb::tuple& parts) {
+  return {rows_from<Position>(parts[0], "vertices"), rows_from<Triangle>(parts[1], "triangles")};
+}
+
+Manifest manifest_from(nb::handle value) {
+  Manifest manifest{position_from(value[0], "chunk_shape"), position_from(value[1], "grid_origin"), {}};
+  for (const nb::handle level : nb::object(value[2]))
+    manifest.levels.push_back(level_from(level, manifest.levels.size()));
+  return manifest;
+}
+
+nb::tuple manifest_to(const Manifest& manifest) {
+  nb::list levels;
+  for (const MeshLevel& level : manifest.levels) levels.append(level_to(level));
+  return nb::make_tuple(position_to(manifest.chunk_shape), position_to(manifest.grid_origin), levels);
+}
+
 void bind_mesh(nb::module_& module) {
   bind_infos(module);
   bind_manifest(module);
@@ -126,7 +130,7 @@ void bind_mesh(nb::module_& module) {
   module.def(
       "print_mesh",
       [](nb::handle vertices, nb::handle triangles) {
-        const Mesh mesh{rows_from<Position>(vertices, "vertices"), rows_from<Triangle>(triangles, "triangles")};
+        const Mesh mesh = mesh_from(nb::make_tuple(vertices, triangles));
         return bytes_to(call([&] { return mesh.print(); }));
       },
       nb::arg("vertices"), nb::arg("triangles"),

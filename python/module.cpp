@@ -24,4 +24,5 @@ NB_MODULE(_sherd, module) {
   python::bind_segment_properties(module);
   python::bind_sharded_build(module);
   python::bind_sharded_store(module);
+  python::bind_collection(module);
 }

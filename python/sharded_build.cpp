@@ -12,6 +12,7 @@
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
+#include "python/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
@@ -21,16 +22,6 @@ using namespace neuroglancer;
 constexpr std::size_t kBatchValues = 4096;
 constexpr std::uint64_t kLeastBatchBytes = std::uint64_t{1} << 20;
 
-std::uint64_t id_from(nb::handle value) {
-  if (PyIndex_Check(value.ptr())) {
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    const unsigned long long id = integer.is_valid() ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
-    if (PyErr_Occurred() == nullptr) return id;
-    PyErr_Clear();
-  }
-  throw Exception(invalid_argument("an id must be an int from 0 to 2**64 - 1, not " + quoted(value)));
-}
-
 /// Values of Python that a builder looks at, kept until it has done so.
 class Batch {
  public:
@@ -38,15 +29,16 @@ class Batch {
       : builder_(builder), most_bytes_(std::max(kLeastBatchBytes, memory / 16)) {}
 
   void add(nb::handle item) {
-    const nb::object pair = nb::steal(PySequence_Fast(item.ptr(), "an item must be a pair of an id and its bytes"));
-    if (!pair.is_valid()) throw nb::python_error();
-    if (PySequence_Fast_GET_SIZE(pair.ptr()) != 2)
-      throw Exception(invalid_argument("an item must be a pair of an id and its bytes, not " + quoted(item)));
-    PyObject** const parts = PySequence_Fast_ITEMS(pair.ptr());
-    const std::uint64_t id = id_from(parts[0]);
-    const auto bytes = views_.emplace_back(nb::handle(parts[1])).bytes();
-    values_.push_back({id, bytes});
-    bytes_ += bytes.size();
+    constexpr const char* kAsWhat = "an item must be a pair of an id and its bytes, or both and the bytes before them";
+    const nb::object given = nb::steal(PySequence_Fast(item.ptr(), kAsWhat));
+    if (!given.is_valid()) throw nb::python_error();
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(given.ptr());
+    if (size != 2 && size != 3) throw Exception(invalid_argument(std::string(kAsWhat) + ", not " + quoted(item)));
+    PyObject** const parts = PySequence_Fast_ITEMS(given.ptr());
+    ShardedBuilder::Value value{.id = id_from(parts[0]), .bytes = views_.emplace_back(nb::handle(parts[1])).bytes()};
+    if (size == 3) value.preceding = views_.emplace_back(nb::handle(parts[2])).bytes();
+    values_.push_back(value);
+    bytes_ += value.bytes.size() + value.preceding.size();
     if (values_.size() >= kBatchValues || bytes_ >= most_bytes_) flush();
   }
 

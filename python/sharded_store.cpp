@@ -7,22 +7,12 @@
 #include "python/columns.hpp"
 #include "python/config.hpp"
 #include "python/node.hpp"
+#include "python/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
 
 using neuroglancer::ShardedStore;
-
-std::uint64_t id_from(nb::handle value) {
-  if (PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr())) {
-    const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    const unsigned long long id = PyLong_AsUnsignedLongLong(integer.ptr());
-    if (PyErr_Occurred() == nullptr) return id;
-    PyErr_Clear();
-  }
-  throw Exception(invalid_argument("an id is an int from 0 to 2**64 - 1, not " + quoted(value)));
-}
 
 std::vector<std::uint64_t> ids_from(nb::handle values) {
   std::vector<std::uint64_t> ids;
@@ -64,9 +54,16 @@ void put_many(const ShardedStore& self, nb::handle given) {
   std::vector<std::unique_ptr<BytesView>> views;  // of objects that an iterator may make and let go
   std::vector<ShardedStore::Item> items;
   for (const nb::handle pair : nb::iter(pairs)) {
-    if (nb::len(pair) != 2) throw Exception(invalid_argument("an item is (id, bytes), not " + quoted(pair)));
+    const std::size_t size = nb::len(pair);
+    if (size != 2 && size != 3)
+      throw Exception(invalid_argument("an item is (id, bytes) or (id, bytes, preceding), not " + quoted(pair)));
     views.push_back(std::make_unique<BytesView>(pair[1]));
-    items.push_back({id_from(pair[0]), views.back()->bytes(), {}});
+    ShardedStore::Item item{id_from(pair[0]), views.back()->bytes(), {}};
+    if (size == 3) {
+      views.push_back(std::make_unique<BytesView>(pair[2]));
+      item.preceding = views.back()->bytes();
+    }
+    items.push_back(item);
   }
   call_on(self, [&] { return self.put_many(items); });
 }
@@ -106,6 +103,15 @@ void bind_reading(nb::class_<ShardedStore>& type) {
            nb::sig("def get_many(self, ids: collections.abc.Iterable[int]) -> list[bytes | None]"),
            "The values of many ids, in their order: neighbours are read together, shards in parallel.")
       .def(
+          "get_preceding",
+          [](const ShardedStore& self, nb::handle id) {
+            const std::uint64_t wanted = id_from(id);
+            return bytes_or_none(call_on(self, [&] { return self.get_preceding(wanted); }));
+          },
+          nb::arg("id").none(), nb::sig("def get_preceding(self, id: int) -> bytes | None"),
+          "The fragments before the manifest of an id, where `info` says that these are multi-resolution meshes; None "
+          "where there is no such manifest.")
+      .def(
           "__contains__",
           [](const ShardedStore& self, nb::handle id) {
             const std::uint64_t wanted = id_from(id);
@@ -119,20 +125,24 @@ void bind_reading(nb::class_<ShardedStore>& type) {
 void bind_writing(nb::class_<ShardedStore>& type) {
   type.def(
           "put",
-          [](const ShardedStore& self, nb::handle id, nb::handle value) {
+          [](const ShardedStore& self, nb::handle id, nb::handle value, nb::handle preceding) {
             const BytesView view(value);
-            const ShardedStore::Item item{id_from(id), view.bytes(), {}};
+            const BytesView before(preceding);
+            const ShardedStore::Item item{id_from(id), view.bytes(), before.bytes()};
             call_on(self, [&] { return self.put(item); });
           },
-          nb::arg("id").none(), nb::arg("value"),
-          nb::sig("def put(self, id: int, value: bytes | bytearray | memoryview) -> None"),
+          nb::arg("id").none(), nb::arg("value"), nb::arg("preceding") = nb::bytes("", 0),
+          nb::sig("def put(self, id: int, value: bytes | bytearray | memoryview, preceding: bytes | bytearray | "
+                  "memoryview = b'') -> None"),
           "Stores a value, or replaces the one of this id. A shard that stands is added to and not written anew, as "
-          "long "
-          "as no more than `max_unused` of it is dead.")
+          "long as no more than `max_unused` of it is dead. preceding: of multi-resolution meshes, where `info` says "
+          "that they are, the fragments that belong before the manifest.")
       .def("put_many", put_many, nb::arg("items"),
            nb::sig("def put_many(self, items: collections.abc.Mapping[int, bytes] | "
-                   "collections.abc.Iterable[tuple[int, bytes]]) -> None"),
-           "Stores many values, each id once: one new list for each minishard, shards in parallel.")
+                   "collections.abc.Iterable[tuple[int, bytes] | tuple[int, bytes, bytes]]) -> None"),
+           "Stores many values, each id once: one new list for each minishard, shards in parallel. Items are (id, "
+           "value) "
+           "or (id, value, preceding), as of put.")
       .def(
           "delete",
           [](const ShardedStore& self, nb::handle id) {

@@ -1,6 +1,7 @@
 // Skeletons for sherd.neuroglancer: the info document as a class, skeletons as arrays.
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
+#include "python/precomputed.hpp"
 
 namespace sherd::python {
 namespace {
@@ -11,17 +12,28 @@ using neuroglancer::VertexAttribute;
 
 nb::tuple parse(nb::handle data, const SkeletonInfo& info) {
   const BytesView view(data);
-  const Skeleton skeleton = call([&] { return Skeleton::parse(view.bytes(), info.vertex_attributes); });
+  return skeleton_to(call([&] { return Skeleton::parse(view.bytes(), info.vertex_attributes); }), info);
+}
+
+nb::bytes print(nb::handle vertices, nb::handle edges, const nb::dict& attributes, const SkeletonInfo& info) {
+  const Skeleton skeleton = skeleton_from(nb::make_tuple(vertices, edges, attributes), info);
+  return bytes_to(call([&] { return skeleton.print(info.vertex_attributes); }));
+}
+
+}  // namespace
+
+nb::tuple skeleton_to(const Skeleton& skeleton, const SkeletonInfo& info) {
   nb::dict attributes;
   for (std::size_t i = 0; i < skeleton.attributes.size(); ++i)
     attributes[info.vertex_attributes[i].id.c_str()] = column_to(skeleton.attributes[i]);
   return nb::make_tuple(rows_to(skeleton.vertices), rows_to(skeleton.edges), attributes);
 }
 
-nb::bytes print(nb::handle vertices, nb::handle edges, const nb::dict& attributes, const SkeletonInfo& info) {
-  Skeleton skeleton{rows_from<neuroglancer::Position>(vertices, "vertices"),
-                    rows_from<std::array<std::uint32_t, 2>>(edges, "edges"),
+Skeleton skeleton_from(const nb::tuple& parts, const SkeletonInfo& info) {
+  Skeleton skeleton{rows_from<neuroglancer::Position>(parts[0], "vertices"),
+                    rows_from<std::array<std::uint32_t, 2>>(parts[1], "edges"),
                     {}};
+  const auto attributes = nb::cast<nb::dict>(parts[2]);
   if (attributes.size() != info.vertex_attributes.size())
     throw Exception(invalid_argument("there are " + std::to_string(attributes.size()) + " attributes, and " +
                                      std::to_string(info.vertex_attributes.size()) + " are described"));
@@ -32,10 +44,8 @@ nb::bytes print(nb::handle vertices, nb::handle edges, const nb::dict& attribute
     skeleton.attributes.push_back(
         column_from(attributes[attribute.id.c_str()], attribute.data_type, attribute.num_components, what));
   }
-  return bytes_to(call([&] { return skeleton.print(info.vertex_attributes); }));
+  return skeleton;
 }
-
-}  // namespace
 
 void bind_skeleton(nb::module_& module) {
   bind_info<SkeletonInfo>(

@@ -19,8 +19,31 @@ nb::dict report_to(const CopyReport& report) {
   return counts;
 }
 
-/// Takes the options of a new array that a copy can change; `resume` besides.
-nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& given, bool resume) {
+/// What the copy of an image is, from the options of those names.
+void take_image_options(nb::dict& given, CopyOptions& options) {
+  const auto take = [&](const char* name) {
+    nb::object value = given.contains(name) ? nb::object(given[name]) : nb::object(nb::none());
+    if (given.contains(name)) nb::del(given[name]);
+    return value;
+  };
+  const nb::object levels = take("pyramid_levels"), ignore_zero = take("ignore_zero");
+  if (const nb::object method = take("pyramid"); !method.is_none()) {
+    options.pyramid =
+        Pyramid{.method = text_of(method, "pyramid") == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode,
+                .ignore_zero = nb::cast<bool>(ignore_zero)};
+    if (!levels.is_none()) options.pyramid->levels = nb::cast<std::uint64_t>(levels);
+  }
+  if (const nb::object axes = take("axes"); !axes.is_none())
+    for (const nb::handle axis : axes) options.axes.push_back(text_of(axis, "axes"));
+  if (const nb::object encoding = take("encoding"); !encoding.is_none())
+    options.encoding = text_of(encoding, "encoding");
+  if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
+}
+
+/// Takes the options of a new array that a copy can change, and those of images; `resume` besides.
+nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bool resume) {
+  CopyOptions image;
+  take_image_options(given, image);
   CreateOptions create = create_options(given, config_from(nb::none()));
   const std::shared_ptr<Store> from = store_from(source, create.config);
   const std::shared_ptr<Store> to = store_from(destination, create.config);
@@ -29,6 +52,10 @@ nb::dict copy_node(nb::handle source, nb::handle destination, const nb::dict& gi
                       .resume = resume,
                       .overwrite = create.overwrite,
                       .format = std::move(create.format),
+                      .axes = std::move(image.axes),
+                      .pyramid = image.pyramid,
+                      .encoding = std::move(image.encoding),
+                      .sharding = std::move(image.sharding),
                       .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);

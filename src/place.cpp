@@ -43,6 +43,17 @@ Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path
   return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
 }
 
+Result<neuroglancer::Collection::State::Place> collection_place(std::shared_ptr<Store> store, std::string_view path,
+                                                                bool writable, const Config& config) {
+  SHERD_TRY(normal, normal_path(path));
+  if (config.recorder) store = recorded_store(std::move(store), config.recorder);
+  return neuroglancer::Collection::State::Place{.store = std::move(store),
+                                                .path = std::move(normal),
+                                                .writable = writable,
+                                                .codecs = precomputed_codecs(),
+                                                .config = config};
+}
+
 Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
                                                 Unreadable unreadable) {
   for (const Format* format : formats) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "array/state.hpp"
+#include "precomputed/collection.hpp"
 
 namespace sherd {
 
@@ -17,6 +18,9 @@ Result<std::vector<const Format*>> formats_called(const std::string& name);
 
 /// A place without a format yet. `path` is as the user says it.
 Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config);
+/// A place of a collection of Neuroglancer's objects, likewise.
+Result<neuroglancer::Collection::State::Place> collection_place(std::shared_ptr<Store> store, std::string_view path,
+                                                                bool writable, const Config& config);
 /// What is made of a document that cannot be looked at: something that is known, or an error.
 enum class Unreadable : std::uint8_t { counts, fails };
 /// The same place with the first of the formats that knows something there; nullopt where none does.

@@ -9,6 +9,7 @@
 #include "base/url.hpp"
 #include "kv/state.hpp"
 #include "place.hpp"
+#include "precomputed/object_values.hpp"
 #include "registry.hpp"
 
 namespace sherd::neuroglancer {
@@ -18,6 +19,7 @@ namespace {
 struct ShardedPart {
   std::string key;  // relative to the document; empty: beside it
   Json sharding;
+  bool manifests = false;  // of multi-resolution meshes
 };
 
 void add_part(const Json& object, std::vector<ShardedPart>& parts) {
@@ -27,10 +29,15 @@ void add_part(const Json& object, std::vector<ShardedPart>& parts) {
   parts.push_back({std::filesystem::path(key->text()).lexically_normal().generic_string(), *sharding});
 }
 
+bool is_of_meshes(const Json& info) {
+  const Json* type = info.find("@type");
+  return type != nullptr && type->text() == "neuroglancer_multilod_draco";
+}
+
 std::vector<ShardedPart> parts_of(const Json& info) {
   std::vector<ShardedPart> parts;
   if (const Json* sharding = info.find("sharding"); sharding != nullptr && sharding->is_object())
-    parts.push_back({"", *sharding});
+    parts.push_back({"", *sharding, is_of_meshes(info)});
   for (const char* member : {"scales", "relationships", "spatial"}) {
     const Json* list = info.find(member);
     if (list == nullptr || !list->is_array()) continue;
@@ -79,6 +86,12 @@ Result<Json> sharding_from_above(const Store& store, const Config& config) {
 Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
                                         const ShardedStoreOptions& options) {
   Json chosen = sharding;
+  ShardedStoreOptions completed = options;
+  // Whoever writes must not take the fragments of meshes for dead bytes.
+  if (!chosen.is_null() && options.writable && !options.preceding) {
+    const auto parts = read_parts(*store, options.config.limits);
+    if (parts && *parts && !(*parts)->empty() && (*parts)->front().manifests) completed.preceding = fragments_before;
+  }
   if (chosen.is_null()) {
     SHERD_TRY(parts, read_parts(*store, options.config.limits));
     if (!parts) {
@@ -88,12 +101,13 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
       return ambiguous(store->url(), *parts);
     } else {
       chosen = std::move(parts->front().sharding);
+      if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
       const std::string& key = parts->front().key;
       if (key.starts_with("..")) return ambiguous(store->url(), *parts);
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
   }
-  SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), options));
+  SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
   return ShardedStore(std::move(state));
 }
 

@@ -97,8 +97,13 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
 }
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
-  SHERD_TRY(place, find_place(std::move(store), options.path, options.config));
-  return check_nodes(place, options);
+  const auto place = find_place(store, options.path, options.config);
+  if (place) return check_nodes(*place, options);
+  if (place.error().code() != ErrorCode::not_found) return place.error();
+  SHERD_TRY(collection, collection_place(std::move(store), options.path, false, options.config));
+  CheckReport report;
+  SHERD_TRY(found, check_collection(collection, options.data, report));
+  return found ? Result<CheckReport>(std::move(report)) : place.error();
 }
 
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {

@@ -1,6 +1,7 @@
 """Sherd through its Python package."""
 
 import sherd
+import sherd.neuroglancer
 
 ZSTD = {"name": "zstd", "configuration": {"level": 3, "checksum": False}}  # as the other peers write it
 
@@ -31,5 +32,40 @@ class Peer:
             config=self.config,
         )
 
+    def open_volume(self, path):
+        return sherd.open_array(path, scale=0, config=self.config | {"order": "F"})
+
+    def create_volume(self, path, size, volume):
+        scale = volume.scale(size) | {"chunk_sizes": [[size // 8] * 3]}
+        kind = {"type": volume.type, "dtype": volume.dtype}
+        return sherd.neuroglancer.create_precomputed(path, **kind, scales=[scale], config=self.config)
+
+    def write_volume(self, array, elements):
+        array[...] = elements
+
+    def segmentation_codec(self, chunks):
+        return SegmentationCodec(chunks)
+
     def copy(self, source, target, size, layout):
         sherd.copy(source, target, chunks=(layout.chunks,) * 3, shards=(layout.shards,) * 3, config=self.config)
+
+
+class SegmentationCodec:
+    """Chunks of volumes of one chunk each in memory, on one thread."""
+
+    def __init__(self, chunks):
+        self.chunks = chunks
+        self.volumes = [self._created(chunk) for chunk in chunks]
+        for number in range(len(chunks)):
+            self.encode(number)
+
+    def _created(self, chunk):
+        scale = {"size": chunk.shape[:3], "resolution": [1, 1, 1], "chunk_sizes": [chunk.shape[:3]], "encoding": "compressed_segmentation"}
+        config = {"threads": 1, "order": "F"}
+        return sherd.neuroglancer.create_precomputed(sherd.MemoryStore(), type="segmentation", dtype=chunk.dtype, scales=[scale], config=config)
+
+    def encode(self, number):
+        self.volumes[number][...] = self.chunks[number]
+
+    def decode(self, number):
+        return self.volumes[number][...]

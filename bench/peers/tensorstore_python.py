@@ -15,6 +15,18 @@ class Peer:
     def open(self, path, writable=False):
         return self._open(path, read=True, write=writable)
 
+    def open_volume(self, path, **options):
+        spec = {"driver": "neuroglancer_precomputed", "kvstore": {"driver": "file", "path": f"{path}/"}} | options.pop("spec", {})
+        return FortranOrder(tensorstore.open(spec, context=self.context, **options).result())
+
+    def create_volume(self, path, size, volume):
+        multiscale = {"type": volume.type, "data_type": volume.dtype, "num_channels": 1}
+        scale = volume.scale(size) | {"chunk_size": [size // 8] * 3}
+        return self.open_volume(path, create=True, spec={"multiscale_metadata": multiscale, "scale_metadata": scale})
+
+    def write_volume(self, array, elements):
+        array.write(elements).result()
+
     def _open(self, path, **options):
         spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path}}
         return tensorstore.open(spec, context=self.context, **options).result()
@@ -46,3 +58,19 @@ class Peer:
 
     def copy(self, source, target, size, layout):
         self.create(target, size, layout).write(self.open(source)).result()
+
+
+class FortranOrder:
+    """A volume whose results are in the order in which its chunks are."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __getitem__(self, key):
+        return FortranOrder(self.array[key])
+
+    def read(self):
+        return self.array.read(order="F")
+
+    def write(self, values):
+        return self.array.write(values)

@@ -22,9 +22,9 @@
 namespace sherd::neuroglancer {
 
 /// Config::memory_budget bounds what a build holds at one time, 8 MiB at the least; half of it are values and their ids
-/// until they are sorted. Beyond that they stand in a temporary file, encoded, with 48 bytes a value.
+/// until they are sorted. Beyond that they stand in a temporary file, encoded, with 64 bytes a value.
 /// Not in it: a value that is larger, with its encoding, for each thread that encodes or writes one; the list of a
-/// minishard (72 bytes an id); 8 bytes a shard; scratch as in Config.
+/// minishard (88 bytes an id); 8 bytes a shard; scratch as in Config.
 /// Config::progress counts encoded bytes while shards are written; before that it is not called.
 struct BuildOptions {
   bool overwrite = false;  ///< replace shards that exist; shards of which there is no id are left alone
@@ -53,9 +53,12 @@ class SHERD_API ShardedBuilder {
   struct Value {
     std::uint64_t id = 0;
     std::span<const std::byte> bytes;
+    /// Stored as they are, immediately before the value: the fragments of a multi-resolution mesh before its manifest.
+    std::span<const std::byte> preceding = {};
   };
   /// Encodes a value on the calling thread and keeps it; thread-safe. The bytes are not looked at afterwards.
-  Result<void> add(std::uint64_t id, std::span<const std::byte> bytes);
+  Result<void> add(const Value& value);
+  Result<void> add(std::uint64_t id, std::span<const std::byte> bytes) { return add({.id = id, .bytes = bytes}); }
   /// The same for several, which are encoded by all threads.
   Result<void> add(std::span<const Value> values);
 

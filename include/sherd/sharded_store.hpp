@@ -26,7 +26,8 @@ struct ShardedStoreOptions {
   bool writable = false;
   /// For values that have bytes of their own standing immediately before them in the shard, as the manifests of meshes
   /// have: how many, given the decoded value. Without it such bytes are taken for dead ones and are lost when a shard
-  /// is written anew. Called from several threads.
+  /// is written anew. Called from several threads. Where it is absent and the object `info` at the root is that of
+  /// multi-resolution meshes, open() sets it.
   std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
   /// limits.chunk_bytes bounds a value, limits.index_bytes what is held of a shard's lists; cache_bytes is for what is
   /// kept of them between calls, and max_unused the share of dead bytes that makes an update rewrite a shard.

@@ -3,6 +3,7 @@
 
 #include "sherd/array.hpp"
 #include "sherd/box.hpp"
+#include "sherd/collection.hpp"
 #include "sherd/draft2022.hpp"
 #include "sherd/dtype.hpp"
 #include "sherd/group.hpp"

@@ -13,8 +13,21 @@
 
 namespace sherd {
 
+/// Coarser resolutions of an image, each half of the one before along x, y and z. Where a length is odd, the last
+/// elements are made of what is there.
+struct Pyramid {
+  /// The mean, rounded half to even where elements are integers, or the value that occurs most often and is the
+  /// smallest of those.
+  enum class Method : std::uint8_t { mean, mode };
+  Method method = Method::mean;
+  std::optional<std::uint64_t> levels = {};  ///< how many; absent: until one chunk holds the image
+  bool ignore_zero = false;  ///< mode: 0 is taken only where there is nothing else
+};
+
 /// What copy() changes on the way; what is absent stays as the source has it. In a hierarchy, chunks and shards go to
 /// the arrays of their rank.
+/// Into Neuroglancer's volumes ("precomputed") goes an array, a group of one image in several resolutions (OME-NGFF) or a
+/// volume; out of them come arrays whose dimensions are c, z, y, x. Chunks are in the order of the copy's dimensions.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
   std::optional<Shape> shards = {};  ///< empty: unsharded
@@ -25,6 +38,13 @@ struct CopyOptions {
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
+  /// What the dimensions of a Zarr array are, in its order: x, y, z, c (channel), t (time). Of a source: where empty, its
+  /// documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
+  std::vector<std::string> axes = {};
+  std::optional<Pyramid> pyramid = {};   ///< coarser resolutions besides; of an array a group of several
+  std::string encoding = {};             ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
+  /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
+  std::optional<Json> sharding = {};
   Config config = {};                                   ///< memory_budget bounds the whole copy
 };
 struct CopyReport {

@@ -23,7 +23,7 @@ def _bytes(size: int | str, name: str) -> int:
 def build(
     url: str | os.PathLike[str] | _sherd.Store,
     sharding: Mapping[str, Any],
-    items: Iterable[tuple[int, BytesLike]],
+    items: Iterable[tuple[int, BytesLike] | tuple[int, BytesLike, BytesLike]],
     *,
     memory: int | str = "128MiB",
     threads: int | None = None,
@@ -37,7 +37,9 @@ def build(
         sherd.neuroglancer.build("meshes", sharding, meshes.items())
 
     url: the directory of the shards, where the `info` document's key leads. sharding: as the member `sharding` of that
-    document. items: pairs of an id and its value, which is encoded by all threads while the next ones are asked for.
+    document. items: pairs of an id and its value, which is encoded by all threads while the next ones are asked for; or
+    (id, value, preceding), of which the last is stored as it is, immediately before the value: the fragments of a
+    multi-resolution mesh before its manifest.
     Values that do not fit into `memory` (8MiB at the least) wait, encoded, in a temporary file without a name, beside the
     shards or in the directory `temporary`. The bytes of the shards depend on sharding and items alone, not on their order.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import _arguments, _options, _sherd
@@ -20,6 +21,26 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
     return source.url
 
 
+def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, encoding: Any, sharding: Any) -> dict[str, Any]:
+    options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
+    if ignore_zero and pyramid is None:
+        raise InvalidArgument("goes with pyramid='mode'", member="ignore_zero")
+    if pyramid is not None:
+        method, colon, levels = _arguments.text(pyramid, "pyramid").partition(":")
+        if method not in ("mean", "mode") or (colon and not (levels.isascii() and levels.isdigit())):
+            raise InvalidArgument("must be 'mean' or 'mode', with or without a number as in 'mean:3'", member="pyramid")
+        options["pyramid"] = method
+        if colon:
+            options["pyramid_levels"] = int(levels)
+    if axes is not None:
+        options["axes"] = [name for name in axes if name not in ", "]
+    if encoding is not None:
+        options["encoding"] = encoding
+    if sharding is not ...:
+        options["sharding"] = sharding
+    return options
+
+
 def copy(
     src: Source,
     dst: Source,
@@ -28,7 +49,12 @@ def copy(
     shards: Any = None,
     codecs: Any = None,
     index_location: Literal["start", "end"] | None = None,
-    format: str | None = None,
+    to: str | None = None,
+    axes: str | Sequence[str] | None = None,
+    pyramid: str | None = None,
+    ignore_zero: bool = False,
+    encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
+    sharding: Any = ...,
     resume: bool = False,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
@@ -36,9 +62,21 @@ def copy(
     """Copies an array or a whole hierarchy, and gives what was done: {"arrays", "groups", "shards", "shards_skipped",
     "chunks_moved", "chunks_encoded"}.
 
-    What is None stays as the source has it; shards=() takes sharding away. format: such as "zarr3". Chunks whose codecs
-    and grid agree are moved as they are. Memory stays within config["memory_budget"], except for a chunk that is larger
-    by itself. With `resume`, goes on where an earlier copy with the same options was cut off.
+        sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
+
+    What is None stays as the source has it; shards=() takes sharding away. Chunks whose codecs and grid agree are moved
+    as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
+    goes on where an earlier copy with the same options was cut off.
+
+    to: the format of the copy: "zarr3", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
+    that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
+    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: the source's, where
+    its dimension names or OME-NGFF axes do not tell; the copy's, where the source is a volume ("czyx").
+    pyramid: coarser resolutions besides, by halves along x, y and z: "mean" for images, "mode" for labels, with their number
+    as in "mean:3"; without it as many as it takes until one chunk holds the image. ignore_zero: "mode" takes 0 only where
+    there is nothing else.
+    encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` gives, a dict
+    of such parameters, or None for an object a chunk; left out, it is "auto" if the source is sharded.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
     if "chunk_grid" in options:
@@ -47,8 +85,9 @@ def copy(
         options["codecs"] = _options.codec_list(codecs)
     if index_location is not None:
         options["index_location"] = index_location
-    if format is not None:
-        options["format"] = format
+    if to is not None:
+        options["format"] = to
+    options |= _image_options(axes, pyramid, ignore_zero, encoding, sharding)
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")

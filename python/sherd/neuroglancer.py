@@ -7,26 +7,35 @@ and segment properties.
     skeleton.vertices          # float32, shape (n, 3)
     skeleton.to_bytes()
 
+    skeletons = Collection("em/skeletons", mode="r+")    # where an `info` says what is there, sharded or not
+    skeletons.read(17), skeletons.write(18, skeleton), skeletons.list()
+
     build("skeletons", sharding, items)         # pairs of an id and bytes, in any order
-    store = ShardedStore("skeletons")           # where an `info` says how it is sharded
+    store = ShardedStore("skeletons")           # values of shards, as bytes
     store.get(17), 18 in store, store.list()
 
-Only `ShardedStore` and `build` read and write files: a value of theirs and an object of its own hold the same bytes. Bytes that
-contradict the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
+`Collection`, `ShardedStore` and `build` read and write stores; everything else is bytes and arrays. Bytes that contradict
+the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
 `sherd.InvalidArgument`. Source of the layouts: Neuroglancer's docs/datasource/precomputed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-
-from . import _sherd
 from ._build import build, choose_sharding, choose_sharding_for_values
-from ._errors import InvalidArgument
+from ._collection import Collection
+from ._objects import (
+    Annotation,
+    Annotations,
+    Mesh,
+    MeshLevel,
+    MultiscaleMesh,
+    MultiscaleMeshManifest,
+    QuantizedMesh,
+    SegmentProperties,
+    SegmentProperty,
+    Skeleton,
+    can_decode_draco,
+)
 from ._precomputed import create_precomputed
 from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo
 
@@ -34,9 +43,11 @@ __all__ = [
     "Annotation",
     "AnnotationInfo",
     "Annotations",
+    "Collection",
     "LegacyMeshInfo",
     "Mesh",
     "MeshLevel",
+    "MultiscaleMesh",
     "MultiscaleMeshInfo",
     "MultiscaleMeshManifest",
     "QuantizedMesh",
@@ -52,304 +63,10 @@ __all__ = [
     "create_precomputed",
 ]
 
-for _public in (AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo):
+for _public in (
+    *(AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo, Collection),
+    *(Annotation, Annotations, Mesh, MeshLevel, MultiscaleMesh, MultiscaleMeshManifest, QuantizedMesh),
+    *(SegmentProperties, SegmentProperty, Skeleton),
+):
     _public.__module__ = "sherd.neuroglancer"
 del _public
-
-BytesLike = bytes | bytearray | memoryview
-VertexAttributes = SkeletonInfo | Sequence[Mapping[str, Any]]
-
-_ANNOTATION_VECTORS = {"point": 1, "line": 2, "axis_aligned_bounding_box": 2, "ellipsoid": 2}
-
-
-def can_decode_draco() -> bool:
-    """Whether this Sherd was built with libdraco, which `QuantizedMesh.from_draco` needs."""
-    return _sherd.can_decode_draco
-
-
-def _empty(dtype: str, *shape: int) -> Any:
-    return field(default_factory=lambda: np.empty(shape, dtype))
-
-
-def _skeleton_info(attributes: VertexAttributes) -> SkeletonInfo:
-    if isinstance(attributes, SkeletonInfo):
-        return attributes
-    return SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "vertex_attributes": list(attributes)})
-
-
-@dataclass(eq=False)
-class Skeleton:
-    """The skeleton of one segment, in stored model coordinates.
-
-    vertices: float32, (n, 3). edges: uint32, (m, 2), vertex numbers. attributes: by id, (n,) or (n, components).
-    """
-
-    vertices: np.ndarray = _empty("f4", 0, 3)
-    edges: np.ndarray = _empty("u4", 0, 2)
-    attributes: dict[str, np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def from_bytes(cls, data: BytesLike, vertex_attributes: VertexAttributes = ()) -> Skeleton:
-        """From an object's bytes. `vertex_attributes` stand in the info document (or give that, a SkeletonInfo): the
-        bytes do not say which there are. Corrupt names what does not fit, such as an edge to a vertex that is not there.
-        """
-        return cls(*_sherd.parse_skeleton(data, _skeleton_info(vertex_attributes)))
-
-    def to_bytes(self, vertex_attributes: VertexAttributes | None = None) -> bytes:
-        """The bytes to store. InvalidArgument where the arrays do not fit each other or `vertex_attributes`, which by
-        default are those that the arrays have."""
-        described = self.vertex_attributes if vertex_attributes is None else vertex_attributes
-        return _sherd.print_skeleton(self.vertices, self.edges, self.attributes, _skeleton_info(described))
-
-    @property
-    def vertex_attributes(self) -> list[dict[str, Any]]:
-        """What the info document has to say of the attributes."""
-        described = []
-        for name, values in self.attributes.items():
-            array = np.asarray(values)
-            components = array.shape[1] if array.ndim == 2 else 1
-            described.append({"id": name, "data_type": array.dtype.name, "num_components": components})
-        return described
-
-
-@dataclass(eq=False)
-class Mesh:
-    """A triangulated surface; what one fragment of a legacy mesh holds, in nanometres.
-
-    vertices: float32, (n, 3). triangles: uint32, (m, 3), vertex numbers.
-    """
-
-    vertices: np.ndarray = _empty("f4", 0, 3)
-    triangles: np.ndarray = _empty("u4", 0, 3)
-
-    @classmethod
-    def from_bytes(cls, data: BytesLike) -> Mesh:
-        """From the bytes of a legacy mesh's fragment."""
-        return cls(*_sherd.parse_mesh(data))
-
-    def to_bytes(self) -> bytes:
-        """The bytes of a legacy mesh's fragment."""
-        return _sherd.print_mesh(self.vertices, self.triangles)
-
-
-@dataclass(eq=False)
-class QuantizedMesh:
-    """A decoded fragment of a multi-resolution mesh.
-
-    vertices: uint32, (n, 3), in [0, 2**vertex_quantization_bits). triangles: uint32, (m, 3), vertex numbers.
-    """
-
-    vertices: np.ndarray = _empty("u4", 0, 3)
-    triangles: np.ndarray = _empty("u4", 0, 3)
-
-    @classmethod
-    def from_draco(cls, data: BytesLike) -> QuantizedMesh:
-        """Decodes a Draco fragment. Unsupported where Sherd was built without libdraco, and where positions are no
-        integers, which Neuroglancer cannot read either."""
-        return cls(*_sherd.decode_draco(data))
-
-
-@dataclass(eq=False)
-class MeshLevel:
-    """One level of detail of a manifest.
-
-    positions: uint32, (n, 3), octree nodes in boxes of chunk_shape * 2**level, in Z-curve order. sizes: uint32, (n,),
-    bytes of each node's Draco fragment; 0 for an empty node.
-    """
-
-    scale: float
-    vertex_offset: np.ndarray = field(default_factory=lambda: np.zeros(3, "f4"))
-    positions: np.ndarray = _empty("u4", 0, 3)
-    sizes: np.ndarray = _empty("u4", 0)
-
-
-@dataclass(eq=False)
-class MultiscaleMeshManifest:
-    """A segment's levels of detail, finest first, and where their fragments lie.
-
-    chunk_shape, grid_origin: float32, (3,), in stored model coordinates. The fragments stand one after the other, in the
-    order of the manifest: unsharded in the object `<segment id>` beside the manifest's `<segment id>.index`, sharded
-    right before the manifest as it is stored.
-    """
-
-    chunk_shape: np.ndarray
-    grid_origin: np.ndarray = field(default_factory=lambda: np.zeros(3, "f4"))
-    levels: list[MeshLevel] = field(default_factory=list)
-
-    @classmethod
-    def from_bytes(cls, data: BytesLike) -> MultiscaleMeshManifest:
-        """From a manifest's bytes; Corrupt where their length is not what the counts say."""
-        shape, origin, levels = _sherd.parse_mesh_manifest(data)
-        return cls(shape, origin, [MeshLevel(*level) for level in levels])
-
-    def _parts(self) -> tuple[Any, Any, list[tuple[Any, ...]]]:
-        levels = [(float(each.scale), each.vertex_offset, each.positions, each.sizes) for each in self.levels]
-        return self.chunk_shape, self.grid_origin, levels
-
-    def to_bytes(self) -> bytes:
-        """The bytes to store; InvalidArgument where a level's positions are not in Z-curve order."""
-        return _sherd.print_mesh_manifest(self._parts())
-
-    @property
-    def fragments_size(self) -> int:
-        """Bytes of all fragments together. In a shard they begin so many bytes before the manifest does."""
-        return sum(int(np.asarray(level.sizes, "u8").sum()) for level in self.levels)
-
-    def fragment_range(self, level: int, fragment: int) -> tuple[int, int]:
-        """Offset and length of one fragment within all of them together."""
-        sizes = [np.asarray(each.sizes, "u8") for each in self.levels]
-        offset = sum(int(each.sum()) for each in sizes[:level]) + int(sizes[level][:fragment].sum())
-        return offset, int(sizes[level][fragment])
-
-    def place(self, mesh: QuantizedMesh, level: int, fragment: int, vertex_quantization_bits: int) -> Mesh:
-        """A decoded fragment in stored model coordinates; Corrupt where a position does not fit the bits."""
-        parts = self._parts(), mesh.vertices, mesh.triangles
-        return Mesh(*_sherd.place_mesh_fragment(*parts, (level, fragment), vertex_quantization_bits))
-
-
-def _annotation_info(info: AnnotationInfo | Mapping[str, Any]) -> AnnotationInfo:
-    return info if isinstance(info, AnnotationInfo) else AnnotationInfo.from_json(info)
-
-
-def _vector_shape(info: AnnotationInfo) -> tuple[int, ...]:
-    return (info.rank,) if _ANNOTATION_VECTORS.get(info.annotation_type) != 2 else (2, info.rank)
-
-
-def _flat(geometry: Any, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(geometry, "f4")
-    if array.shape != shape:
-        raise InvalidArgument(f"geometry: must be of shape {shape}, not {array.shape}", member="geometry")
-    return array.ravel()
-
-
-@dataclass(eq=False)
-class Annotation:
-    """One annotation, as the index by id holds it.
-
-    geometry: float32; (rank,) for a point, (2, rank) for a line's ends, a box's corners and an ellipsoid's centre and
-    radii, (points, rank) for a polyline. properties: by id, arrays of length 1 (rgb and rgba: uint8, (1, 3) and (1, 4)).
-    related: object ids, uint64, by relationship.
-    """
-
-    geometry: np.ndarray
-    properties: dict[str, Any] = field(default_factory=dict)
-    related: dict[str, np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def from_bytes(cls, data: BytesLike, info: AnnotationInfo | Mapping[str, Any]) -> Annotation:
-        """From the bytes under an annotation's id, of which the info document tells the layout."""
-        info = _annotation_info(info)
-        geometry, properties, related = _sherd.parse_annotation(data, info)
-        shape = _vector_shape(info)
-        if info.annotation_type == "polyline":
-            shape = (-1, *shape)
-        return cls(geometry.reshape(shape), properties, dict(zip(info.relationships, related)))
-
-    def to_bytes(self, info: AnnotationInfo | Mapping[str, Any]) -> bytes:
-        """The bytes to store under the annotation's id. Relationships that `related` lacks have no objects."""
-        info = _annotation_info(info)
-        shape = _vector_shape(info)
-        if info.annotation_type == "polyline":
-            shape = (len(self.geometry), *shape)
-        unknown = set(self.related) - set(info.relationships)
-        if unknown:
-            raise InvalidArgument(f"the info has no relationship {min(unknown)!r}", member="related")
-        related = [self.related.get(name, ()) for name in info.relationships]
-        return _sherd.print_annotation(_flat(self.geometry, shape), self.properties, related, info)
-
-
-@dataclass(eq=False)
-class Annotations:
-    """A list of annotations, as the spatial index and the indices by related object hold it.
-
-    ids: uint64, (n,). geometry: float32; (n, rank) for points, (n, 2, rank) for lines, boxes and ellipsoids, (all points,
-    rank) for polylines, of which points, uint32, (n,), says how many each has. properties: by id, (n,), or (n, 3) and
-    (n, 4) of uint8 for rgb and rgba.
-    """
-
-    ids: np.ndarray
-    geometry: np.ndarray
-    properties: dict[str, np.ndarray] = field(default_factory=dict)
-    points: np.ndarray = _empty("u4", 0)
-
-    @classmethod
-    def from_bytes(cls, data: BytesLike, info: AnnotationInfo | Mapping[str, Any]) -> Annotations:
-        """From the bytes of a cell or of a related object, of which the info document tells the layout."""
-        info = _annotation_info(info)
-        ids, geometry, properties, points = _sherd.parse_annotations(data, info)
-        return cls(ids, geometry.reshape(-1, *_vector_shape(info)), properties, points)
-
-    def to_bytes(self, info: AnnotationInfo | Mapping[str, Any]) -> bytes:
-        """The bytes to store; InvalidArgument where the arrays do not fit each other or the info."""
-        info = _annotation_info(info)
-        geometry = _flat(self.geometry, (len(self.geometry), *_vector_shape(info)))
-        return _sherd.print_annotations(self.ids, geometry, self.properties, self.points, info)
-
-
-@dataclass(eq=False)
-class SegmentProperty:
-    """One property of all segments.
-
-    type: label, description, string, tags or number. values: a list of str; for tags, of lists of rising numbers of
-    `tags`; for number an array of float32 or of integers of at most 32 bits. other: members that are not known here.
-    """
-
-    id: str
-    type: str
-    values: Any
-    description: str = ""
-    tags: list[str] = field(default_factory=list)
-    tag_descriptions: list[str] = field(default_factory=list)
-    other: dict[str, Any] = field(default_factory=dict)
-
-    def _to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"id": self.id, "type": self.type, "values": self.values}
-        if self.description:
-            document["description"] = self.description
-        if self.type == "tags":
-            document["tags"] = self.tags
-        if self.tag_descriptions:
-            document["tag_descriptions"] = self.tag_descriptions
-        if self.type == "number":
-            document["data_type"] = np.asarray(self.values).dtype.name
-        return document | self.other
-
-
-_PROPERTY_MEMBERS = {"id", "type", "values", "description", "tags", "tag_descriptions", "data_type"}
-
-
-@dataclass(eq=False)
-class SegmentProperties:
-    """The info document `neuroglancer_segment_properties`, which holds all values itself.
-
-    ids: uint64, (n,). properties: each with a value a segment. other: members of the document that are not known here.
-    """
-
-    ids: np.ndarray = _empty("u8", 0)
-    properties: list[SegmentProperty] = field(default_factory=list)
-    other: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> SegmentProperties:
-        """From the JSON document as dicts and lists. InvalidArgument names the member that is wrong."""
-        ids, numbers, printed = _sherd.parse_segment_properties(document)
-        properties = []
-        for values, member in zip(numbers, printed["inline"]["properties"]):
-            known = {name: value for name, value in member.items() if name in _PROPERTY_MEMBERS - {"data_type"}}
-            other = {name: value for name, value in member.items() if name not in _PROPERTY_MEMBERS}
-            if values is not None:
-                known["values"] = values
-            properties.append(SegmentProperty(**known, other=other))
-        other = {name: value for name, value in printed.items() if name not in ("@type", "inline")}
-        extra = {name: value for name, value in printed["inline"].items() if name not in ("ids", "properties")}
-        return cls(ids, properties, other | ({"inline": extra} if extra else {}))
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON document, as it is to be stored under the name `info`."""
-        inline = {
-            "ids": [str(each) for each in np.asarray(self.ids).tolist()],
-            "properties": [each._to_json() for each in self.properties],
-        }
-        document = {"@type": "neuroglancer_segment_properties", **self.other}
-        document["inline"] = inline | self.other.get("inline", {})
-        return _sherd.parse_segment_properties(document)[2]

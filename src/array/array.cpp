@@ -53,8 +53,20 @@ Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const
   return objects;
 }
 
-// How often a chunk is read anew that was replaced between opening and reading.
-constexpr int kAttempts = 8;
+// Shards that are boxes of chunks, as a store of ids that takes chunks encoded: codecs of the array do that.
+std::shared_ptr<const neuroglancer::ShardedStore::State> boxed_values(const NodePlace& place, const std::string& prefix,
+                                                                      const ChunkLayout& layout) {
+  if (!layout.shard || layout.shard->ids() == nullptr) return nullptr;
+  Uint64Format format = layout.shard->ids()->format;
+  format.sharding.gzip_data = false;
+  neuroglancer::ShardedStoreOptions options{.config = place.config};
+  options.config.recorder = nullptr;  // the store and the writer count
+  return std::make_shared<const neuroglancer::ShardedStore::State>(
+      prefix.empty() ? place.store : prefixed_store(place.store, prefix), std::move(format), options);
+}
+
+// How often a chunk is read anew that was replaced or amended between opening and reading.
+constexpr int kAttempts = 100;
 
 }  // namespace
 
@@ -68,6 +80,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
       layout(*shared_layout),
       prefix(node.array->chunk_prefix.value_or(place.format->chunk_prefix(place.path))),
       cache(place.config.cache_bytes),
+      boxed(boxed_values(place, prefix, layout)),
       document_(std::move(node)),
       confirmed_(document_.generation),
       confirmed_shape_(document_.array->shape) {

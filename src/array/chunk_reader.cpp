@@ -178,7 +178,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   const ChunkLayout& layout = piece.layout;
   if (layout.opaque_shard()) return true;
   if (!layout.shard && layout.chain.raw_word_size() == 0) return true;
-  if (size > most_whole()) return false;
+  if (size > config_.limits.chunk_bytes + config_.limits.index_bytes) return false;
   if (config_.cache == CacheMode::shard && size <= config_.cache_bytes) return true;
   if (!layout.shard) return keeps(layout, piece.shape);
   if (config_.cache != CacheMode::index) return false;
@@ -200,9 +200,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
 }
 
 Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
-  if (size > most_whole())
-    return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
-  if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
+  SHERD_TRY(piece.layout.check_object_size(piece.shape, size, config_.limits));
   const auto read = [&](Buffer& into) -> Result<void> {
     SHERD_TRY(into.resize(size));
     const RangeRead range{0, into.span()};

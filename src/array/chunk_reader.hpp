@@ -77,9 +77,6 @@ class ChunkReader {
                            const Piece& piece) const;
   Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
   [[nodiscard]] bool keeps(const ChunkLayout& layout, const Shape& shape) const;
-  [[nodiscard]] std::uint64_t most_whole() const noexcept {
-    return config_.limits.chunk_bytes + config_.limits.index_bytes;
-  }
   [[nodiscard]] std::uint64_t run_bytes() const;
 
   Result<void> shard_in_memory(std::span<const std::byte> shard, const Piece& piece) const;

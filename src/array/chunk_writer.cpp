@@ -225,6 +225,31 @@ ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const C
   return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
+Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
+  const ShardLayout& shard = *stored.layout.shard;
+  SHERD_TRY(size, old.size());
+  Cache none(0);
+  const ShardPlace place{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
+  SHERD_TRY(index, read_index(place, config_.limits, none));
+  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
+  return OldShard{std::move(index), &old, std::move(index_bytes)};
+}
+
+Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
+  const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
+  const SlotPlans plans = plan_slots(stored, cells);
+  const std::span<const SlotPlan> slots(plans.slots);
+  SHERD_TRY(before, read_old(stored, old));
+  std::vector<EncodedBatch> batches(slots.size());
+  SHERD_TRY(parallel_for(slots.size(), config_, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(batch, encode_batch(stored, slots.subspan(i, 1), &before));
+    batches[i] = std::move(batch);
+    return {};
+  }));
+  return batches;
+}
+
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
@@ -238,13 +263,7 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
     SHERD_TRY(writer.start_new(to));
     return write_slots(stored, plans, nullptr, writer);
   }
-  SHERD_TRY(size, old->size());
-  Cache none(0);
-  const ShardPlace place{*old, {0, size}, shard, grid, stored.first_id};
-  SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
-  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
-  const OldShard before{std::move(index), old, std::move(index_bytes)};
+  SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
   SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
@@ -259,18 +278,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
-    // Others wait for this batch: they must hear of it where it fails, by an exception too.
-    struct Turn {
-      ShardWriter* writer;
-      ~Turn() {
-        if (writer != nullptr) writer->abandon();
-      }
-    } turn{&writer};
-    writer.begin(i);
+    ShardWriter::Turn turn(writer, i);
     SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
-    SHERD_TRY(writer.put(i, std::move(encoded)));
-    turn.writer = nullptr;
-    return {};
+    return turn.put(std::move(encoded));
   });
   if (!done) return std::move(done).error();
   return writer.finish();

@@ -49,12 +49,17 @@ class ChunkWriter {
   /// Writes a chunk that is stored as it is (no codec but bytes), piece in stored order and covered, block by block.
   Result<bool> to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const;
 
+  /// The chunks of a shard of ids after the write, each in a batch of its own, for a shard to which they are added.
+  Result<std::vector<EncodedBatch>> to_batches(const WritePiece& stored, ByteSource& old) const;
+
   /// Writes a shard (not an opaque one), piece in stored order; `old` may be null. False as above.
   Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;
 
  private:
   struct SlotPlan;
   struct SlotPlans;
+  /// What a write reads of the version before.
+  Result<OldShard> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
   Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldShard* old,

@@ -30,6 +30,8 @@ struct Array::State {
   Shape chunks;                 ///< innermost; empty where they differ
   std::optional<Shape> shards;  ///< empty where they differ
   mutable Cache cache;
+  /// The chunks by id of shards that are boxes of chunks, encoded as they are stored; null for all other arrays.
+  std::shared_ptr<const neuroglancer::ShardedStore::State> boxed;
 
   [[nodiscard]] const Config& config() const noexcept { return place.config; }
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }

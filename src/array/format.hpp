@@ -74,6 +74,11 @@ class Format {
   [[nodiscard]] virtual std::optional<std::string> resolution(const Json& group, std::uint64_t number) const {
     return (void)group, (void)number, std::nullopt;
   }
+  /// Of a group: the members of its document that lead to collections of Neuroglancer's objects, and the relative paths
+  /// to which they do.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
+    return (void)group, std::vector<std::pair<std::string, std::string>>();
+  }
   /// False where arrays stand in the documents of their groups, and neither come nor go alone.
   [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
 

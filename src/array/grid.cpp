@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "base/checked.hpp"
 
@@ -16,6 +17,14 @@ constexpr std::string_view kShardSuffix = ".shard";
 std::string_view scalar_key(const KeyEncoding& keys) {
   if (keys.kind == KeyEncoding::Kind::v2) return "0";
   return keys.kind == KeyEncoding::Kind::standard || keys.bare ? "c" : "c0";
+}
+
+/// An order that is given, or that of the numbers.
+std::vector<std::size_t> full_order(std::vector<std::size_t> order, std::size_t rank) {
+  if (!order.empty()) return order;
+  order.resize(rank);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
 }
 
 }  // namespace
@@ -79,6 +88,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> AxisGrid::runs(std::uint64_
 }
 
 ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
+  keys_.order = full_order(keys_.order, keys_.offsets.size());
   if (const auto* regular = std::get_if<RegularGrid>(&spec.grid)) {
     for (std::size_t d = 0; d < regular->chunk_shape.size(); ++d) {
       if (regular->clipped)
@@ -89,9 +99,11 @@ ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
     if (!spec.ids) return;
     const auto morton = CompressedMorton::of(spec.ids->grid);
     if (!morton) return;  // refused when the layout is built
+    const std::vector<std::size_t> order = full_order(spec.ids->order, axes_.size());
     Shape chunks(regular->chunk_shape);
-    for (std::size_t d = 0; d < chunks.size(); ++d) chunks[d] = ceil_div(chunks[d], spec.ids->chunk_shape[d]);
-    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks), spec.ids->scattered};
+    for (std::size_t j = 0; j < order.size(); ++j)
+      chunks[order[j]] = ceil_div(chunks[order[j]], spec.ids->chunk_shape[j]);
+    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks), spec.ids->scattered, order};
     return;
   }
   for (const auto& axis : std::get<RectilinearGrid>(spec.grid).axes) {
@@ -159,9 +171,23 @@ std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
 
 std::uint64_t ChunkGrid::first_id(const Shape& cell) const {
   if (!shards_) return 0;
-  Shape chunk(cell);
-  for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] *= shards_->chunks[d];
+  Shape chunk(cell.size());
+  for (std::size_t j = 0; j < chunk.size(); ++j) {
+    const std::size_t d = shards_->order[j];
+    chunk[j] = cell[d] * shards_->chunks[d];
+  }
   return shards_->morton.encode(chunk);
+}
+
+// The cell in which the chunk of this id lies.
+Shape ChunkGrid::cell_of_id(std::uint64_t id) const {
+  const Shape chunk = shards_->morton.decode(id);
+  Shape cell(chunk.size());
+  for (std::size_t j = 0; j < chunk.size(); ++j) {
+    const std::size_t d = shards_->order[j];
+    cell[d] = chunk[j] / shards_->chunks[d];
+  }
+  return cell;
 }
 
 std::string ChunkGrid::shard_key(const Shape& cell) const {
@@ -175,8 +201,7 @@ std::optional<Shape> ChunkGrid::parse_shard_key(std::string_view key) const {
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
   if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;
   const unsigned low = shards_->sharding.preshift_bits + shards_->sharding.minishard_bits;
-  Shape cell = shards_->morton.decode(low < 64 ? number << low : 0);
-  for (std::size_t d = 0; d < cell.size(); ++d) cell[d] /= shards_->chunks[d];
+  Shape cell = cell_of_id(low < 64 ? number << low : 0);
   return shard_key(cell) == key ? std::optional(std::move(cell)) : std::nullopt;
 }
 
@@ -184,16 +209,17 @@ std::optional<Shape> ChunkGrid::parse_id_key(std::string_view key) const {
   std::uint64_t id = 0;
   const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
   if (error != std::errc() || stop != key.data() + key.size()) return std::nullopt;
-  Shape cell = shards_->morton.decode(id);
-  return std::to_string(shards_->morton.encode(cell)) == key ? std::optional(std::move(cell)) : std::nullopt;
+  Shape cell = cell_of_id(id);
+  return std::to_string(first_id(cell)) == key ? std::optional(std::move(cell)) : std::nullopt;
 }
 
 std::string ChunkGrid::range_key(const Shape& cell) const {
   std::string key;
-  for (std::size_t d = 0; d < keys_.offsets.size(); ++d) {
-    const auto begin = keys_.offsets[d] + static_cast<std::int64_t>(axes_[d].begin(cell[d]));
+  for (std::size_t j = 0; j < keys_.offsets.size(); ++j) {
+    const std::size_t d = keys_.order[j];
+    const auto begin = keys_.offsets[j] + static_cast<std::int64_t>(axes_[d].begin(cell[d]));
     const auto end = begin + static_cast<std::int64_t>(axes_[d].length(cell[d]));
-    key += (d == 0 ? "" : "_") + std::to_string(begin) + "-" + std::to_string(end);
+    key += (j == 0 ? "" : "_") + std::to_string(begin) + "-" + std::to_string(end);
   }
   return key;
 }
@@ -202,11 +228,12 @@ std::string ChunkGrid::range_key(const Shape& cell) const {
 std::optional<Shape> ChunkGrid::parse_range_key(std::string_view key) const {
   Shape cell(axes_.size(), 0);
   std::string_view rest = key;
-  for (std::size_t d = 0; d < keys_.offsets.size(); ++d) {
+  for (std::size_t j = 0; j < keys_.offsets.size(); ++j) {
+    const std::size_t d = keys_.order[j];
     std::int64_t begin = 0;
     const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), begin);
-    if (error != std::errc() || begin < keys_.offsets[d]) return std::nullopt;
-    cell[d] = axes_[d].cell_of(static_cast<std::uint64_t>(begin - keys_.offsets[d]));
+    if (error != std::errc() || begin < keys_.offsets[j]) return std::nullopt;
+    cell[d] = axes_[d].cell_of(static_cast<std::uint64_t>(begin - keys_.offsets[j]));
     if (axes_[d].begin(cell[d]) >= axes_[d].end()) return std::nullopt;
     rest.remove_prefix(std::min(rest.size(), rest.find('_')));
     if (!rest.empty()) rest.remove_prefix(1);

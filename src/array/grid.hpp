@@ -69,9 +69,11 @@ class ChunkGrid {
   struct Shards {
     Uint64Sharding sharding;
     CompressedMorton morton;
-    Shape chunks;            // in one, along each dimension
-    bool scattered = false;  // no boxes: the grid's cells are the chunks, and have keys of their own
+    Shape chunks;                    // in one, along each dimension
+    bool scattered = false;          // no boxes: the grid's cells are the chunks, and have keys of their own
+    std::vector<std::size_t> order;  // the grid's dimension of each of the ids'
   };
+  [[nodiscard]] Shape cell_of_id(std::uint64_t id) const;
   [[nodiscard]] std::string shard_key(const Shape& cell) const;
   [[nodiscard]] std::optional<Shape> parse_shard_key(std::string_view key) const;
   [[nodiscard]] std::optional<Shape> parse_id_key(std::string_view key) const;

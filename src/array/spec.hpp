@@ -39,6 +39,7 @@ struct KeyEncoding {
   char separator = '/';
   bool bare = false;
   std::vector<std::int64_t> offsets = {};
+  std::vector<std::size_t> order = {};  ///< of ranges: the array's dimension of each offset; empty: they are the first
 };
 
 struct ArraySpec {

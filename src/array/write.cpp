@@ -1,6 +1,7 @@
 // Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
 // without looking at the old one; a partial write holds the object's lock from reading to replacing, and where the
 // store's lock does not bind every writer, the replacement is conditional and the write is done again on conflict.
+// A shard in which chunks stand by id is not replaced for few of its chunks: they are added to it.
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
 #include <algorithm>
@@ -108,8 +109,10 @@ class RegionWriter {
       condition = Condition::matches(std::move(generation));
     }
     if (is_plain_shard()) {
+      const WritePiece stored = stored_piece(piece);
+      if (old != nullptr && is_small_part(at, stored)) return add_to_shard(stored, *old);
       SHERD_TRY(object, store.write(at.key));
-      SHERD_TRY(present, writer_.to_object(stored_piece(piece), old.get(), *object));
+      SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
     }
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
@@ -124,12 +127,38 @@ class RegionWriter {
     return present ? store.set(at.key, encoded->span(), condition) : erase(at.key);
   }
 
+  /// Whether what is written touches no more than half of the chunks of a shard of ids, and fits in memory.
+  [[nodiscard]] bool is_small_part(const CellAccess& at, const WritePiece& stored) const {
+    if (!state_.boxed) return false;
+    const ShardLayout& shard = *stored.layout.shard;
+    const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
+    const std::uint64_t all = element_count(shard.grid(at.valid)).value_or(0);
+    const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
+    return touched <= all / 2 && touched <= config_.memory_budget / 4 / bytes;
+  }
+
+  /// Under the shard's lock: chunks behind its end, the lists of their minishards behind them, and their entries.
+  Result<void> add_to_shard(const WritePiece& stored, ByteSource& old) const {
+    const ShardLayout& shard = *stored.layout.shard;
+    SHERD_TRY(ids, shard.all_ids(shard.grid(stored.shape), stored.first_id, config_.limits));
+    SHERD_TRY(batches, writer_.to_batches(stored, old));
+    std::vector<neuroglancer::ShardedStore::Item> puts;
+    std::vector<std::uint64_t> erased;
+    for (const EncodedBatch& batch : batches) {
+      const std::uint64_t id = ids[batch.chunks.front().slot];
+      if (batch.chunks.front().present)
+        puts.push_back({.id = id, .value = batch.bytes->span()});
+      else
+        erased.push_back(id);
+    }
+    SHERD_TRY(neuroglancer::change(*state_.boxed, puts, erased));
+    return {};
+  }
+
   Result<std::span<const std::byte>> read_whole(ByteSource& source, const WritePiece& piece, Buffer& to) const {
     if (const auto bytes = source.view()) return *bytes;
     SHERD_TRY(size, source.size());
-    if (size > config_.limits.chunk_bytes + config_.limits.index_bytes)
-      return unsupported("an object of " + std::to_string(size) + " bytes exceeds the limit chunk_bytes");
-    if (!piece.layout.shard) SHERD_TRY(piece.layout.check_encoded_size(piece.shape, size));
+    SHERD_TRY(piece.layout.check_object_size(piece.shape, size, config_.limits));
     SHERD_TRY(to.resize(size));
     const RangeRead range{0, to.span()};
     SHERD_TRY(source.read({&range, 1}));

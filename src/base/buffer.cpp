@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,7 @@ constexpr std::size_t kPageBytes = 4096;
 struct alignas(kAlignment) Header {
   void* mapping = nullptr;  // nullptr: from aligned_alloc
   std::size_t mapped = 0;
+  bool kept = false;  // when it is freed, for the next result
 };
 
 void* map(std::size_t size) noexcept {
@@ -48,6 +50,45 @@ std::byte* map_huge(std::size_t size) noexcept {
   *header = {mapping, whole};
   return reinterpret_cast<std::byte*>(aligned);
 }
+
+// The results freed last wait for the next of about their size. Nothing is locked: a child that was forked meanwhile
+// finds at the worst a place empty.
+class KeptResults {
+ public:
+  static constexpr std::size_t kSmallest = std::size_t{64} << 10;  // smaller ones the C library keeps well
+  static constexpr std::size_t kLargest = std::size_t{4} << 20;
+
+  /// One with room for so much and not much more; nullptr where there is none.
+  Header* take(std::size_t size) noexcept {
+    for (auto& place : places_) {
+      Header* found = place.exchange(nullptr);
+      if (found == nullptr) continue;
+      const std::size_t room = found->mapped - sizeof(Header);
+      if (room >= size && room / 2 <= size) return found;
+      put_into(place, found);
+    }
+    return nullptr;
+  }
+  void put(Header* freed) noexcept {
+    for (auto& place : places_) {
+      Header* none = nullptr;
+      if (place.compare_exchange_strong(none, freed)) return;
+    }
+    put_into(places_[next_.fetch_add(1, std::memory_order_relaxed) % places_.size()], freed);
+  }
+  static KeptResults& all() noexcept {
+    static constinit KeptResults kept;
+    return kept;
+  }
+
+ private:
+  void put_into(std::atomic<Header*>& place, Header* block) noexcept {
+    if (Header* before = place.exchange(block)) ::munmap(before->mapping, before->mapped);
+  }
+
+  std::array<std::atomic<Header*>, 4> places_{};
+  std::atomic<std::size_t> next_{0};
+};
 
 // Few large blocks are kept too, so that a run of them is not faulted in again each time; but by all threads together
 // no more than this, however many they are.
@@ -88,10 +129,6 @@ struct LargeKept {
 
 std::byte* allocate_bytes(std::size_t size) noexcept {
   if (size >= kMappedBytes && size < 2 * kHugePageBytes) return map_small(size);
-  return allocate_result(size);
-}
-
-std::byte* allocate_result(std::size_t size) noexcept {
   if (size > (std::size_t{1} << 62)) return nullptr;
   if (size >= 2 * kHugePageBytes) return map_huge(size);
   const std::size_t whole = (sizeof(Header) + size + kAlignment - 1) & ~(kAlignment - 1);
@@ -102,10 +139,20 @@ std::byte* allocate_result(std::size_t size) noexcept {
   return reinterpret_cast<std::byte*>(header + 1);
 }
 
+std::byte* allocate_result(std::size_t size) noexcept {
+  if (size < KeptResults::kSmallest || size >= KeptResults::kLargest) return allocate_bytes(size);
+  if (Header* kept = KeptResults::all().take(size)) return reinterpret_cast<std::byte*>(kept + 1);
+  std::byte* fresh = map_small(size);
+  if (fresh != nullptr) (reinterpret_cast<Header*>(fresh) - 1)->kept = true;
+  return fresh;
+}
+
 void free_bytes(std::byte* data) noexcept {
   if (data == nullptr) return;
   auto* header = reinterpret_cast<Header*>(data) - 1;
-  if (header->mapping != nullptr)
+  if (header->kept)
+    KeptResults::all().put(header);
+  else if (header->mapping != nullptr)
     ::munmap(header->mapping, header->mapped);
   else
     std::free(header);

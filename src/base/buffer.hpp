@@ -17,8 +17,8 @@ inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 /// Uninitialised memory aligned to at least 64 bytes; nullptr where there is none. Zero sizes give a valid pointer.
 [[nodiscard]] std::byte* allocate_bytes(std::size_t size) noexcept;
-/// The same for results, of which callers free one and ask for the next: those of up to 4 MiB come warm from the C
-/// library, which keeps what was freed.
+/// The same for results, of which callers free one and ask for the next: the four of up to 4 MiB that were freed last
+/// are kept, and come warm.
 [[nodiscard]] std::byte* allocate_result(std::size_t size) noexcept;
 void free_bytes(std::byte* data) noexcept;
 

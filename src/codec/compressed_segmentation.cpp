@@ -1,7 +1,7 @@
 // Knows compressed_segmentation of Neuroglancer's precomputed format: labels in blocks, each with a table of the labels
 // that occur in it and, for every voxel, an index into that table of 0, 1, 2, 4, 8, 16 or 32 bits.
-// A chunk comes as (channel, z, y, x), so that x runs fastest as it does in Neuroglancer; `block_size` is (x, y, z), as
-// in its metadata.
+// A chunk comes as (channel, z, y, x), or (z, y, x) of one channel, so that x runs fastest as it does in Neuroglancer;
+// `block_size` is (x, y, z), as in its metadata.
 #include "codec/compressed_segmentation.hpp"
 
 #include <memory>
@@ -20,7 +20,7 @@ class CompressedSegmentation final : public ArrayBytesCodec {
   Result<void> check(const ChunkType& in) const override {
     if (in.dtype != DType::uint32 && in.dtype != DType::uint64)
       return unsupported("compressed_segmentation: elements are uint32 or uint64, not " + in.dtype.name());
-    if (in.shape.size() != 4)
+    if (in.shape.size() != 3 && in.shape.size() != 4)
       return invalid_argument("compressed_segmentation: a chunk has dimensions (channel, z, y, x), not shape " +
                               to_string(in.shape));
     return {};
@@ -32,7 +32,7 @@ class CompressedSegmentation final : public ArrayBytesCodec {
     const auto bytes = checked_mul(segmentation::Geometry({in, block_}).blocks(),
                                    segmentation::volume(block_) * (segmentation::kWordBytes + in.dtype.size()) +
                                        segmentation::kHeaderWords * segmentation::kWordBytes);
-    return bytes ? checked_mul(*bytes + segmentation::kWordBytes, in.shape[0]) : std::nullopt;
+    return bytes ? checked_mul(*bytes + segmentation::kWordBytes, segmentation::channels(in)) : std::nullopt;
   }
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {

@@ -24,7 +24,10 @@ using Triple = std::array<std::uint64_t, 3>;
 
 constexpr std::uint64_t volume(const Triple& extents) noexcept { return extents[0] * extents[1] * extents[2]; }
 
-/// One chunk (channel, z, y, x) of uint32 or uint64 in blocks of one size.
+/// Of a chunk (channel, z, y, x), or (z, y, x).
+inline std::uint64_t channels(const ChunkType& chunk) noexcept { return chunk.shape.size() == 4 ? chunk.shape[0] : 1; }
+
+/// One chunk (channel, z, y, x) or (z, y, x) of uint32 or uint64 in blocks of one size.
 struct Chunk {
   const ChunkType& type;
   Triple block;
@@ -36,9 +39,11 @@ struct Geometry {
   Triple block;
   Triple grid;
 
-  explicit Geometry(const Chunk& chunk) noexcept
-      : shape{chunk.type.shape[3], chunk.type.shape[2], chunk.type.shape[1]}, block(chunk.block), grid{} {
-    for (std::size_t d = 0; d < 3; ++d) grid[d] = ceil_div(shape[d], block[d]);
+  explicit Geometry(const Chunk& chunk) noexcept : shape{}, block(chunk.block), grid{} {
+    for (std::size_t d = 0; d < 3; ++d) {
+      shape[d] = chunk.type.shape.end()[-1 - static_cast<std::ptrdiff_t>(d)];
+      grid[d] = ceil_div(shape[d], block[d]);
+    }
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept { return volume(grid); }
 };

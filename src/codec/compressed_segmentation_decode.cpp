@@ -179,7 +179,7 @@ class ChannelDecoder {
 template <class Label>
 Result<void> decode_channels(const Chunk& chunk, Bytes from, Elements to) {
   const Geometry geometry(chunk);
-  const std::uint64_t channels = chunk.type.shape[0];
+  const std::uint64_t channels = segmentation::channels(chunk.type);
   const std::uint64_t words = from.size() / kWordBytes;
   const std::uint64_t headers = geometry.blocks() * kHeaderWords;
   for (std::uint64_t channel = 0; channel < channels; ++channel) {
@@ -205,7 +205,7 @@ Result<void> decode_channels(const Chunk& chunk, Bytes from, Elements to) {
 }  // namespace
 
 Result<void> decode(const Chunk& chunk, Bytes encoded, Elements elements) {
-  const std::uint64_t channels = chunk.type.shape[0];
+  const std::uint64_t channels = segmentation::channels(chunk.type);
   if (encoded.size() % kWordBytes != 0 || encoded.size() / kWordBytes < channels)
     return broken(std::to_string(encoded.size()) + " bytes are not whole words, or not even the offsets of " +
                   std::to_string(channels) + " channels");

@@ -327,7 +327,7 @@ class ChannelEncoder {
 template <class Label>
 Result<void> encode_channels(const Chunk& chunk, Bytes from, Buffer& to) {
   const Geometry geometry(chunk);
-  const std::uint64_t channels = chunk.type.shape[0];
+  const std::uint64_t channels = segmentation::channels(chunk.type);
   // A guess that mostly holds; the rest doubles.
   SHERD_TRY(to.resize(from.size() / 16 + (channels + geometry.blocks() * kHeaderWords) * kWordBytes));
   Output output(to);

@@ -1,6 +1,6 @@
-// A chunk as one image, for the codecs that hand it to an image format: (z, y, x, channel) becomes rows of x pixels,
-// those of one z below those of the one before. Readers take any width and height of that many pixels, for the pixels
-// follow each other in the same order.
+// A chunk as one image, for the codecs that hand it to an image format: (z, y, x, channel), or (z, y, x) of one
+// channel, becomes rows of x pixels, those of one z below those of the one before. Readers take any width and height of
+// that many pixels, for the pixels follow each other in the same order.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct ChunkImage {
   std::uint64_t channels = 0;
 
   explicit ChunkImage(const ChunkType& in) noexcept
-      : width(in.shape[2]), height(in.shape[0] * in.shape[1]), channels(in.shape[3]) {}
+      : width(in.shape[2]), height(in.shape[0] * in.shape[1]), channels(in.shape.size() == 4 ? in.shape[3] : 1) {}
   [[nodiscard]] std::uint64_t pixels() const noexcept { return width * height; }
 
-  /// invalid_argument where a chunk has other dimensions than these four.
+  /// invalid_argument where a chunk has other dimensions than these.
   static Result<void> check(const ChunkType& in, const std::string& codec) {
-    if (in.shape.size() == 4) return {};
+    if (in.shape.size() == 3 || in.shape.size() == 4) return {};
     return invalid_argument(codec + ": a chunk has dimensions (z, y, x, channel), not shape " + to_string(in.shape));
   }
   /// `corrupt` where an image of this size and so many channels is not this chunk's.

@@ -184,8 +184,9 @@ class Jpeg final : public ArrayBytesCodec {
   Result<void> check(const ChunkType& in) const override {
     if (in.dtype != DType::uint8) return unsupported("jpeg: elements are uint8, not " + in.dtype.name());
     SHERD_TRY(ChunkImage::check(in, "jpeg"));
-    if (in.shape[3] == 1 || in.shape[3] == 3) return {};
-    return unsupported("jpeg: an image has 1 channel or 3, not " + std::to_string(in.shape[3]));
+    const std::uint64_t channels = ChunkImage(in).channels;
+    if (channels == 1 || channels == 3) return {};
+    return unsupported("jpeg: an image has 1 channel or 3, not " + std::to_string(channels));
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
 

@@ -21,8 +21,9 @@ class Png final : public ArrayBytesCodec {
     if (in.dtype != DType::uint8 && in.dtype != DType::uint16)
       return unsupported("png: elements are uint8 or uint16, not " + in.dtype.name());
     SHERD_TRY(ChunkImage::check(in, "png"));
-    if (in.shape[3] >= 1 && in.shape[3] <= 4) return {};
-    return unsupported("png: an image has 1 to 4 channels, not " + std::to_string(in.shape[3]));
+    const std::uint64_t channels = ChunkImage(in).channels;
+    if (channels >= 1 && channels <= 4) return {};
+    return unsupported("png: an image has 1 to 4 channels, not " + std::to_string(channels));
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
   /// Even of rows of one pixel: a filter byte each, stored without compression; and what stands around the pixels.

@@ -145,8 +145,7 @@ class PlanWriter {
       const bool present = step.edit != nullptr || step.inside != nullptr;
       if (present) SHERD_TRY(value(plan, step, old, *batch.bytes).in_slot(step.slot));
       batch.chunks.push_back({step.slot, batch.bytes->size(), present});
-      writer.begin(i);
-      SHERD_TRY(writer.put(i, std::move(batch)));
+      SHERD_TRY(ShardWriter::Turn(writer, i).put(std::move(batch)));
     }
     SHERD_TRY(writer.finish());
     moved_ += writer.moved();

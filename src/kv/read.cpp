@@ -169,18 +169,23 @@ Result<void> read_values(const ShardedStore::State& state, ByteSource& source, c
   });
 }
 
+Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const Chunk& chunk,
+                                   std::span<const std::byte> value) {
+  SHERD_TRY(before, state.options.preceding(value).in([&] { return chunk_name(chunk); }));
+  const std::uint64_t head = state.format.sharding.head_bytes();
+  const std::uint64_t room = chunk.offset > head ? chunk.offset - head : 0;
+  if (before <= room) return before;
+  return corrupt(chunk_name(chunk) + ": " + std::to_string(before) + " bytes before it belong to it, and " +
+                 std::to_string(room) + " are there");
+}
+
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
                                                    std::span<const Chunk> chunks) {
   std::vector<std::uint64_t> bytes(chunks.size(), 0);
   if (!state.options.preceding) return bytes;
   Budget budget(state.config().memory_budget / 2);
   const auto visit = [&](std::size_t i, std::span<const std::byte> value) -> Result<void> {
-    SHERD_TRY(before, state.options.preceding(value).in([&] { return chunk_name(chunks[i]); }));
-    const std::uint64_t head = state.format.sharding.head_bytes();
-    const std::uint64_t room = chunks[i].offset > head ? chunks[i].offset - head : 0;
-    if (before > room)
-      return corrupt(chunk_name(chunks[i]) + ": " + std::to_string(before) + " bytes before it belong to it, and " +
-                     std::to_string(room) + " are there");
+    SHERD_TRY(before, preceding_of(state, chunks[i], value));
     bytes[i] = before;
     return {};
   };

@@ -133,32 +133,28 @@ Result<ShardSetWriter::OpenShard> ShardSetWriter::write_sections(std::span<const
 
 Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, OpenShard& shard, const Config& config,
                                            std::atomic<std::uint64_t>& written) const {
-  std::vector<std::uint64_t> ids;
+  std::vector<std::uint64_t> ids, preceding;
   ids.reserve(keys.size());
-  for (const StoredKey& key : keys) ids.push_back(key.id);
+  preceding.reserve(keys.size());
+  for (const StoredKey& key : keys) {
+    ids.push_back(key.id);
+    preceding.push_back(key.preceding);
+  }
   std::uint64_t largest = 1;
   const auto ends = cut_batches(keys, largest);
   const std::uint64_t threads = thread_count(config.threads);
   // Each thread may be at another shard, with a window of its own.
   const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
-  const Uint64IndexCoding coding(target_.format, ids, config.limits, {.entries = Uint64IndexCoding::Entries::range});
+  const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
   ShardWriter writer(coding, ~std::uint64_t{0}, window);
   SHERD_TRY(writer.start_new(*shard.object, shard.end));
   SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
-    // Others wait for this batch: they must hear of it where it fails, by an exception too.
-    struct Turn {
-      ShardWriter* writer;
-      ~Turn() {
-        if (writer != nullptr) writer->abandon();
-      }
-    } turn{&writer};
-    writer.begin(i);
+    ShardWriter::Turn turn(writer, i);
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
     SHERD_TRY(batch, gather(keys.subspan(first, ends[i] - first), first));
     const std::uint64_t bytes = batch.bytes->size();
-    SHERD_TRY(writer.put(i, std::move(batch)));
+    SHERD_TRY(turn.put(std::move(batch)));
     written.fetch_add(bytes, std::memory_order_relaxed);
-    turn.writer = nullptr;
     return {};
   }));
   SHERD_TRY(writer.finish());

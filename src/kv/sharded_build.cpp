@@ -40,9 +40,7 @@ ShardedBuilder::ShardedBuilder(ShardedBuilder&&) noexcept = default;
 ShardedBuilder& ShardedBuilder::operator=(ShardedBuilder&&) noexcept = default;
 ShardedBuilder::~ShardedBuilder() = default;
 
-Result<void> ShardedBuilder::add(std::uint64_t id, std::span<const std::byte> bytes) {
-  return build_->unless_failed(build_->add(id, bytes));
-}
+Result<void> ShardedBuilder::add(const Value& value) { return build_->unless_failed(build_->add(value)); }
 
 Result<void> ShardedBuilder::add(std::span<const Value> values) { return build_->unless_failed(build_->add(values)); }
 
@@ -65,17 +63,17 @@ Result<ShardedBuilder> ShardedBuilder::Build::start(std::shared_ptr<Store> store
   return ShardedBuilder(std::move(build));
 }
 
-Result<void> ShardedBuilder::Build::add(std::uint64_t id, std::span<const std::byte> bytes) {
-  if (!format_.sharding.gzip_data) return keep(id, bytes);
+Result<void> ShardedBuilder::Build::add(const Value& value) {
+  if (!format_.sharding.gzip_data) return keep(value.id, {value.preceding, value.bytes});
   Scratch encoded;
-  SHERD_TRY(format_.data_codecs.encode_bytes(bytes, *encoded));
+  SHERD_TRY(format_.data_codecs.encode_bytes(value.bytes, *encoded));
   if (options_.config.recorder) options_.config.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
-  return keep(id, encoded->span());
+  return keep(value.id, {value.preceding, encoded->span()});
 }
 
 Result<void> ShardedBuilder::Build::add(std::span<const Value> values) {
   if (!format_.sharding.gzip_data) {
-    for (const Value& value : values) SHERD_TRY(keep(value.id, value.bytes));
+    for (const Value& value : values) SHERD_TRY(add(value));
     return {};
   }
   std::vector<std::size_t> ends;
@@ -88,7 +86,7 @@ Result<void> ShardedBuilder::Build::add(std::span<const Value> values) {
   }
   return parallel_for(ends.size(), options_.config, [&](std::size_t part) -> Result<void> {
     const std::size_t first = part == 0 ? 0 : ends[part - 1];
-    for (const Value& value : values.subspan(first, ends[part] - first)) SHERD_TRY(add(value.id, value.bytes));
+    for (const Value& value : values.subspan(first, ends[part] - first)) SHERD_TRY(add(value));
     return {};
   });
 }
@@ -100,7 +98,7 @@ Result<void> ShardedBuilder::Build::unless_failed(Result<void> added) {
   return added;
 }
 
-Result<void> ShardedBuilder::Build::keep(std::uint64_t id, std::span<const std::byte> encoded) {
+Result<void> ShardedBuilder::Build::keep(std::uint64_t id, const ValueArena::Parts& encoded) {
   const std::uint64_t route = route_of(format_.sharding, id);
   std::unique_lock hold(mutex_);
   if (failed_) return *failed_;
@@ -113,7 +111,7 @@ Result<void> ShardedBuilder::Build::keep(std::uint64_t id, std::span<const std::
     SHERD_TRY(where, spill_larger(encoded));
     hold.lock();
     SHERD_TRY(make_room(0, hold));
-    filling_->add_spilled(route, id, where);
+    filling_->add_spilled(route, {id, where, encoded.preceding.size()});
   }
   ++ids_;
   value_bytes_ += encoded.size();
@@ -145,9 +143,10 @@ Result<void> ShardedBuilder::Build::make_room(std::uint64_t bytes, std::unique_l
   return {};
 }
 
-Result<Extent> ShardedBuilder::Build::spill_larger(std::span<const std::byte> encoded) {
+Result<Extent> ShardedBuilder::Build::spill_larger(const ValueArena::Parts& encoded) {
   const std::uint64_t offset = file_->reserve(encoded.size());
-  SHERD_TRY(file_->write(offset, encoded));
+  SHERD_TRY(file_->write(offset, encoded.preceding));
+  SHERD_TRY(file_->write(offset + encoded.preceding.size(), encoded.value));
   return Extent{offset, encoded.size()};
 }
 

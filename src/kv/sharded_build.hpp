@@ -20,7 +20,7 @@ class ShardedBuilder::Build {
   /// A new build, as the class itself that holds it.
   static Result<ShardedBuilder> start(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options);
 
-  Result<void> add(std::uint64_t id, std::span<const std::byte> bytes);
+  Result<void> add(const Value& value);
   Result<void> add(std::span<const Value> values);
   /// A value that could not be added is missing: finish() then gives the error that add() has given.
   Result<void> unless_failed(Result<void> added);
@@ -30,10 +30,10 @@ class ShardedBuilder::Build {
   Build(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options)
       : store_(std::move(store)), format_(std::move(format)), options_(std::move(options)) {}
 
-  Result<void> keep(std::uint64_t id, std::span<const std::byte> encoded);
+  Result<void> keep(std::uint64_t id, const ValueArena::Parts& encoded);
   /// Sees to it that `filling_` has room for so many bytes, under the lock, by emptying it where it has not.
   Result<void> make_room(std::uint64_t bytes, std::unique_lock<std::mutex>& hold);
-  Result<Extent> spill_larger(std::span<const std::byte> encoded);
+  Result<Extent> spill_larger(const ValueArena::Parts& encoded);
   Result<Extent> spill(ValueArena& arena);
   Result<void> need_file();
 

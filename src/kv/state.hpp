@@ -89,6 +89,10 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const S
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
                                                    std::span<const MinishardIndex::Chunk> chunks);
 
+/// The same for one of which the decoded value is known, where the store was told of such bytes.
+Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const MinishardIndex::Chunk& chunk,
+                                   std::span<const std::byte> value);
+
 /// What is known of a whole shard.
 struct Survey {
   std::uint64_t chunks = 0;

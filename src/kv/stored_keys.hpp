@@ -11,10 +11,12 @@
 
 namespace sherd {
 
-/// An id, and where its encoded value stands among all values of a build. Written to temporary files as it is.
+/// An id, and where its encoded value stands among all values of a build, with the bytes before it that belong to it.
+/// Written to temporary files as it is.
 struct StoredKey {
   std::uint64_t id;
   Extent value;
+  std::uint64_t preceding;  ///< bytes of the extent
 };
 
 /// The number that orders ids by shard and then by minishard.

@@ -247,14 +247,13 @@ class ShardUpdate {
       bytes += slots_[i].item->value.size() + slots_[i].item->preceding.size();
     }
     return parallel_for(batches.size(), state_.config(), [&](std::size_t number) -> Result<void> {
-      writer.begin(number);
-      auto put = put_batch(writer, number, batches[number]);
-      if (!put) writer.abandon();
-      return put;
+      ShardWriter::Turn turn(writer, number);
+      SHERD_TRY(batch, encode_batch(batches[number]));
+      return turn.put(std::move(batch));
     });
   }
 
-  Result<void> put_batch(ShardWriter& writer, std::size_t number, std::span<const std::size_t> slots) const {
+  Result<EncodedBatch> encode_batch(std::span<const std::size_t> slots) const {
     EncodedBatch batch;
     Scratch encoded;
     const auto add = [&](std::span<const std::byte> bytes) -> Result<void> {
@@ -276,7 +275,7 @@ class ShardUpdate {
       batch.chunks.push_back({slot, batch.bytes->size() - at, true});
     }
     if (state_.config().recorder) state_.config().recorder->chunks_encoded += slots.size();
-    return writer.put(number, std::move(batch));
+    return batch;
   }
 
   /// The one that says that there is a shard goes first. Beside a shard they mean nothing.

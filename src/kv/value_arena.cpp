@@ -87,14 +87,16 @@ void ValueArena::put(const Record& record) noexcept {
   std::memcpy(static_cast<void*>(records()), &record, sizeof record);
 }
 
-void ValueArena::add(std::uint64_t route, std::uint64_t id, std::span<const std::byte> bytes) noexcept {
-  if (!bytes.empty()) std::memcpy(block_.data() + used_, bytes.data(), bytes.size());
-  put({route, id, used_, bytes.size(), 0});
-  used_ += bytes.size();
+void ValueArena::add(std::uint64_t route, std::uint64_t id, const Parts& parts) noexcept {
+  put({route, id, used_, parts.size(), 0, parts.preceding.size()});
+  for (const auto& bytes : {parts.preceding, parts.value}) {
+    if (!bytes.empty()) std::memcpy(block_.data() + used_, bytes.data(), bytes.size());
+    used_ += bytes.size();
+  }
 }
 
-void ValueArena::add_spilled(std::uint64_t route, std::uint64_t id, Extent where) noexcept {
-  put({route, id, where.offset, where.length, 1});
+void ValueArena::add_spilled(std::uint64_t route, const StoredKey& key) noexcept {
+  put({route, key.id, key.value.offset, key.value.length, 1, key.preceding});
   spilled_ = true;
 }
 

@@ -20,7 +20,8 @@ class ValueArena {
     std::uint64_t offset;  ///< of the value, in the arena or, where `spilled`, in the temporary file
     std::uint64_t length : 63;
     std::uint64_t spilled : 1;
-    [[nodiscard]] StoredKey key() const noexcept { return {id, {offset, length}}; }
+    std::uint64_t preceding;  ///< bytes of it
+    [[nodiscard]] StoredKey key() const noexcept { return {id, {offset, length}, preceding}; }
   };
 
   static Result<ValueArena> make(std::uint64_t bytes);
@@ -29,10 +30,15 @@ class ValueArena {
     return value_bytes <= block_.size() && room() >= value_bytes + sizeof(Record);
   }
   [[nodiscard]] std::uint64_t most_value_bytes() const noexcept { return block_.size() - sizeof(Record); }
+  /// A value, and the bytes before it that belong to it.
+  struct Parts {
+    std::span<const std::byte> preceding, value;
+    [[nodiscard]] std::uint64_t size() const noexcept { return preceding.size() + value.size(); }
+  };
   /// It must fit.
-  void add(std::uint64_t route, std::uint64_t id, std::span<const std::byte> bytes) noexcept;
-  /// One whose bytes stand in the file already; a value of no bytes must fit.
-  void add_spilled(std::uint64_t route, std::uint64_t id, Extent where) noexcept;
+  void add(std::uint64_t route, std::uint64_t id, const Parts& parts) noexcept;
+  /// One whose bytes stand in the file already, `preceding` of them before the value; a value of no bytes must fit.
+  void add_spilled(std::uint64_t route, const StoredKey& key) noexcept;
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   /// Whether nothing of it is in a file.
   [[nodiscard]] bool whole() const noexcept { return !spilled_; }

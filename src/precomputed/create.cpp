@@ -6,15 +6,11 @@
 #include "base/try.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
 
-// An info document has one word for all codecs.
 Error in_encoding(Error error) {
   if (!error.member().starts_with("codecs")) return error;
   return Error(error.code(), error.message()).in_member("encoding");
 }
-
-}  // namespace
 
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
   SHERD_TRY(json, info.print());

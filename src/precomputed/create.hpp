@@ -8,8 +8,13 @@
 
 namespace sherd::neuroglancer {
 
-/// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}.
+/// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
+/// "x", "y", "z" and "c" in any order, the scale is an array of those dimensions; "c" may be left out where there is
+/// one channel.
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
+
+/// An error about the codecs of a scale: its document has one word for all of them.
+Error in_encoding(Error error);
 
 /// `place` is writable, its format the precomputed one. See create_precomputed().
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite);

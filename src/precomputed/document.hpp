@@ -60,6 +60,9 @@ class Members {
   std::vector<std::string> known_;
 };
 
+/// Where a relative path of an info document leads from its directory; nullopt where that is out of the store.
+[[nodiscard]] std::optional<std::string> path_below(const std::string& directory, std::string_view key);
+
 [[nodiscard]] Error member_error(std::string_view key, std::string message);
 
 /// A finite number, for coordinates, scales and bounds.

@@ -1,6 +1,7 @@
 // Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
 // called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
-// {"info": …, "scale": number}, of which the info is what is stored.
+// {"info": …, "scale": number}, of which the info is what is stored. With "axes" beside them it is seen with its
+// dimensions in another order, and without the channel where there is one; nothing stored differs.
 #include <algorithm>
 
 #include "array/document.hpp"
@@ -44,14 +45,41 @@ Json scale_json(Json info, std::uint64_t number) { return Json::Object{{"info", 
 
 using Codecs = std::vector<CodecSpec>;
 
-CodecSpec transposed(std::initializer_list<std::uint64_t> order) {
-  return {"transpose", Json::Object{{"order", Json(Json::Array(order.begin(), order.end()))}}};
+// For each of x, y, z and channel the dimension of the array that it is; the channel may be none.
+using AxisOrder = std::vector<std::size_t>;
+
+// The axes of the array as it is seen: numbers of x, y, z and channel.
+std::vector<std::size_t> seen_axes(const Json* names) {
+  if (names == nullptr) return {0, 1, 2, 3};
+  std::vector<std::size_t> axes;
+  for (const Json& name : names->elements()) axes.push_back(std::string_view("xyzc").find(name.text()));
+  return axes;
 }
 
-Codecs codecs_of(const VolumeScale& scale, bool gzip) {
+AxisOrder order_of(const std::vector<std::size_t>& axes) {
+  AxisOrder order(axes.size());
+  for (std::size_t d = 0; d < axes.size(); ++d) order[axes[d]] = d;
+  return order;
+}
+
+template <class Values>
+Shape seen(const Values& values, const std::vector<std::size_t>& axes) {
+  Shape result;
+  for (const std::size_t axis : axes) result.push_back(values[axis]);
+  return result;
+}
+
+// Encodings take z, y, x with the channel before them or, those of images, behind.
+void add_transpose(Codecs& codecs, const AxisOrder& order, bool channel_last) {
+  std::vector<std::uint64_t> stored{order[2], order[1], order[0]};
+  if (order.size() == 4) stored.insert(channel_last ? stored.end() : stored.begin(), order[3]);
+  if (std::is_sorted(stored.begin(), stored.end())) return;
+  codecs.push_back({"transpose", Json::Object{{"order", Json::numbers(stored)}}});
+}
+
+Codecs codecs_of(const VolumeScale& scale, const AxisOrder& order, bool gzip) {
   Codecs codecs;
-  const bool image = scale.encoding == "jpeg" || scale.encoding == "png";
-  codecs.push_back(image ? transposed({2, 1, 0, 3}) : transposed({3, 2, 1, 0}));
+  add_transpose(codecs, order, scale.encoding == "jpeg" || scale.encoding == "png");
   Json configuration{Json::Object{}};
   if (scale.encoding == "compressed_segmentation")
     configuration.set("block_size", Json(Json::Array(scale.block_size->begin(), scale.block_size->end())));
@@ -61,24 +89,6 @@ Codecs codecs_of(const VolumeScale& scale, bool gzip) {
   codecs.push_back({scale.encoding == "raw" ? "bytes" : scale.encoding, std::move(configuration)});
   if (gzip) codecs.push_back({"gzip", Json::Object{{"level", 6}}});
   return codecs;
-}
-
-// The directory of the chunks; nullopt where the key leads out of the store.
-std::optional<std::string> chunk_directory(const std::string& volume, std::string_view key) {
-  std::string directory = volume;
-  while (!key.empty()) {
-    const std::size_t end = key.find('/');
-    const std::string_view segment = key.substr(0, end);
-    key = end == key.npos ? std::string_view() : key.substr(end + 1);
-    if (segment.empty() || segment == ".") continue;
-    if (segment != "..") {
-      directory = below(directory, segment);
-      continue;
-    }
-    if (directory.empty()) return std::nullopt;
-    directory = divided(directory).first;
-  }
-  return directory.empty() ? directory : directory + "/";
 }
 
 bool is_known_encoding(std::string_view name) {
@@ -99,28 +109,38 @@ std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& 
   return std::optional(std::move(box));
 }
 
-Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std::string& volume) {
-  const VolumeScale& scale = info.scales[number];
+struct ScalePlace {
+  std::size_t number;
+  const std::string& volume;  // its path
+  const Json* axes;           // as the array is seen; nullptr: x, y, z, channel
+};
+
+Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
+  const VolumeScale& scale = info.scales[place.number];
+  const std::vector<std::size_t> axes = seen_axes(place.axes);
+  const AxisOrder order = order_of(axes);
   ArraySpec spec;
-  spec.shape = {scale.size[0], scale.size[1], scale.size[2], info.num_channels};
+  spec.shape = seen(Shape{scale.size[0], scale.size[1], scale.size[2], info.num_channels}, axes);
   spec.dtype = info.data_type;
   spec.fill_value = default_scalar(spec.dtype);
-  spec.dimension_names = {"x", "y", "z", "channel"};
-  const neuroglancer::Triple& chunk = scale.chunk_sizes.front();
-  const Shape chunk_shape{chunk[0], chunk[1], chunk[2], info.num_channels};
-  RegularGrid grid{chunk_shape, true};
+  for (const std::size_t axis : axes)
+    spec.dimension_names.emplace_back(axis < 3 ? std::string(1, "xyz"[axis]) : place.axes != nullptr ? "c" : "channel");
+  Shape chunk_shape(scale.chunk_sizes.front().begin(), scale.chunk_sizes.front().end());
+  if (order.size() == 4) chunk_shape.push_back(info.num_channels);
+  RegularGrid grid{seen(chunk_shape, axes), true};
   bool gzip = false;
   if (scale.sharding.is_null()) {
     spec.keys.kind = KeyEncoding::Kind::ranges;
     spec.keys.offsets.assign(scale.voxel_offset.begin(), scale.voxel_offset.end());
+    spec.keys.order = order;
   } else {
     SHERD_TRY(sharding, Uint64Sharding::parse(scale.sharding).in_member("sharding"));
-    IdSharding ids{sharding, chunk_shape, Shape(chunk_shape.size())};
-    for (std::size_t d = 0; d < ids.grid.size(); ++d) ids.grid[d] = ceil_div(spec.shape[d], chunk_shape[d]);
+    IdSharding ids{.sharding = sharding, .chunk_shape = chunk_shape, .grid = Shape(order.size()), .order = order};
+    for (std::size_t j = 0; j < order.size(); ++j) ids.grid[j] = ceil_div(spec.shape[order[j]], chunk_shape[j]);
     SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
     auto shape = shard_shape(ids, morton);
     ids.scattered = !shape.has_value();
-    if (shape) grid.chunk_shape = *std::move(shape);
+    if (shape) grid.chunk_shape = seen(*shape, axes);
     gzip = sharding.gzip_data && !ids.scattered;  // the store of ids does it then
     spec.ids = std::move(ids);
   }
@@ -130,10 +150,10 @@ Result<ArraySpec> lowered(const VolumeInfo& info, std::size_t number, const std:
     spec.no_access =
         unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
             .in_member("encoding");
-  spec.codecs = codecs_of(known ? scale : VolumeScale{}, gzip);
-  const auto directory = chunk_directory(volume, scale.key);
+  spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
+  const auto directory = neuroglancer::path_below(place.volume, scale.key);
   if (!directory) spec.no_access = invalid_argument("leads out of the store").in_member("key");
-  spec.chunk_prefix = directory.value_or("");
+  spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
   return spec;
 }
 
@@ -165,6 +185,14 @@ class Precomputed final : public Format {
   [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
     const auto info = VolumeInfo::parse(*group.find("info"));
     return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> references(const Json& group) const override {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const char* member : {"mesh", "skeletons", "segment_properties"}) {
+      const Json* path = group.find("info")->find(member);
+      if (path != nullptr && path->is_string() && !path->text().empty()) found.emplace_back(member, path->text());
+    }
+    return found;
   }
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
@@ -282,7 +310,8 @@ Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string
     if (scale >= info.scales.size()) return not_found("the volume has no such scale");
     node.type = NodeType::array;
     node.attributes = attributes_of(info, info.scales[scale]);
-    SHERD_TRY(spec, lowered(info, scale, volume).in_member("scales[" + std::to_string(scale) + "]"));
+    SHERD_TRY(spec,
+              lowered(info, {scale, volume, document.find("axes")}).in_member("scales[" + std::to_string(scale) + "]"));
     node.array = std::move(spec);
   }
   node.document = std::move(document);

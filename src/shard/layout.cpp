@@ -147,6 +147,18 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   return layout;
 }
 
+CodecSpec transpose(const std::vector<std::size_t>& order) {
+  Json list{Json::Array{}};
+  for (const std::size_t dimension : order) list.push_back(std::uint64_t{dimension});
+  return {.name = "transpose", .configuration = Json(Json::Object{{"order", std::move(list)}})};
+}
+
+std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = i;
+  return result;
+}
+
 // The chunks of a box, whose slots are in C order.
 class BoxIdCoding final : public IndexCoding {
  public:
@@ -253,26 +265,37 @@ Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t b
                  " takes more than " + std::to_string(most));
 }
 
+Result<void> ChunkLayout::check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const {
+  if (bytes > limits.chunk_bytes + limits.index_bytes)
+    return unsupported("an object of " + std::to_string(bytes) + " bytes exceeds the limit chunk_bytes");
+  return shard ? Result<void>() : check_encoded_size(shape, bytes);
+}
+
 Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                        const Scalar& fill, const Limits& limits) {
   return build_level(specs, {in, fill}, {table, limits});
 }
 
-// Nothing stands around such a shard, so its own chain is elements in C order.
+// Nothing but the order of the ids stands around such a shard, so its own chain is elements in C order.
 Result<ChunkLayout> ChunkLayout::build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
                                        const ChunkType& in, const Scalar& fill, const Limits& limits) {
-  const CodecSpec plain{.name = "bytes", .configuration = Json(Json::Object{{"endian", "little"}})};
+  std::vector<CodecSpec> around{{.name = "bytes", .configuration = Json(Json::Object{{"endian", "little"}})}};
+  std::vector<CodecSpec> inside(specs.begin(), specs.end());
+  if (!ids.order.empty()) {
+    around.insert(around.begin(), transpose(ids.order));
+    inside.insert(inside.begin(), transpose(inverse(ids.order)));
+  }
   ChunkLayout layout;
   layout.dtype = in.dtype;
   layout.fill = fill;
-  SHERD_TRY(chain, CodecChain::build({&plain, 1}, table, in, limits));
+  SHERD_TRY(chain, CodecChain::build(around, table, in, limits));
   layout.chain = std::move(chain);
   ShardLayout shard;
   shard.inner_shape = ids.chunk_shape;
   SHERD_TRY(format, Uint64Format::build(ids.sharding, table, limits));
   SHERD_TRY(morton, CompressedMorton::of(ids.grid));
   shard.index = IdIndex{std::move(format), std::move(morton)};
-  SHERD_TRY(inner, build_level(specs, {{in.dtype, ids.chunk_shape}, fill}, {table, limits, 1}));
+  SHERD_TRY(inner, build_level(inside, {{in.dtype, ids.chunk_shape}, fill}, {table, limits, 1}));
   shard.inner = std::make_unique<ChunkLayout>(std::move(inner));
   layout.shard = std::move(shard);
   return layout;

@@ -30,6 +30,7 @@ struct IdSharding {
   Shape chunk_shape;
   Shape grid;              ///< chunks a dimension of the array
   bool scattered = false;  ///< shards are no boxes of chunks: each chunk is an object of its own, whose key is its id
+  std::vector<std::size_t> order = {};  ///< the array's dimension of each of the grid's; empty: they are the same
 };
 
 /// The inside of a shard. Shapes are in the stored order of the chain around it.
@@ -77,11 +78,14 @@ struct ChunkLayout {
   /// Refuses, before they are read, more bytes than any encoding of a chunk of this shape takes. For layouts without
   /// a shard: one that is around a shard may hold any number of dead bytes.
   [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;
+  /// Refuses sizes that an object of this layout cannot have, or that are not to be read at once.
+  [[nodiscard]] Result<void> check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const;
 
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                    const Scalar& fill, const Limits& limits);
-  /// The same for an array whose chunks stand by id: `specs` are those of a chunk, `in.shape` is a shard's.
+  /// The same for an array whose chunks stand by id: `specs` are those of a chunk, `in.shape` is a shard's. Inside the
+  /// shard dimensions stand in the order of the ids.
   static Result<ChunkLayout> build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
                                    const ChunkType& in, const Scalar& fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.

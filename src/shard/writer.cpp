@@ -167,15 +167,16 @@ std::uint64_t ShardWriter::allocate(std::uint64_t length) {
   return std::exchange(end_, end_ + length);
 }
 
-void ShardWriter::begin(std::size_t number) {
-  std::unique_lock hold(mutex_);
-  advanced_.wait(hold, [&] { return abandoned_ || number < next_ + window_; });
+ShardWriter::Turn::Turn(ShardWriter& writer, std::size_t number) : writer_(writer), number_(number) {
+  std::unique_lock hold(writer_.mutex_);
+  writer_.advanced_.wait(hold, [&] { return writer_.abandoned_ || number_ < writer_.next_ + writer_.window_; });
 }
 
-void ShardWriter::abandon() noexcept {
-  const std::lock_guard hold(mutex_);
-  abandoned_ = true;
-  advanced_.notify_all();
+ShardWriter::Turn::~Turn() {
+  if (put_) return;
+  const std::lock_guard hold(writer_.mutex_);
+  writer_.abandoned_ = true;
+  writer_.advanced_.notify_all();
 }
 
 std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
@@ -198,22 +199,24 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
   return placed;
 }
 
-Result<void> ShardWriter::put(std::size_t number, EncodedBatch batch) {
+Result<void> ShardWriter::Turn::put(EncodedBatch batch) {
   std::vector<EncodedBatch> ready;
   std::vector<Placed> placed;
   {
-    const std::lock_guard hold(mutex_);
-    waiting_.emplace(number, std::move(batch));
-    while (!waiting_.empty() && waiting_.begin()->first == next_) {
-      ready.push_back(std::move(waiting_.begin()->second));
-      waiting_.erase(waiting_.begin());
-      const auto more = place(ready.back());
+    const std::lock_guard hold(writer_.mutex_);
+    auto& waiting = writer_.waiting_;
+    waiting.emplace(number_, std::move(batch));
+    while (!waiting.empty() && waiting.begin()->first == writer_.next_) {
+      ready.push_back(std::move(waiting.begin()->second));
+      waiting.erase(waiting.begin());
+      const auto more = writer_.place(ready.back());
       placed.insert(placed.end(), more.begin(), more.end());
-      ++next_;
+      ++writer_.next_;
     }
   }
-  if (!ready.empty()) advanced_.notify_all();
-  for (const auto& [offset, bytes] : placed) SHERD_TRY(to_->write(offset, bytes));
+  if (!ready.empty()) writer_.advanced_.notify_all();
+  for (const auto& [offset, bytes] : placed) SHERD_TRY(writer_.to_->write(offset, bytes));
+  put_ = true;
   return {};
 }
 

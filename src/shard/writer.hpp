@@ -43,7 +43,26 @@ struct OldShard {
 
 class ShardWriter {
  public:
-  /// Batches are numbered 0 … count-1. At most `window` of them are between begin() and the end of put().
+  /// A batch's turn to be encoded and put. Batches are numbered 0 … count-1; turns must be begun in that order. A turn
+  /// that ends without a batch gives up the whole shard: the others wait for its bytes and would do so for ever.
+  class Turn {
+   public:
+    /// Waits until batch `number` may be encoded. The writer must outlive it.
+    Turn(ShardWriter& writer, std::size_t number);
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn();
+    /// Takes the batch; thread-safe, in any order. Offsets follow the batches' numbers, so the bytes do not depend on
+    /// which thread was first.
+    Result<void> put(EncodedBatch batch);
+
+   private:
+    ShardWriter& writer_;
+    const std::size_t number_;
+    bool put_ = false;
+  };
+
+  /// At most `window` batches have their turn at once.
   /// No chunk of an old version is longer than `most_bytes`. The coding must outlive the writer.
   ShardWriter(const IndexCoding& coding, std::uint64_t most_bytes, std::size_t window);
 
@@ -63,13 +82,6 @@ class ShardWriter {
   /// index the coding encodes only what changes. Slots that are empty in old.index will be put or stay so.
   void start_amendment(ObjectWriter& to, const OldShard& old);
 
-  /// Waits until batch `number` may be encoded. Batches must be begun in order.
-  void begin(std::size_t number);
-  /// Takes a batch; thread-safe, in any order. Offsets follow the batches' numbers, so the bytes do not depend on
-  /// which thread was first.
-  Result<void> put(std::size_t number, EncodedBatch batch);
-  /// Gives up: nobody waits any longer.
-  void abandon() noexcept;
   /// Writes the index; false where no slot of a whole shard is occupied, so that there is to be no object.
   Result<bool> finish();
   /// Where the shard ends so far, with the index once that is written.

@@ -15,6 +15,7 @@
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd {
 namespace {
@@ -24,10 +25,6 @@ constexpr std::size_t kBatch = 256;        // objects under way
 
 std::string described(const Error& error) {
   return error.member().empty() ? error.message() : "'" + error.member() + "': " + error.message();
-}
-
-std::string_view document_code(const Error& error) {
-  return error.code() == ErrorCode::unsupported ? "document_unsupported" : "document_corrupt";
 }
 
 // Whether elements whose bytes have an order are stored without a word about it: structs may be.
@@ -115,6 +112,7 @@ class TreeCheck {
     Kind kind = Kind::unknown;
     Listing* listing = member.listing;
     std::optional<Array> array;
+    Json group_document;
     if (!document) {
       SHERD_TRY(findings.failed(document.error(), document_code(document.error()), {}));
       ++report_.documents;
@@ -124,6 +122,7 @@ class TreeCheck {
     } else {
       report_.documents += (*document)->implicit ? 0 : 1;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
+      if (kind == Kind::group) group_document = (*document)->document;
       compare(member, (*document)->document);
       if (const auto& spec = (*document)->array; spec && lacks_byte_order(spec->codecs, root_.codecs(), spec->dtype))
         findings.warning(
@@ -136,9 +135,27 @@ class TreeCheck {
         SHERD_TRY(open_array(path, *std::move(*document), array, findings));
     }
     merge(findings);
+    if (kind == Kind::group) SHERD_TRY(references(path, group_document));
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
     return members({path, kind == Kind::group, listing}, found);
+  }
+
+  // Collections of objects to which a group's document refers; they are no members.
+  Result<void> references(const std::string& path, const Json& document) {
+    for (const auto& [member, key] : format_.references(document)) {
+      if (const auto leads = neuroglancer::path_below(path, key)) referred_.insert(*leads);
+      SHERD_TRY(check_reference(
+          {.store = root_.store, .path = path, .codecs = root_.tables.precomputed_codecs, .config = root_.config},
+          {member, key}, options_.data, report_));
+    }
+    return {};
+  }
+
+  // Whether something that was referred to stands there or below.
+  [[nodiscard]] bool is_referred_to(const std::string& path) const {
+    const auto next = referred_.lower_bound(path);
+    return next != referred_.end() && (*next == path || next->starts_with(path + "/"));
   }
 
   Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array,
@@ -189,6 +206,7 @@ class TreeCheck {
         continue;
       }
       for (const std::string& name : listing->prefixes) {
+        if (is_referred_to(prefix + name)) continue;
         if (format_.check_name(name))
           names.insert(name);
         else if (group.expected && !is_ours(name))
@@ -320,13 +338,7 @@ class TreeCheck {
     return {};
   }
 
-  void merge(Findings& findings) {
-    report_.shards += findings.counts.shards;
-    report_.chunks += findings.counts.chunks;
-    report_.live_bytes += findings.counts.live_bytes;
-    report_.dead_bytes += findings.counts.dead_bytes;
-    for (Fault& fault : findings.take_faults()) report_.faults.push_back(std::move(fault));
-  }
+  void merge(Findings& findings) { add_findings(report_, findings); }
 
   const NodePlace& root_;
   const CheckOptions& options_;
@@ -335,6 +347,7 @@ class TreeCheck {
   Budget budget_;
   CheckReport report_;
   std::deque<Listing> listings_;
+  std::set<std::string> referred_;  // paths of collections of objects
   std::atomic<std::uint64_t> checked_bytes_{0};
   std::uint64_t listed_bytes_ = 0;
 };
@@ -342,6 +355,18 @@ class TreeCheck {
 Json number_or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(); }
 
 }  // namespace
+
+std::string_view document_code(const Error& error) {
+  return error.code() == ErrorCode::unsupported ? "document_unsupported" : "document_corrupt";
+}
+
+void add_findings(CheckReport& report, Findings& findings) {
+  report.shards += findings.counts.shards;
+  report.chunks += findings.counts.chunks;
+  report.live_bytes += findings.counts.live_bytes;
+  report.dead_bytes += findings.counts.dead_bytes;
+  for (Fault& fault : findings.take_faults()) report.faults.push_back(std::move(fault));
+}
 
 void Findings::add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message) {
   const std::lock_guard hold(mutex_);

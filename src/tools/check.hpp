@@ -8,12 +8,25 @@
 
 #include "array/core.hpp"
 #include "base/pool.hpp"
+#include "precomputed/collection.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd {
 
 /// Checks the node at `place`, whose format knows it, and all below it.
 Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options);
+/// Checks the collection of objects at a place, and the segment properties to which it refers. Whether there is one,
+/// sound or not.
+Result<bool> check_collection(const neuroglancer::Collection::State::Place& place, bool data, CheckReport& report);
+/// The same for what a member of the info document in `from` leads to, by a relative path.
+struct Reference {
+  std::string member, path;
+};
+Result<void> check_reference(const neuroglancer::Collection::State::Place& from, const Reference& reference, bool data,
+                             CheckReport& report);
+
+/// The fault of a document that could not be read or lowered.
+[[nodiscard]] std::string_view document_code(const Error& error);
 
 /// Where in an object a fault is.
 struct FaultPlace {
@@ -34,6 +47,8 @@ class Findings {
   /// (out of memory, interrupted) is given back.
   Result<void> failed(Error error, std::string_view code, const FaultPlace& at);
 
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+
   /// Counters; not guarded.
   CheckReport counts;
   /// The faults by offset, with a last one that says how many were left out. Ends the findings.
@@ -46,6 +61,15 @@ class Findings {
   std::mutex mutex_;
   std::vector<Fault> faults_;
   std::uint64_t left_out_ = 0;
+};
+
+/// Ends the findings.
+void add_findings(CheckReport& report, Findings& findings);
+
+/// A slot's bytes, relative to the source in which they stand.
+struct FoundChunk {
+  Extent extent;
+  std::uint64_t slot;
 };
 
 /// Looks at the stored chunks of one array.
@@ -61,11 +85,8 @@ class ObjectCheck {
 
  private:
   struct Spot;
-  struct Found;
-  struct Lists;
+  using Found = FoundChunk;
   Result<void> scattered(const std::string& key, Findings& to) const;
-  Result<bool> take_list(std::uint64_t minishard, const MinishardIndex& list, Lists& lists, Findings& to) const;
-  static bool reaches_into(std::span<const Extent> lists, const Found& chunk, Findings& to);
   Result<void> chunk(const Spot& spot, Findings& to) const;
   Result<void> opaque(const Spot& spot, Findings& to) const;
   Result<void> shard(const Spot& spot, Findings& to) const;

@@ -30,10 +30,4 @@ struct ObjectCheck::Spot {
   [[nodiscard]] std::string inside() const { return slot ? within + "slot " + std::to_string(*slot) + ": " : within; }
 };
 
-// A slot's bytes, relative to the source.
-struct ObjectCheck::Found {
-  Extent extent;
-  std::uint64_t slot;
-};
-
 }  // namespace sherd

@@ -26,13 +26,6 @@ namespace {
 // What another attempt can go on from; any other failure would only come again.
 bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
 
-struct NodeCopy {
-  std::string path;  ///< below the root of the copy
-  NodeDocument document;
-  std::string text;
-  std::optional<ArrayCopy> array;
-};
-
 class TreeCopy {
  public:
   TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
@@ -43,8 +36,7 @@ class TreeCopy {
         new_format_(*destination.format) {}
 
   Result<CopyReport> run() {
-    SHERD_TRY(in_store(plan(""), source_.store->url()));
-    SHERD_TRY(check_ranks());
+    SHERD_TRY(in_store(plan_all(), source_.store->url()));
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
       if (node.text.empty()) node.text = new_format_.text(node.document.document);
@@ -85,13 +77,22 @@ class TreeCopy {
   // Makes what is not there yet, the root's document last.
   Result<void> make(const NodePlace& root) {
     for (NodeCopy& node : nodes_) {
-      if (!node.array) continue;
+      if (node.document.type != NodeType::array) continue;
       SHERD_TRY(destination, make_array(at(root, node.path), node.document));
-      node.array->destination = std::move(destination);
-      SHERD_TRY(copy_objects(*node.array));
+      if (node.reduced) {
+        const NodeCopy& finer = nodes_[node.reduced->node];
+        SHERD_TRY(source, make_array(at(root, finer.path), finer.document));
+        SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination), node.reduced->how));
+        total_ += reduced.bytes;
+        SHERD_TRY(copy_objects(reduced));
+      } else {
+        node.array->destination = std::move(destination);
+        SHERD_TRY(copy_objects(*node.array));
+      }
     }
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
       const NodePlace place = at(root, node->path);
       const std::string key = key_of(*node);
       SHERD_TRY(stands, has_text(*place.store, key, node->text));
@@ -122,6 +123,21 @@ class TreeCopy {
     NodePlace place = root;
     place.path = join_path(root.path, path);
     return place;
+  }
+
+  Result<void> plan_all() {
+    if (!is_image_copy(source_, destination_, options_)) {
+      SHERD_TRY(refuse_volume_options(options_));
+      if (!options_.axes.empty())
+        return std::move(invalid_argument("are of images, and this copy leaves arrays as they are")).in_member("axes");
+      SHERD_TRY(plan(""));
+      return check_ranks();
+    }
+    SHERD_TRY(nodes, plan_image(source_, destination_, options_));
+    nodes_ = std::move(nodes);
+    for (const NodeCopy& node : nodes_)
+      if (node.array) total_ += node.array->bytes;
+    return {};
   }
 
   Result<void> plan(const std::string& path) {
@@ -172,9 +188,8 @@ class TreeCopy {
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
-      SHERD_TRY(fresh, new_document(std::move(spec), node.document.attributes));
-      SHERD_TRY(lowered, new_format_.lower(std::move(fresh), to.config.limits));
-      node.document = std::move(lowered);
+      SHERD_TRY(fresh, new_node(destination_, std::move(spec), node.document.attributes));
+      node.document = std::move(fresh);
       node.text.clear();
     } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
       SHERD_TRY(changed, format_.with_chunks(node.document.document, spec));
@@ -191,14 +206,6 @@ class TreeCopy {
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
-
-  // Keys stay alike as far as the other format lets them: what they begin with is its own.
-  [[nodiscard]] Result<Json> new_document(ArraySpec spec, const Json& attributes) const {
-    complete_codecs(spec.codecs, destination_.codecs(), spec.dtype);
-    spec.keys = KeyEncoding{.separator = spec.keys.separator};
-    spec.attributes = attributes;
-    return new_format_.array_document(spec);
-  }
 
   Result<void> check_ranks() const {
     if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
@@ -240,6 +247,10 @@ class TreeCopy {
     json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(all))));
     json.set("chunk_order", static_cast<std::uint64_t>(options_.config.chunk_order));
     json.set("write_empty_chunks", options_.config.write_empty_chunks);
+    if (const auto& pyramid = options_.pyramid) {
+      json.set("pyramid", pyramid->method == Pyramid::Method::mean ? "mean" : "mode");
+      json.set("ignore_zero", pyramid->ignore_zero);
+    }
     return json.dump(2);
   }
 
@@ -291,7 +302,7 @@ class TreeCopy {
 
   [[nodiscard]] CopyReport report() const {
     CopyReport report;
-    for (const NodeCopy& node : nodes_) ++(node.array ? report.arrays : report.groups);
+    for (const NodeCopy& node : nodes_) ++(node.document.type == NodeType::array ? report.arrays : report.groups);
     report.shards = counts_.written;
     report.shards_skipped = counts_.skipped;
     report.chunks_moved = counts_.moved;

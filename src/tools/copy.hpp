@@ -14,17 +14,9 @@
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
 #include "sherd/tools.hpp"
+#include "tools/reduce.hpp"
 
 namespace sherd {
-
-/// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
-Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
-
-/// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
-/// any.
-Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options);
-/// Whether its last chunks end where the array does.
-bool is_clipped(const Array::State& state);
 
 /// How the chunks of an array get to the copy.
 enum class CopyWay : std::uint8_t {
@@ -44,9 +36,46 @@ struct ArrayCopy {
       stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
   std::uint64_t bytes = 0;             ///< elements of those objects
+  /// What is missing in the source is something else in the destination, so that all is made.
+  bool everything = false;
+  std::optional<Reduction> reduction = {};  ///< of the source's elements
 };
 /// Lists what is stored of the source.
-Result<ArrayCopy> plan_copy(Array source, Array destination);
+Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction = {});
+
+/// What a node of a copy is made of: the one before it, in half its resolution.
+struct ReducedFrom {
+  std::size_t node;
+  Reduction how;
+};
+/// One node of a copy.
+struct NodeCopy {
+  std::string path;  ///< below the root of the copy
+  NodeDocument document;
+  std::string text = {};
+  std::optional<ArrayCopy> array = {};
+  std::optional<ReducedFrom> reduced = {};
+};
+
+/// Whether a copy is one of an image, as a whole, rather than of nodes one by one.
+bool is_image_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+/// invalid_argument where something is asked for that a copy of arrays cannot have.
+Result<void> refuse_volume_options(const CopyOptions& options);
+/// The nodes of such a copy, groups before their members.
+Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
+                                         const CopyOptions& options);
+/// The document of a new array, as the destination's format lays it out. Keys stay alike as far as the format lets
+/// them: what they begin with is its own.
+Result<NodeDocument> new_node(const NodePlace& destination, ArraySpec spec, const Json& attributes);
+
+/// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
+Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+
+/// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
+/// any.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options);
+/// Whether its last chunks end where the array does.
+bool is_clipped(const Array::State& state);
 
 /// What one call has to work with.
 struct CopyShares {
@@ -58,9 +87,9 @@ struct CopyShares {
 };
 CopyShares share_memory(const ArrayCopy& task, const Config& config);
 
-/// Stored chunks of a source as boxes of elements.
+/// Stored chunks of a source, and what becomes of them.
 struct SourceLeaf {
-  Box box;             ///< of the array; may reach beyond it
+  Box box;             ///< of the copy, into which it goes; may reach beyond it
   Extent extent;       ///< inside the object
   std::size_t object;  ///< see LeafFinder::objects
 };
@@ -73,6 +102,7 @@ class LeafFinder {
   };
   using Visit = std::function<Result<bool>(const SourceLeaf&)>;
 
+  /// The box is one of the copy.
   LeafFinder(const ArrayCopy& task, Box box);
   /// Calls `visit` for every chunk until it gives false. A shard that can only be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
@@ -150,6 +180,7 @@ class ObjectCopy {
   Result<EncodedBatch> encode_one_slot(const Slots& all, const Slot& slot);
   [[nodiscard]] static std::uint64_t stored_bytes(std::span<const Slot> slots);
   [[nodiscard]] std::uint64_t bytes_of(const Slots& all, std::span<const Slot> slots) const;
+  Result<void> read_elements(const Box& box, std::byte* to, VarBytesArena& arena);
   Result<WriteSource> read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena);
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);

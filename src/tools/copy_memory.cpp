@@ -18,7 +18,8 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
     return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
   };
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to), kLeast});
+  const std::uint64_t finer = task.reduction ? task.reduction->most() : 0;  // elements that one is made of
+  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
   const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
   const Shape shape = to.shape();
   Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
@@ -32,7 +33,7 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   shares.config.threads = static_cast<unsigned>(threads);
   shares.lanes =
       task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
-  shares.box_bytes = budget / 4 / shares.lanes;
+  shares.box_bytes = budget / 4 / shares.lanes / (1 + finer);
   shares.reading = budget / 4 / shares.lanes;
   shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
   return shares;

@@ -122,14 +122,11 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
     const auto share = under_way_.take(bytes);
     SHERD_TRY(parallel_for(last - first, shares_.config, [&](std::size_t i) -> Result<void> {
       const std::size_t number = first + i;
-      writer.begin(number);
-      BatchGuard guard(writer);
+      ShardWriter::Turn turn(writer, number);
       const auto part = batches[number].slots;
       auto batch = part.front().edge ? encode_one_slot(all, part.front()) : fetch(part, finder);
       if (!batch) return std::move(batch).error();
-      SHERD_TRY(writer.put(number, *std::move(batch)));
-      guard.done();
-      return {};
+      return turn.put(*std::move(batch));
     }));
     first = last;
   }

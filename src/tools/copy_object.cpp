@@ -90,21 +90,21 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box);
   const bool variable = to_.dtype.is_variable();
-  bool is_stored = false;
+  bool is_stored = task_.everything;
   std::uint64_t stored = 0;
-  SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
-    is_stored = true;
-    stored += leaf.extent.length;
-    return variable;
-  }));
+  if (!is_stored || variable)
+    SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
+      is_stored = true;
+      stored += leaf.extent.length;
+      return variable;
+    }));
   if (!is_stored) return {};
   const std::uint64_t bytes = *element_count(at.valid) * to_.dtype.size();
   const auto share = under_way_.take(variable ? text_.decoded(bytes, stored) : bytes);
   Buffer elements;
   VarBytesArena arena;
   SHERD_TRY(elements.resize(bytes));
-  SHERD_TRY(in_store(source_.read(box, AnyView::dense(elements.data(), to_.dtype, at.valid), &arena),
-                     source_.store()->url()));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   if (variable) text_.met(stored, elements.span());
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
@@ -129,7 +129,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
   std::vector<bool> seen(*element_count(all.grid), false);
   LeafFinder finder(task_, {begin, all.at.valid});
   std::vector<Slot> slots;
-  SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
+  const auto touch = [&](const SourceLeaf& leaf) -> Result<bool> {
     Shape first(rank), last(rank);
     for (std::size_t j = 0; j < rank; ++j) {
       const std::size_t d = all.permutation[j];
@@ -155,7 +155,12 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
       }
       if (j == 0) return true;
     }
-  }));
+  };
+  if (task_.everything) {
+    SHERD_TRY(touch({{begin, all.at.valid}, {}, 0}));
+  } else {
+    SHERD_TRY(finder.visit(touch));
+  }
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
   std::size_t kept = 0;
   for (const Slot& slot : slots) {
@@ -212,6 +217,17 @@ std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots
   return to_.dtype.is_variable() ? text_.decoded(bytes, stored_bytes(slots)) : bytes;
 }
 
+// What a box of the copy holds, dense.
+Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
+  const std::string& url = source_.store()->url();
+  if (!task_.reduction) return in_store(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena), url);
+  const Box finer = task_.reduction->made_of(box, source_.shape());
+  Buffer elements;
+  SHERD_TRY(elements.resize(*element_count(finer.shape) * to_.dtype.size()));
+  SHERD_TRY(in_store(source_.read(finer, AnyView::dense(elements.data(), to_.dtype, finer.shape), &arena), url));
+  return reduce(*task_.reduction, to_.dtype, {finer, elements.data()}, {box, to}, shares_.config);
+}
+
 // The elements around some slots, strides in stored order.
 Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena) {
   const Box stored = all.elements(cells);
@@ -222,8 +238,7 @@ Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buf
     box.shape[all.permutation[j]] = stored.shape[j];
   }
   SHERD_TRY(elements.resize(*element_count(box.shape) * to_.dtype.size()));
-  SHERD_TRY(in_store(source_.read(box, AnyView::dense(elements.data(), to_.dtype, box.shape), &arena),
-                     source_.store()->url()));
+  SHERD_TRY(read_elements(box, elements.data(), arena));
   const WriteSource natural{elements.data(), chunk_strides(box.shape, to_.dtype.size())};
   return natural.permuted(all.permutation, false);
 }
@@ -254,13 +269,10 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
   const std::size_t count = ceil_div(slots.size(), batch);
   const std::size_t base = std::exchange(batches, batches + count);
   return parallel_for(count, shares_.config, [&](std::size_t i) -> Result<void> {
-    writer.begin(base + i);
-    BatchGuard guard(writer);
+    ShardWriter::Turn turn(writer, base + i);
     SHERD_TRY(encoded,
               encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
-    SHERD_TRY(writer.put(base + i, std::move(encoded)));
-    guard.done();
-    return {};
+    return turn.put(std::move(encoded));
   });
 }
 

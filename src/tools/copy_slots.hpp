@@ -13,21 +13,6 @@ namespace sherd {
 /// Encoded bytes that are put into a shard at one time.
 inline constexpr std::uint64_t kCopyBatchBytes = std::uint64_t{1} << 20;
 
-/// Gives a batch up unless it has been put, so that no other waits for it for ever.
-class BatchGuard {
- public:
-  explicit BatchGuard(ShardWriter& writer) : writer_(&writer) {}
-  BatchGuard(const BatchGuard&) = delete;
-  BatchGuard& operator=(const BatchGuard&) = delete;
-  ~BatchGuard() {
-    if (writer_ != nullptr) writer_->abandon();
-  }
-  void done() noexcept { writer_ = nullptr; }
-
- private:
-  ShardWriter* writer_;
-};
-
 struct ObjectCopy::Slot {
   std::uint64_t order;
   std::uint64_t slot;

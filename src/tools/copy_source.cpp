@@ -1,6 +1,7 @@
 // What a source has stored, and where: a listing gives the objects, indices give the chunks inside. Only what meets
 // the box in question is looked at, so that one chunk in a huge array costs one chunk's work.
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -114,22 +115,26 @@ void sort_unique(std::vector<std::uint64_t>& numbers) {
 
 }  // namespace
 
-Result<ArrayCopy> plan_copy(Array source, Array destination) {
-  ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, false, {}, {}, 0};
+Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction) {
+  ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, false, {}, {}};
   const Array::State& from = plan.source.state();
   const Array::State& to = plan.destination.state();
-  plan.way = copy_way(from, to);
+  plan.reduction = std::move(reduction);
+  plan.everything = !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes()) && !from.dtype.is_variable();
+  if (!plan.reduction && !plan.everything) plan.way = copy_way(from, to);
   plan.clips = is_clipped(from) != is_clipped(to);
   const Shape shape = from.shape();
   const Shape count = from.grid.count(shape);
-  const Shape to_count = to.grid.count(shape);
+  const Shape to_shape = to.shape();
+  const Shape to_count = to.grid.count(to_shape);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
   SHERD_TRY(for_each_stored(from, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
       if (cell[d] >= count[d]) return {};
     plan.stored.push_back(ravel(cell, count));
-    if (plan.way == CopyWay::whole) return {};
-    const Box box{from.grid.cell_begin(cell), from.valid_shape(cell, shape)};
+    if (plan.way == CopyWay::whole || plan.everything) return {};
+    Box box{from.grid.cell_begin(cell), from.valid_shape(cell, shape)};
+    if (plan.reduction) box = plan.reduction->goes_into(box);
     SHERD_TRY(for_each_cell(cells_of(to.grid, box), [&](const Shape& target) -> Result<bool> {
       plan.objects.push_back(ravel(target, to_count));
       return true;
@@ -141,14 +146,20 @@ Result<ArrayCopy> plan_copy(Array source, Array destination) {
   }));
   sort_unique(plan.stored);
   if (plan.way == CopyWay::whole) plan.objects = plan.stored;
+  if (plan.everything) {
+    plan.objects.resize(element_count(to_count).value_or(0));
+    std::iota(plan.objects.begin(), plan.objects.end(), std::uint64_t{0});
+  }
   sort_unique(plan.objects);
   for (const auto number : plan.objects)
-    plan.bytes += element_count(to.valid_shape(unravel(number, to_count), shape)).value_or(0) * to.dtype.size();
+    plan.bytes += element_count(to.valid_shape(unravel(number, to_count), to_shape)).value_or(0) * to.dtype.size();
   return plan;
 }
 
 LeafFinder::LeafFinder(const ArrayCopy& task, Box box)
-    : task_(task), state_(task.source.state()), box_(std::move(box)) {}
+    : task_(task),
+      state_(task.source.state()),
+      box_(task.reduction ? task.reduction->made_of(box, state_.shape()) : std::move(box)) {}
 
 Result<void> LeafFinder::visit(const Visit& visit) {
   if (is_empty(box_)) return {};
@@ -197,6 +208,7 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
                        [&](const Shape& origin, const Shape& leaf, Extent where) {
                          SourceLeaf found{{begin, leaf}, where, object};
                          for (std::size_t d = 0; d < origin.size(); ++d) found.box.origin[d] += origin[d];
+                         if (task_.reduction) found.box = task_.reduction->goes_into(found.box);
                          return visit(found);
                        });
   };

@@ -1,18 +1,15 @@
 // How much memory a call takes beside the caller's own: what a child process grows by at its largest, layout by layout,
 // against the budget it was given.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sherd/sherd.hpp"
-#include "tests/memory.hpp"
+#include "tests/child.hpp"
 #include "tests/store/temp_dir.hpp"
 
 #if SHERD_MEASURES_MEMORY
@@ -43,34 +40,8 @@ std::vector<std::uint16_t> steps(std::size_t count) {
 
 class MemoryBudget : public ::testing::Test {
  protected:
-  // What a child grows by that opens the array so and does this with it; `prepare` is its own memory.
-  static std::uint64_t growth(const std::function<std::function<void()>()>& prepare) {
-    int ends[2];
-    if (::pipe(ends) != 0) return ~std::uint64_t{0};
-    const pid_t child = ::fork();
-    if (child == 0) {
-      std::uint64_t grown = ~std::uint64_t{0};
-      try {
-        const auto act = prepare();
-        const std::uint64_t before = memory_field("VmRSS");
-        act();
-        grown = memory_field("VmHWM") - before;
-      } catch (const std::exception& thrown) {
-        std::cerr << thrown.what() << '\n';
-      }
-      ::_exit(::write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
-    }
-    ::close(ends[1]);
-    std::uint64_t grown = ~std::uint64_t{0};
-    if (::read(ends[0], &grown, sizeof grown) != sizeof grown) grown = ~std::uint64_t{0};
-    ::close(ends[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status == 0 ? grown : ~std::uint64_t{0};
-  }
-
   static std::uint64_t reading(const std::string& path, const Config& config) {
-    return growth([&] {
+    return growth_in_child([&] {
       const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
       const auto array = std::make_shared<Array>(open_array(path, {.config = config}).value());
       return [=] { array->read(Box{{0, 0}, {kRows, kColumns}}, std::span(*into)).value(); };
@@ -78,7 +49,7 @@ class MemoryBudget : public ::testing::Test {
   }
   static std::uint64_t writing(const std::string& path, const Config& config, const Box& box,
                                const std::vector<std::uint16_t>& values) {
-    return growth([&] {
+    return growth_in_child([&] {
       const auto array = std::make_shared<Array>(open_array(path, {.writable = true, .config = config}).value());
       return [=, &values] { array->write(box, std::span(values).first(*element_count(box.shape))).value(); };
     });
@@ -201,7 +172,7 @@ TEST_F(MemoryBudget, BoundsWhatIsCutOffWhenAnArrayShrinks) {
         .value()
         .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
         .value();
-    const std::uint64_t grown = growth([&] {
+    const std::uint64_t grown = growth_in_child([&] {
       const auto array =
           std::make_shared<Array>(open_array(folder_ / "a", {.writable = true, .config = with_budget(bytes)}).value());
       return [=] { array->resize({kRows / 2, kColumns}).value(); };
@@ -220,7 +191,7 @@ TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
   std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
   array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value();
   const std::uint64_t result = kCount * (text.size() + 4);
-  const std::uint64_t grown = growth([&] {
+  const std::uint64_t grown = growth_in_child([&] {
     const auto into = std::make_shared<std::vector<VarBytes>>(values);
     const auto arena = std::make_shared<VarBytesArena>();
     const auto small = std::make_shared<Array>(array.with_config(with_budget(bytes)));

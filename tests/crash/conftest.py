@@ -1,11 +1,7 @@
 import os
-import pathlib
 import shutil
-import sys
 
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 
 @pytest.fixture(scope="session", autouse=True)

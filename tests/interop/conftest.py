@@ -1,9 +1,5 @@
-import pathlib
-import sys
 
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 
 @pytest.fixture

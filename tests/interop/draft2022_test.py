@@ -96,8 +96,8 @@ def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
 def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
     store = unpack(case, tmp_path)
     expected = sherd.open_array(store, path=MANIFESTS[case.split("/")[0]]["cases"][case.split("/")[1]]["path"] or "")
-    sherd.copy(store, tmp_path / "new.zarr", format="zarr3")
-    sherd.copy(tmp_path / "new.zarr", tmp_path / "old.zarr", format="draft2022")
+    sherd.copy(store, tmp_path / "new.zarr", to="zarr3")
+    sherd.copy(tmp_path / "new.zarr", tmp_path / "old.zarr", to="draft2022")
     for name in ("new.zarr", "old.zarr"):
         array = sherd.open_array(tmp_path / name, path=expected.path)
         assert array.format == ("zarr3" if name == "new.zarr" else "draft2022")
@@ -227,8 +227,8 @@ def test_shards_move_to_zarr_v3_and_back_without_decoding_a_chunk(levels, zarr2,
     document = json.loads((tmp_path / "s/meta/root/c1/abc.array.json").read_text())
     assert document["fill_value"] is None and document["chunk_memory_layout"] == "F" and document["data_type"] == ">i4"
     with sherd.record() as log:
-        sherd.copy(tmp_path / "s", tmp_path / "v3", format="zarr3")
-        sherd.copy(tmp_path / "v3", tmp_path / "back", format="draft2022")
+        sherd.copy(tmp_path / "s", tmp_path / "v3", to="zarr3")
+        sherd.copy(tmp_path / "v3", tmp_path / "back", to="draft2022")
     assert log.stats["chunks_decoded"] == log.stats["chunks_encoded"] == 0
     assert sherd.open_array(tmp_path / "v3", path="c1/abc").format == "zarr3"
     assert (sherd.open_array(tmp_path / "v3", path="c1/abc")[...] == VALUES).all()

@@ -14,6 +14,7 @@ import pytest
 from sherd.neuroglancer import ShardedStore
 
 from lacking import lacking
+from shardings import sharding
 
 LAST = 2**64 - 1
 HASHES = ("identity", "murmurhash3_x86_128")
@@ -21,12 +22,7 @@ ENCODINGS = ("raw", "gzip")
 BITS = [(0, 0, 0), (0, 3, 0), (2, 0, 3), (9, 4, 2), (1, 5, 7), (63, 0, 64), (20, 2, 5)]  # preshift, minishard, shard
 
 
-def sharding(preshift=0, minishard=0, shard=0, *, hash="identity", index="raw", data="raw"):
-    return {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": preshift, "hash": hash,
-            "minishard_bits": minishard, "shard_bits": shard, "minishard_index_encoding": index, "data_encoding": data}
-
-
-SHARDINGS = [sharding(*bits, hash=hash, index=index, data=data)
+SHARDINGS = [sharding(hash, bits, index, data)
              for bits, hash, index, data in itertools.product(BITS, HASHES, ENCODINGS, ENCODINGS)]
 NAMES = ["-".join(str(value) for value in list(each.values())[1:]) for each in SHARDINGS]
 
@@ -167,7 +163,7 @@ def test_what_cloud_volume_writes_is_read_and_changed(cloudvolume, parameters, t
 
 
 def test_the_last_id_goes_where_cloud_volume_puts_it(cloudvolume, tmp_path):
-    parameters = sharding(63, 0, 64)
+    parameters = sharding(bits=(63, 0, 64))
     peer = cloudvolume(tmp_path / "theirs", parameters)
     place = peer.spec.compute_shard_location(LAST)
     assert (place.shard_number, int(place.minishard_number)) == ("0000000000000001", 0)
@@ -179,7 +175,7 @@ def test_the_last_id_goes_where_cloud_volume_puts_it(cloudvolume, tmp_path):
 
 def test_preshift_64_routes_every_id_to_the_hash_of_0(tensorstore, tmp_path):
     for hash in HASHES:
-        parameters = sharding(64, 3, 5, hash=hash)
+        parameters = sharding(hash, (64, 3, 5))
         ours = ShardedStore(tmp_path / hash, parameters, mode="r+")
         ours.put_many({0: b"none", 17: b"some", LAST: b"all"})
         assert len(list((tmp_path / hash).iterdir())) == 1

@@ -10,19 +10,14 @@ import sherd
 from sherd.neuroglancer import create_precomputed
 
 from lacking import lacking
+from shardings import sharding
 
 SIZE, CHUNK, OFFSET = (70, 50, 33), (16, 16, 8), (-3, 7, 0)
 PARTS = [np.s_[0:70, 0:50, 0:33], np.s_[5:41, 16:32, 3:30], np.s_[64:70, 48:50, 32:33], np.s_[16:32, 0:16, 8:16]]
 
 
-def sharding(preshift, minishard, shard, hash, encoding):
-    return {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": preshift, "hash": hash,
-            "minishard_bits": minishard, "shard_bits": shard, "minishard_index_encoding": encoding,
-            "data_encoding": encoding}
-
-
 # A grid of 5x4x5 chunks has codes of 8 bits.
-SHARDINGS = [sharding(*bits, hash, encoding)
+SHARDINGS = [sharding(hash, bits, encoding, encoding)
              for bits, hash in [((0, 2, 2), "murmurhash3_x86_128"), ((2, 0, 5), "murmurhash3_x86_128"),
                                 ((1, 1, 2), "identity"), ((0, 0, 3), "identity")]
              for encoding in ("raw", "gzip")]

@@ -10,23 +10,12 @@ import pytest
 from sherd import neuroglancer as ng
 
 from lacking import lacking
+from shardings import sharding
 
 HASHES = ["identity", "murmurhash3_x86_128"]
 ENCODINGS = ["raw", "gzip"]
 BITS = [(0, 0, 0), (0, 3, 0), (0, 0, 3), (2, 2, 5), (58, 4, 2), (0, 10, 1), (63, 0, 64), (0, 5, 59)]
 CELLS = [*itertools.product(HASHES, ENCODINGS, ENCODINGS, BITS)]
-
-
-def sharding(hash, index, data, bits):
-    return {
-        "@type": "neuroglancer_uint64_sharded_v1",
-        "hash": hash,
-        "preshift_bits": bits[0],
-        "minishard_bits": bits[1],
-        "shard_bits": bits[2],
-        "minishard_index_encoding": index,
-        "data_encoding": data,
-    }
 
 
 def some_values(bits):
@@ -95,7 +84,7 @@ def tensorstore_reads(tensorstore, folder, parameters, ids):
 
 @pytest.mark.parametrize(("hash", "index", "data", "bits"), CELLS)
 def test_every_value_is_found(cloudvolume, tensorstore, tmp_path, hash, index, data, bits):
-    parameters = sharding(hash, index, data, bits)
+    parameters = sharding(hash, bits, index, data)
     values = some_values(bits)
     items = list(values.items())
     random.Random(1).shuffle(items)
@@ -108,7 +97,7 @@ def test_every_value_is_found(cloudvolume, tensorstore, tmp_path, hash, index, d
 
 def test_a_shift_by_all_bits_leaves_one_place(tensorstore, tmp_path):
     """cloud-volume takes preshift_bits up to 63."""
-    parameters = sharding("murmurhash3_x86_128", "raw", "raw", (64, 3, 2))
+    parameters = sharding("murmurhash3_x86_128", (64, 3, 2))
     values = some_values((64, 3, 2))
     ng.build(tmp_path, parameters, values.items())
     assert len(list(tmp_path.iterdir())) == 1
@@ -116,7 +105,7 @@ def test_a_shift_by_all_bits_leaves_one_place(tensorstore, tmp_path):
 
 
 def test_shards_of_several_sections_are_read(cloudvolume, tensorstore, tmp_path):
-    parameters = sharding("murmurhash3_x86_128", "gzip", "raw", (0, 9, 0))
+    parameters = sharding("murmurhash3_x86_128", (0, 9, 0), "gzip")
     values = {each * 0x9E3779B97F4A7C15 % 2**64: each.to_bytes(3, "little") for each in range(40000)}
     ng.build(tmp_path, parameters, values.items(), memory="8MiB")
     assert cloud_volume_reads(cloudvolume, tmp_path, parameters, list(values)) == values

@@ -24,6 +24,7 @@ import pytest
 import sherd
 
 from lacking import lacking
+from shardings import sharding
 
 OFFSET = (-3, 7, 0)
 SIZE = (37, 29, 11)
@@ -33,17 +34,11 @@ WHOLE = (slice(None),) * 4
 RESOLUTION = [4, 4.5, 40]
 
 
-def sharding(bits, hash="identity", index="raw", data="raw"):
-    preshift, minishard, shard = bits
-    return {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": preshift, "hash": hash,
-            "minishard_bits": minishard, "shard_bits": shard, "minishard_index_encoding": index, "data_encoding": data}
-
-
 SHARDINGS = {
     "unsharded": None,
-    "raw": sharding((1, 1, 3)),
-    "gzip": sharding((2, 1, 2), index="gzip", data="gzip"),
-    "one hashed shard": sharding((2, 3, 0), "murmurhash3_x86_128", index="gzip"),
+    "raw": sharding(bits=(1, 1, 3)),
+    "gzip": sharding(bits=(2, 1, 2), index="gzip", data="gzip"),
+    "one hashed shard": sharding("murmurhash3_x86_128", (2, 3, 0), index="gzip"),
 }
 INTEGERS = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32")
 KINDS = [
@@ -284,7 +279,7 @@ def test_a_grid_of_one_chunk_across_is_read(peer, tmp_path):
     """8 x 1 x 5 chunks: the Morton code takes bits of x and z alone, and 5 takes as many as 8."""
     size = (8 * 16 - 5, 7, 5 * 8 - 3)
     scale = {"size": size, "resolution": [4, 4.5, 40], "voxel_offset": OFFSET, "chunk_size": CHUNK}
-    scale["sharding"] = sharding((1, 2, 3), data="gzip")
+    scale["sharding"] = sharding(bits=(1, 2, 3), data="gzip")
     data = np.random.default_rng(1).integers(0, 2**16, (*size, 3), "u2")
 
     array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype="uint16", num_channels=3, scales=[scale])

@@ -1,13 +1,10 @@
 // How much memory a build takes: what a child process grows by at its largest, against the budget it was given.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <functional>
-#include <iostream>
 
+#include "tests/child.hpp"
 #include "tests/kv/shards_testing.hpp"
-#include "tests/memory.hpp"
 #include "tests/store/temp_dir.hpp"
 
 #if SHERD_MEASURES_MEMORY
@@ -26,35 +23,19 @@ constexpr std::uint64_t kOverhead = 8 * kMiB;
 /// What a child grows by that builds in a directory of its own.
 std::uint64_t growth(const Uint64Sharding& sharding, std::uint64_t budget,
                      const std::function<void(ShardedBuilder&)>& fill) {
-  int ends[2];
-  if (::pipe(ends) != 0) return ~std::uint64_t{0};
   const TempDir directory;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::uint64_t grown = ~std::uint64_t{0};
-    try {
+  return growth_in_child([&] {
+    return [&] {
       BuildOptions options;
       options.config.memory_budget = budget;
       options.config.threads = kThreads;
       options.config.durable = false;
-      const std::uint64_t before = memory_field("VmRSS");
       auto store = file_store(directory.path(), options.config).value();
       auto builder = ShardedBuilder::create(std::move(store), sharding.json(), options).value();
       fill(builder);
       builder.finish().value();
-      grown = memory_field("VmHWM") - before;
-    } catch (const std::exception& thrown) {
-      std::cerr << thrown.what() << '\n';
-    }
-    ::_exit(::write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
-  }
-  ::close(ends[1]);
-  std::uint64_t grown = ~std::uint64_t{0};
-  if (::read(ends[0], &grown, sizeof grown) != sizeof grown) grown = ~std::uint64_t{0};
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status == 0 ? grown : ~std::uint64_t{0};
+    };
+  });
 }
 
 /// A million ids take 47 MiB with their records, more than either budget's arenas.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "sherd/sharded_store.hpp"
 #include "tests/kv/shards_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/failing_store.hpp"
@@ -162,6 +163,29 @@ TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
     const Objects objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kLeastMemory));
     EXPECT_TRUE(values_of(objects, sharding) == values);
     EXPECT_TRUE(objects == built(sharding, values, {1, 2, 3, 4}, with_memory(std::uint64_t{1} << 30)));
+  }
+}
+
+TEST(ShardedBuild, PutsWhatComesBeforeAValueRightBeforeIt) {
+  for (const std::uint64_t memory : {kLeastMemory, std::uint64_t{256} << 20}) {
+    const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
+    // Of the lengths that the values say: 30 MiB in all, and one value alone more than the least memory holds.
+    const auto before = [](std::uint64_t id) {
+      return std::string(id == 77 ? std::size_t{5} << 20 : scrambled(id) % 50000, static_cast<char>('a' + id % 26));
+    };
+    for (std::uint64_t id = 0; id < 1000; ++id) {
+      const std::string value = std::to_string(before(id).size());
+      const std::string preceding = before(id);
+      builder.add({.id = id, .bytes = as_bytes(value), .preceding = as_bytes(preceding)}).value();
+    }
+    builder.finish().value();
+    const neuroglancer::ShardedStoreOptions options{.preceding = [](std::span<const std::byte> value) {
+      return Result<std::uint64_t>(std::stoull(std::string(reinterpret_cast<const char*>(value.data()), value.size())));
+    }};
+    const auto values = neuroglancer::ShardedStore::open(store, sharding.json(), options).value();
+    for (std::uint64_t id = 0; id < 1000; ++id) ASSERT_EQ(values.get_preceding(id).value(), before(id)) << id;
   }
 }
 

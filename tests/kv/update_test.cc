@@ -15,6 +15,7 @@
 #include "base/endian.hpp"
 #include "registry.hpp"
 #include "shard/reader.hpp"
+#include "tests/child.hpp"
 #include "tests/kv/kv_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/failing_store.hpp"
@@ -329,17 +330,6 @@ TEST(ShardedUpdate, DoesNotMakeACutShardLookWhole) {
 }
 
 // ---- failures ----
-
-int in_child(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    ::_exit(0);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
 
 TEST(ShardedUpdate, WithoutRoomLeavesTheOldShardAsItWas) {
   const TempDir dir;

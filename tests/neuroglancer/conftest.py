@@ -1,10 +1,6 @@
-import pathlib
 import shutil
-import sys
 
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ import sherd
 import tensorstore
 from neuroglancer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
 
+from shardings import sharding
+
 SHAPE = (37, 29, 11)  # x, y, z: no multiple of the chunks
 CHUNKS = [10, 8, 4]
 PLANE = 5
@@ -19,24 +21,12 @@ COLORS = {0: "#000000", 1: "#ff0000", 2**32: "#00ff00", 2**63 + 5: "#ffff00", 2*
 METERS = {name: [8e-9, "m"] for name in "xyz"}
 
 
-def sharding(hash, minishard_index, data, bits=(1, 2, 3)):
-    return {
-        "@type": "neuroglancer_uint64_sharded_v1",
-        "hash": hash,
-        "preshift_bits": bits[0],
-        "minishard_bits": bits[1],
-        "shard_bits": bits[2],
-        "minishard_index_encoding": minishard_index,
-        "data_encoding": data,
-    }
-
-
 LAYOUTS = {
     "unsharded": {},
-    "identity, raw": {"sharding": sharding("identity", "raw", "raw")},
-    "identity, gzip": {"sharding": sharding("identity", "gzip", "gzip")},
-    "murmurhash, gzip": {"sharding": sharding("murmurhash3_x86_128", "gzip", "gzip")},
-    "one shard": {"sharding": sharding("identity", "raw", "gzip", bits=(0, 0, 0))},
+    "identity, raw": {"sharding": sharding(bits=(1, 2, 3))},
+    "identity, gzip": {"sharding": sharding("identity", (1, 2, 3), "gzip", "gzip")},
+    "murmurhash, gzip": {"sharding": sharding("murmurhash3_x86_128", (1, 2, 3), "gzip", "gzip")},
+    "one shard": {"sharding": sharding(data="gzip")},
 }
 
 

@@ -14,17 +14,7 @@ import pytest
 import sherd
 from sherd import neuroglancer as ng
 
-
-def sharding(hash="identity", bits=(0, 0, 0), index="raw", data="raw"):
-    return {
-        "@type": "neuroglancer_uint64_sharded_v1",
-        "hash": hash,
-        "preshift_bits": bits[0],
-        "minishard_bits": bits[1],
-        "shard_bits": bits[2],
-        "minishard_index_encoding": index,
-        "data_encoding": data,
-    }
+from shardings import sharding
 
 
 def objects(store):
@@ -75,7 +65,8 @@ def test_a_path_names_a_directory(tmp_path):
         ([("1", b"")], sherd.InvalidArgument, "not '1'"),
         ([(1, "text")], TypeError, "bytes-like"),
         ([(1, np.zeros((4, 4))[::2, ::2])], (BufferError, ValueError), "contiguous"),
-        ([(1, b"", 2)], sherd.InvalidArgument, "a pair"),
+        ([(1, b"", 2)], TypeError, "bytes-like"),
+        ([(1,)], sherd.InvalidArgument, "a pair"),
         ([7], TypeError, "a pair"),
         (7, TypeError, "iterable"),
         ([(5, b"a"), (6, b"b"), (5, b"c")], sherd.InvalidArgument, "the id 5 was given twice"),

@@ -5,14 +5,12 @@ import inspect
 import pathlib
 import pickle
 import struct
-import sys
 
 import numpy as np
 import pytest
 import sherd
 from sherd import neuroglancer as ng
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 FRAGMENTS = pathlib.Path(__file__).parents[1] / "data" / "precomputed"
 ATTRIBUTES = [

@@ -95,6 +95,8 @@ def test_what_is_no_value_or_no_mode_is_refused(store, tmp_path):
     with pytest.raises(sherd.InvalidArgument, match="given twice"):
         store.put_many([(1, b"a"), (1, b"b")])
     with pytest.raises(sherd.InvalidArgument, match="an item is"):
+        store.put_many([(1, b"a", b"b", b"c")])
+    with pytest.raises(sherd.InvalidArgument, match="1 bytes before it, and 0 belong to it"):
         store.put_many([(1, b"a", b"b")])
     with pytest.raises(sherd.InvalidArgument, match="mode"):
         ShardedStore(tmp_path, SHARDING, mode="w")

@@ -96,8 +96,7 @@ std::string shard_of(const Uint64Format& format, std::map<std::uint64_t, std::st
     batch.bytes->resize(chunk.size()).value();
     std::copy_n(as_bytes(chunk).data(), chunk.size(), batch.bytes->data());
     batch.chunks = {{slot, chunk.size(), true}};
-    writer.begin(slot);
-    writer.put(slot, std::move(batch)).value();
+    ShardWriter::Turn(writer, slot).put(std::move(batch)).value();
   }
   EXPECT_TRUE(writer.finish().value());
   return {reinterpret_cast<const char*>(object.data()), object.size()};

@@ -7,26 +7,14 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <functional>
 
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "tests/child.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
 namespace {
-
-/// Runs `body` in a process of its own, which ends without unwinding; gives how it ended.
-int in_child(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    ::_exit(0);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
 
 using testing::ElementsAre;
 

@@ -11,11 +11,11 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "base/buffer.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
+#include "tests/child.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -27,18 +27,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 void write_file(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
-
-/// Runs `body` in a process of its own, which ends without unwinding; gives how it ended.
-int in_child(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    ::_exit(0);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
 
 class FileStore : public testing::Test {
  protected:

@@ -1,0 +1,110 @@
+// Collections of Neuroglancer's precomputed objects in stores: skeletons, meshes, annotations and segment properties,
+// each below an info document that says what they are and whether they are sharded. Sharded and unsharded ones are read
+// and written alike.
+//
+// An object that is not there is nullopt; one whose bytes contradict the format is `corrupt`, and the error names its
+// key and its id. What is asked of a collection of another kind is invalid_argument. Layouts:
+// docs/format/precomputed-objects.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sherd/neuroglancer.hpp"
+#include "sherd/options.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd::neuroglancer {
+
+/// What an info document says of a collection.
+using CollectionInfo =
+    std::variant<SkeletonInfo, LegacyMeshInfo, MultiscaleMeshInfo, AnnotationInfo, SegmentProperties>;
+
+/// A mesh of several resolutions: its manifest, and all fragments one after the other in the order of the manifest.
+struct MultiscaleMesh {
+  MultiscaleMeshManifest manifest;
+  std::string fragments;  ///< manifest.fragments_size() bytes; fragment_range() tells one of them
+  friend bool operator==(const MultiscaleMesh&, const MultiscaleMesh&) = default;
+};
+
+/// A part of a legacy mesh, and the name of the object that it is.
+struct MeshPart {
+  std::string name;
+  Mesh mesh;
+  friend bool operator==(const MeshPart&, const MeshPart&) = default;
+};
+
+struct CollectionOptions {
+  std::string path = {};  ///< of the collection's directory, below the store's root
+  bool writable = false;
+  Config config = {};
+};
+struct NewCollection {
+  std::string path = {};
+  bool overwrite = false;  ///< what stands there goes first, with all below it; otherwise it is `conflict`
+  Config config = {};
+};
+
+/// A handle; copies are the same collection. All calls may be made from several threads.
+class SHERD_API Collection {
+ public:
+  /// not_found where there is no info document of a collection. A directory without one in which manifests `<id>:0`
+  /// stand is one of legacy meshes.
+  static Result<Collection> open(std::shared_ptr<Store> store, const CollectionOptions& options = {});
+  static Result<Collection> open(std::string_view url, const CollectionOptions& options = {});
+  /// Writes the info document. The collection is writable.
+  static Result<Collection> create(std::shared_ptr<Store> store, const CollectionInfo& info,
+                                   const NewCollection& options = {});
+  static Result<Collection> create(std::string_view url, const CollectionInfo& info, const NewCollection& options = {});
+
+  [[nodiscard]] const CollectionInfo& info() const noexcept;
+  [[nodiscard]] const std::string& url() const noexcept;
+
+  [[nodiscard]] Result<std::optional<Skeleton>> read_skeleton(std::uint64_t id) const;
+  [[nodiscard]] Result<void> write_skeleton(std::uint64_t id, const Skeleton& skeleton) const;
+
+  /// All parts of a legacy mesh; `corrupt` where its manifest names one that is not there.
+  [[nodiscard]] Result<std::optional<std::vector<MeshPart>>> read_mesh(std::uint64_t id) const;
+  /// Parts without a name are called `<id>:0:<number>`. The manifest comes after them.
+  [[nodiscard]] Result<void> write_mesh(std::uint64_t id, std::span<const MeshPart> parts) const;
+
+  [[nodiscard]] Result<std::optional<MultiscaleMesh>> read_multiscale_mesh(std::uint64_t id) const;
+  /// invalid_argument where there are more or fewer bytes of fragments than the manifest says. Sharded, both change at
+  /// once; unsharded, the manifest comes after the fragments.
+  [[nodiscard]] Result<void> write_multiscale_mesh(std::uint64_t id, const MultiscaleMesh& mesh) const;
+
+  [[nodiscard]] Result<std::optional<Annotation>> read_annotation(std::uint64_t id) const;
+  [[nodiscard]] Result<void> write_annotation(std::uint64_t id, const Annotation& annotation) const;
+  /// The annotations of an object, by the number of the relationship in the info. The indices are told apart: what is
+  /// written to one of them is not written to the others.
+  [[nodiscard]] Result<std::optional<Annotations>> read_related(std::size_t relationship, std::uint64_t object) const;
+  [[nodiscard]] Result<void> write_related(std::size_t relationship, std::uint64_t object,
+                                           const Annotations& annotations) const;
+  /// The annotations of a cell of a level of the spatial index; invalid_argument outside its grid_shape.
+  [[nodiscard]] Result<std::optional<Annotations>> read_cell(std::size_t level,
+                                                             std::span<const std::uint64_t> cell) const;
+  [[nodiscard]] Result<void> write_cell(std::size_t level, std::span<const std::uint64_t> cell,
+                                        const Annotations& annotations) const;
+
+  /// Calls visit(id) for every skeleton, mesh or annotation (of the index by id) that is stored, until it gives false;
+  /// false then. Sharded: in the order of ShardedStore::list; otherwise in the store's.
+  Result<bool> list(const std::function<bool(std::uint64_t id)>& visit) const;
+  /// Whether there was an object of this id. Of a legacy mesh only the manifest goes, since others may name its parts;
+  /// of an annotation only what the index by id holds.
+  [[nodiscard]] Result<bool> erase(std::uint64_t id) const;
+
+  struct State;
+  explicit Collection(std::shared_ptr<State> state) noexcept;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,77 @@
+// One index of a collection: objects found by an id, as values of shards or as objects of their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kv/state.hpp"
+#include "sherd/neuroglancer.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd::neuroglancer {
+
+/// Bytes that a manifest of a multi-resolution mesh has before it: what ShardedStoreOptions::preceding is for them.
+Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest);
+
+/// Without the suffix that cloud-volume gives to objects in files that it has compressed.
+[[nodiscard]] std::string_view plain_name(std::string_view object) noexcept;
+
+/// A whole number in decimal digits, as ids are written in keys.
+[[nodiscard]] std::optional<std::uint64_t> parse_id(std::string_view text) noexcept;
+
+class ObjectValues {
+ public:
+  struct Place {
+    std::shared_ptr<Store> store;
+    std::string directory;   ///< of the index; empty: the store's root
+    Json sharding = {};      ///< null: objects of their own
+    bool manifests = false;  ///< of multi-resolution meshes, which have their fragments before them
+    bool writable = false;
+    CodecTable codecs;
+    Config config = {};
+  };
+  /// By which an object is found: the number in shards, otherwise the name.
+  struct Name {
+    std::uint64_t id = 0;
+    std::string object;
+  };
+
+  static Result<ObjectValues> make(Place place);
+
+  [[nodiscard]] bool is_sharded() const noexcept { return shards_ != nullptr; }
+  /// Of a sharded index.
+  [[nodiscard]] const ShardedStore::State& shards() const noexcept { return *shards_; }
+  [[nodiscard]] const Place& place() const noexcept { return place_; }
+  /// Of an object beside the others of the index.
+  [[nodiscard]] std::string key(std::string_view object) const;
+  /// What an error or a fault about this object names.
+  [[nodiscard]] std::string key(const Name& name) const;
+
+  [[nodiscard]] Result<std::optional<std::string>> get(const Name& name) const;
+  /// Whether there is an object of its own.
+  [[nodiscard]] Result<bool> has(std::string_view object) const;
+  /// A sharded manifest and its fragments, of one version of the shard.
+  struct Pair {
+    std::string value, preceding;
+  };
+  [[nodiscard]] Result<std::optional<Pair>> get_pair(std::uint64_t id) const;
+  [[nodiscard]] Result<void> put(const Name& name, Bytes value, Bytes preceding = {}) const;
+  [[nodiscard]] Result<bool> erase(const Name& name) const;
+  /// Calls visit for every value of a sharded index; or for every object of one that is not, by its plain name,
+  /// whatever that is.
+  using Visit = std::function<Result<bool>(const Name& name, std::uint64_t bytes)>;
+  Result<bool> list(const Visit& visit) const;
+
+ private:
+  explicit ObjectValues(Place place) : place_(std::move(place)) {}
+  [[nodiscard]] Result<void> check_writable() const;
+  [[nodiscard]] Result<std::optional<std::string>> get_compressed(const std::string& key) const;
+
+  Place place_;
+  std::shared_ptr<ShardedStore::State> shards_;  // of a store that begins at the directory
+};
+
+}  // namespace sherd::neuroglancer

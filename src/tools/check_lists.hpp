@@ -1,0 +1,35 @@
+// What can be told of a shard of ids whatever its values are: whether its lists are sound, and what they refer to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kv/state.hpp"
+#include "tools/check.hpp"
+
+namespace sherd {
+
+struct IdShard {
+  const neuroglancer::ShardedStore::State& values;
+  std::uint64_t number;
+  std::string key;  ///< of the object that was listed: the shard, or a part of one
+  /// The slot that faults name; nullopt where nobody asks for this id, with what a warning says of that.
+  std::function<std::optional<std::uint64_t>(std::uint64_t id)> slot;
+  std::string outside = {};
+};
+
+struct ShardLists {
+  std::shared_ptr<ByteSource> source;
+  std::uint64_t size = 0;         ///< of the shard
+  std::uint64_t index_bytes = 0;  ///< the array at its beginning and the lists
+  std::vector<FoundChunk> found;  ///< what does not reach into these
+};
+
+/// Reads and judges all lists. nullopt where there is nothing more to look at: faults, if there are any, have been
+/// told.
+Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits& limits, Findings& to);
+
+}  // namespace sherd

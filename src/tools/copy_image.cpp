@@ -1,0 +1,234 @@
+// Copies of images: an array, a group of one image's resolutions, or a volume, found in one format and laid out in
+// another; and the coarser resolutions that are made on the way. What becomes a volume is in copy_into_volume.cpp.
+#include "tools/copy_image.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+#include "precomputed/create.hpp"
+
+namespace sherd {
+namespace {
+
+bool is_volume(const NodePlace& place) { return !place.format->arrays_have_documents(); }
+
+std::string parent_of(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  return end == path.npos ? std::string() : path.substr(0, end);
+}
+
+Json axes_json(const std::vector<std::string>& axes) { return Json(Json::Array(axes.begin(), axes.end())); }
+
+// How the scales of a volume are seen by the copy.
+Result<std::vector<std::string>> volume_axes(const CopyOptions& options, bool into_volume, std::uint64_t channels) {
+  using Axes = std::vector<std::string>;
+  if (into_volume) return Axes{"x", "y", "z", "c"};
+  if (options.axes.empty()) return channels == 1 ? Axes{"z", "y", "x"} : Axes{"c", "z", "y", "x"};
+  SHERD_TRY(axes, axis_names(options.axes).in_member("axes"));
+  Axes sorted = axes;
+  std::ranges::sort(sorted);
+  if (sorted == Axes{"c", "x", "y", "z"} || (channels == 1 && sorted == Axes{"x", "y", "z"})) return axes;
+  return std::move(invalid_argument(channels == 1 ? "must be x, y, z and perhaps c, in any order"
+                                                  : "must be x, y, z and c, in any order"))
+      .in_member("axes");
+}
+
+Result<ImageSource> find_volume(const NodePlace& source, const NodeDocument& document, const CopyOptions& options,
+                                bool into_volume) {
+  const Json& info = *document.document.find("info");
+  std::optional<std::size_t> only;
+  if (const Json* scale = document.document.find("scale")) only = scale->as_uint();
+  const std::string volume = only ? parent_of(source.path) : source.path;
+  SHERD_TRY(parsed, neuroglancer::VolumeInfo::parse(info));
+  SHERD_TRY(axes, volume_axes(options, into_volume, parsed.num_channels));
+  SHERD_TRY(image, image_of_volume(info, only, axes));
+  ImageSource found{std::move(image), {}, !only};
+  for (std::size_t i = only.value_or(0); i < (only ? *only + 1 : parsed.scales.size()); ++i) {
+    Json seen{Json::Object{{"info", info}, {"scale", std::uint64_t{i}}}};
+    if (!into_volume) seen.set("axes", axes_json(axes));
+    SHERD_TRY(node, neuroglancer::lower_volume(std::move(seen), volume));
+    const std::string name = source.format->resolution(document.document, i).value_or("");
+    found.image.levels[found.levels.size()].path = name;
+    node.attributes = Json(Json::Object{});
+    found.levels.push_back({at_path(source, join_path(volume, name)), std::move(node)});
+  }
+  return found;
+}
+
+Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
+  SHERD_TRY(image, image_of_group(document.attributes));
+  if (!image)
+    return invalid_argument(
+        "the group is not one image in several resolutions (OME-NGFF multiscales); copy one of its arrays");
+  ImageSource found{*std::move(image), {}, true, document.attributes};
+  if (!options.axes.empty()) {
+    SHERD_TRY(axes, axis_names(options.axes).in_member("axes"));
+    if (axes.size() != found.image.axes.size())
+      return std::move(invalid_argument("the image has " + std::to_string(found.image.axes.size()) + " axes"))
+          .in_member("axes");
+    found.image.axes = std::move(axes);
+  }
+  for (const ImageLevel& level : found.image.levels) {
+    SHERD_TRY(path, normal_path(level.path));
+    const NodePlace place = at_path(source, join_path(source.path, path));
+    SHERD_TRY(node, source.format->open(*place.store, place.path, place.config.limits));
+    const std::string key = source.format->document_key(place.path, NodeType::array);
+    if (!node || !node->array) return std::move(not_found("the image has no array here")).in_key(key);
+    if (node->array->shape.size() != found.image.axes.size())
+      return std::move(corrupt("has other dimensions than the image has axes")).in_key(key).in_member("shape");
+    found.levels.push_back({place, *std::move(node)});
+  }
+  return found;
+}
+
+// The same chunks, codecs and all else, of another length.
+Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
+  if (!std::holds_alternative<RegularGrid>(spec.grid))
+    return std::move(invalid_argument("the chunks differ in shape; say which shape those of the pyramid are to have"))
+        .in_member("chunks");
+  spec.shape = std::move(shape);
+  return spec;
+}
+
+class ArraysPlan {
+ public:
+  ArraysPlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
+      : source_(std::move(source)), destination_(destination), options_(options) {}
+
+  Result<std::vector<NodeCopy>> run() && {
+    const bool group = source_.is_group || options_.pyramid.has_value();
+    if (group) nodes_.emplace_back();
+    for (std::size_t i = 0; i < source_.levels.size(); ++i) {
+      std::string& path = source_.image.levels[i].path;
+      if (options_.pyramid) path = std::to_string(i);
+      SHERD_TRY(add(source_.levels[i], group ? path : ""));
+    }
+    if (options_.pyramid) SHERD_TRY(add_pyramid());
+    if (!group) return std::move(nodes_);
+    SHERD_TRY(document, destination_.format->group_document(group_attributes(source_.image, source_.attributes)));
+    SHERD_TRY(lowered, destination_.format->lower(std::move(document), destination_.config.limits));
+    nodes_.front().document = std::move(lowered);
+    return std::move(nodes_);
+  }
+
+ private:
+  Result<void> add(const LevelSource& level, const std::string& path) {
+    SHERD_TRY(source, make_array(level.place, level.document));
+    SHERD_TRY(source.state().check_access());
+    SHERD_TRY(spec, copied_spec(source.state(), destination_, options_));
+    spec.dimension_names.assign(source_.image.axes.begin(), source_.image.axes.end());
+    Json attributes = level.document.attributes;
+    if (path.empty() && !level.place.format->arrays_have_documents())
+      attributes = array_attributes(source_.image, std::move(attributes));
+    SHERD_TRY(node, new_node(destination_, spec, attributes));
+    SHERD_TRY(destination, make_array(at_path(destination_, join_path(destination_.path, path)), node));
+    last_ = std::move(spec);
+    chunks_ = destination.chunks();
+    SHERD_TRY(array, plan_copy(std::move(source), std::move(destination)));
+    nodes_.push_back({.path = path, .document = std::move(node), .array = std::move(array)});
+    return {};
+  }
+
+  Result<void> add_pyramid() {
+    const Pyramid& pyramid = *options_.pyramid;
+    for (std::uint64_t made = 0; wants_level(source_.image, pyramid, made, last_.shape, chunks_); ++made) {
+      auto next = add_coarser_level(source_.image, pyramid, last_.shape, false);
+      if (!next) return {};
+      SHERD_TRY(next->how.check(last_.dtype).in_member("pyramid"));
+      SHERD_TRY(spec, coarser_spec(std::move(last_), std::move(next->shape)));
+      last_ = std::move(spec);
+      SHERD_TRY(node, new_node(destination_, last_, Json(Json::Object{})));
+      const std::string path = std::to_string(made + 1);
+      source_.image.levels.back().path = path;
+      nodes_.push_back(
+          {.path = path, .document = std::move(node), .reduced = ReducedFrom{nodes_.size() - 1, std::move(next->how)}});
+    }
+    return {};
+  }
+
+  ImageSource source_;
+  const NodePlace& destination_;
+  const CopyOptions& options_;
+  std::vector<NodeCopy> nodes_;
+  ArraySpec last_;
+  Shape chunks_;
+};
+
+}  // namespace
+
+bool is_image_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
+  return is_volume(source) || is_volume(destination) || options.pyramid.has_value();
+}
+
+Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
+                                         const CopyOptions& options) {
+  const bool volume = is_volume(destination);
+  SHERD_TRY(found, find_image(source, options, volume));
+  if (options.pyramid) {
+    found.levels.resize(1);
+    found.image.levels.resize(1);
+  }
+  return volume ? plan_volume(std::move(found), destination, options)
+                : plan_arrays(std::move(found), destination, options);
+}
+
+Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& options, bool volume) {
+  SHERD_TRY(document, source.format->open(*source.store, source.path, source.config.limits));
+  if (!document) return not_found("there is nothing any more at " + source.store->url());
+  const std::string key = source.format->document_key(source.path, document->type);
+  if (is_volume(source)) return find_volume(source, *document, options, volume).in_key(key);
+  if (document->type == NodeType::group) return find_group(source, *document, options).in_key(key);
+  SHERD_TRY(image, image_of_array(*document->array, document->attributes, options.axes).in_key(key));
+  ImageSource found{std::move(image), {}, false};
+  found.levels.push_back({source, *std::move(document)});
+  return found;
+}
+
+Result<void> refuse_volume_options(const CopyOptions& options) {
+  if (options.encoding.empty() && !options.sharding) return {};
+  return std::move(invalid_argument("is of volumes, and the copy is none; say codecs and shards"))
+      .in_member(options.encoding.empty() ? "sharding" : "encoding");
+}
+
+bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,
+                 const Shape& chunks) {
+  if (pyramid.levels) return made < *pyramid.levels;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (image.is_spatial(d) && d < chunks.size() && shape[d] > chunks[d]) return true;
+  return false;
+}
+
+std::optional<CoarserLevel> add_coarser_level(Image& image, const Pyramid& pyramid, const Shape& finer, bool whole) {
+  ImageLevel level = image.levels.back();
+  Reduction how{pyramid.method, pyramid.ignore_zero, Shape(finer.size(), 1), Shape(finer.size(), 0)};
+  for (std::size_t d = 0; d < finer.size(); ++d) {
+    if (!image.is_spatial(d) || finer[d] <= 1) continue;
+    how.step[d] = 2;
+    how.phase[d] = whole && std::fmod(level.offset[d], 2) != 0 ? 1 : 0;
+    level.spacing[d] *= 2;
+    level.offset[d] = (level.offset[d] - static_cast<double>(how.phase[d])) / 2;
+  }
+  if (how.most() == 1) return std::nullopt;
+  image.levels.push_back(std::move(level));
+  return CoarserLevel{how.shape_of(finer), std::move(how)};
+}
+
+Result<std::vector<NodeCopy>> plan_arrays(ImageSource source, const NodePlace& destination,
+                                          const CopyOptions& options) {
+  SHERD_TRY(refuse_volume_options(options));
+  return ArraysPlan(std::move(source), destination, options).run();
+}
+
+Result<NodeDocument> new_node(const NodePlace& destination, ArraySpec spec, const Json& attributes) {
+  complete_codecs(spec.codecs, destination.codecs(), spec.dtype);
+  spec.keys = KeyEncoding{.separator = spec.keys.separator};
+  spec.attributes = attributes;
+  SHERD_TRY(document, destination.format->array_document(spec));
+  return destination.format->lower(std::move(document), destination.config.limits);
+}
+
+}  // namespace sherd

@@ -1,0 +1,287 @@
+// Images that become volumes of Neuroglancer's: their info, of what documents say of the image, of the info that it
+// once had, and of what is asked for. The scales are seen with the axes of the source, so that a copy meets one order
+// of dimensions on both sides.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "precomputed/create.hpp"
+#include "sherd/sharded_build.hpp"
+#include "tools/copy_image.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::Triple;
+using neuroglancer::VolumeInfo;
+using neuroglancer::VolumeScale;
+
+constexpr std::uint64_t kBlock = 8;
+
+// x, y and z of lengths in the order of axes; 1 where there is no such axis.
+Triple in_xyz(const Shape& lengths, const std::vector<std::string>& axes) {
+  Triple result{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    result[axis] = lengths[dimension_of(axes, std::string_view("xyz").substr(axis, 1))];
+  return result;
+}
+
+std::string key_of(const std::array<double, 3>& resolution) {
+  std::string key;
+  for (const double each : resolution) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, each).ptr;
+    key += (key.empty() ? "" : "_") + std::string(text, end);
+  }
+  return key;
+}
+
+bool is_compressed(const Array::State& state) {
+  const ArraySpec spec = *state.document().array;
+  return state.layout.leaf().chain.has_bytes_codecs() || state.layout.chain.has_bytes_codecs() ||
+         (spec.ids && spec.ids->sharding.gzip_data);
+}
+
+Result<void> check_options(const CopyOptions& options) {
+  const auto refuse = [](bool given, std::string_view member, const char* instead) -> Result<void> {
+    if (!given) return {};
+    return std::move(invalid_argument(std::string("is not of volumes; say ") + instead)).in_member(member);
+  };
+  SHERD_TRY(refuse(options.shards.has_value() || options.auto_shards, "shards", "sharding"));
+  SHERD_TRY(refuse(options.codecs.has_value(), "codecs", "encoding"));
+  SHERD_TRY(refuse(options.index_location.has_value(), "index_location", "sharding"));
+  return {};
+}
+
+class VolumePlan {
+ public:
+  VolumePlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
+      : source_(std::move(source)), image_(source_.image), destination_(destination), options_(options) {}
+
+  Result<std::vector<NodeCopy>> run() && {
+    SHERD_TRY(check_options(options_));
+    SHERD_TRY(check_axes());
+    SHERD_TRY(open_levels());
+    start_info();
+    for (std::size_t i = 0; i < arrays_.size(); ++i) SHERD_TRY(add_scale(i, arrays_[i].shape()));
+    if (options_.pyramid) SHERD_TRY(add_pyramid());
+    SHERD_TRY(printed, print());
+    return nodes(printed);
+  }
+
+ private:
+  Result<void> check_axes() const {
+    for (const std::string& axis : image_.axes)
+      if (axis == "t")
+        return std::move(invalid_argument("a volume has no axis of time; copy one of its times")).in_member("axes");
+    for (const char* axis : {"x", "y", "z"})
+      if (dimension_of(image_.axes, axis) == image_.axes.size())
+        return std::move(invalid_argument(std::string("a volume has the axes x, y and z; there is no ") + axis))
+            .in_member("axes");
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t channels_of(const Shape& shape) const {
+    const std::size_t d = dimension_of(image_.axes, "c");
+    return d == shape.size() ? 1 : shape[d];
+  }
+
+  Result<void> open_levels() {
+    for (const LevelSource& level : source_.levels) {
+      SHERD_TRY(array, make_array(level.place, level.document));
+      SHERD_TRY(array.state().check_access());
+      const std::string key = level.place.format->document_key(level.place.path, NodeType::array);
+      if (!arrays_.empty() && (array.dtype() != arrays_.front().dtype() ||
+                               channels_of(array.shape()) != channels_of(arrays_.front().shape())))
+        return std::move(invalid_argument("has another data type or other channels than the finest resolution"))
+            .in_key(key);
+      arrays_.push_back(std::move(array));
+    }
+    return {};
+  }
+
+  // What the image was before, as far as it is told, and what it is now.
+  void start_info() {
+    if (auto kept = VolumeInfo::parse(image_.info)) kept_ = *std::move(kept);
+    if (kept_) info_ = *kept_;
+    info_.scales.clear();
+    info_.data_type = arrays_.front().dtype();
+    info_.num_channels = channels_of(arrays_.front().shape());
+    const bool labels = options_.encoding == "compressed_segmentation" ||
+                        (options_.pyramid && options_.pyramid->method == Pyramid::Method::mode) ||
+                        (image_.labels && (!kept_ || kept_->type == VolumeInfo::Type::segmentation));
+    if (labels) info_.type = VolumeInfo::Type::segmentation;
+  }
+
+  // The scale that it was, or another of the same volume to begin with.
+  [[nodiscard]] VolumeScale start_scale(std::size_t level) const {
+    if (kept_ && level < kept_->scales.size() && !(options_.pyramid && level > 0)) return kept_->scales[level];
+    VolumeScale scale;
+    const auto& earlier = info_.scales.empty() && kept_ ? kept_->scales : info_.scales;
+    if (!earlier.empty()) scale = earlier.front();
+    scale.key.clear();
+    scale.other = {};
+    return scale;
+  }
+
+  Result<Triple> chunk_of(std::size_t level) const {
+    if (options_.chunks) {
+      const Shape& chunks = *options_.chunks;
+      if (chunks.size() == 3 || (chunks.size() == 4 && chunks[3] == info_.num_channels))
+        return Triple{chunks[0], chunks[1], chunks[2]};
+      return std::move(invalid_argument("a chunk of a volume has the lengths x, y, z, and all channels"))
+          .in_member("chunks");
+    }
+    const Array& array = arrays_[std::min(level, arrays_.size() - 1)];
+    if (array.chunks().empty())
+      return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
+          .in_member("chunks");
+    return in_xyz(array.chunks(), image_.axes);
+  }
+
+  Result<void> add_scale(std::size_t level, const Shape& shape) {
+    VolumeScale scale = start_scale(level);
+    const VolumeScale before = scale;
+    scale.size = in_xyz(shape, image_.axes);
+    SHERD_TRY(chunk, chunk_of(level));
+    if (scale.chunk_sizes.empty() || scale.chunk_sizes.front() != chunk) scale.chunk_sizes = {chunk};
+    SHERD_TRY(resolution, resolution_of(image_, level).in_member("resolution"));
+    scale.resolution = resolution;
+    SHERD_TRY(offset, voxel_offset_of(image_, level).in_member("voxel_offset"));
+    scale.voxel_offset = offset;
+    if (scale.key.empty()) scale.key = free_key(key_of(resolution));
+    set_encoding(scale);
+    const bool same = before.size == scale.size && before.chunk_sizes == scale.chunk_sizes;
+    SHERD_TRY(sharding, sharding_of(scale, same, arrays_[std::min(level, arrays_.size() - 1)]));
+    scale.sharding = std::move(sharding);
+    info_.scales.push_back(std::move(scale));
+    return {};
+  }
+
+  [[nodiscard]] std::string free_key(const std::string& wanted) const {
+    std::string key = wanted;
+    const auto taken = [&](const VolumeScale& scale) { return scale.key == key; };
+    for (std::size_t i = 1; std::ranges::any_of(info_.scales, taken); ++i) key = wanted + "." + std::to_string(i);
+    return key;
+  }
+
+  void set_encoding(VolumeScale& scale) const {
+    if (!options_.encoding.empty() && scale.encoding != options_.encoding) {
+      scale.encoding = options_.encoding;
+      scale.block_size.reset();
+      scale.jpeg_quality.reset();
+      scale.png_level.reset();
+    }
+    if (scale.encoding == "compressed_segmentation" && !scale.block_size)
+      scale.block_size = Triple{kBlock, kBlock, kBlock};
+  }
+
+  // As it was where that still fits, as it is asked for, or as shards are chosen where the source has any.
+  Result<Json> sharding_of(const VolumeScale& scale, bool same, const Array& source) const {
+    const bool asked = options_.sharding.has_value();
+    if (!asked && same) return scale.sharding;
+    if (asked && !options_.sharding->is_string()) return *options_.sharding;
+    if (asked && options_.sharding->text() != "auto")
+      return std::move(invalid_argument("must be \"auto\" or an object of parameters")).in_member("sharding");
+    if (!asked && scale.sharding.is_null() && !source.shards()) return Json();
+    const Triple& size = scale.size;
+    const Triple& chunk = scale.chunk_sizes.front();
+    SHERD_TRY(chosen,
+              choose_sharding(neuroglancer::VolumeToShard{.shape = {size[0], size[1], size[2], info_.num_channels},
+                                                          .chunk_shape = {chunk[0], chunk[1], chunk[2]},
+                                                          .dtype = info_.data_type,
+                                                          .encoding = scale.encoding})
+                  .in_member("sharding"));
+    // Chunks that nobody has compressed are moved as they are.
+    if (scale.encoding == "raw" && !is_compressed(source.state())) chosen.set("data_encoding", "raw");
+    return chosen;
+  }
+
+  Result<void> add_pyramid() {
+    for (double& offset : image_.levels.front().offset) offset = std::round(offset);
+    Shape shape = arrays_.front().shape();
+    SHERD_TRY(chunk, chunk_of(0));
+    Shape chunks(shape.size(), 1);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      chunks[dimension_of(image_.axes, std::string_view("xyz").substr(axis, 1))] = chunk[axis];
+    for (std::uint64_t made = 0; wants_level(image_, *options_.pyramid, made, shape, chunks); ++made) {
+      auto next = add_coarser_level(image_, *options_.pyramid, shape, true);
+      if (!next) return {};
+      SHERD_TRY(next->how.check(info_.data_type).in_member("pyramid"));
+      shape = std::move(next->shape);
+      SHERD_TRY(add_scale(made + 1, shape));
+      reductions_.push_back(std::move(next->how));
+    }
+    return {};
+  }
+
+  // The words of the info that the image had, where it says the same as ours.
+  Result<Json> print() const {
+    if (kept_ && *kept_ == info_) return image_.info;
+    return info_.print();
+  }
+
+  Result<NodeDocument> scale_node(const Json& info, std::size_t number) const {
+    Json document{Json::Object{{"info", info}, {"scale", std::uint64_t{number}}}};
+    if (source_.levels.front().place.format->arrays_have_documents())
+      document.set("axes", Json(Json::Array(image_.axes.begin(), image_.axes.end())));
+    SHERD_TRY(node, neuroglancer::lower_volume(std::move(document), destination_.path));
+    const std::string member = "scales[" + std::to_string(number) + "]";
+    if (node.array->no_access) return Error(*node.array->no_access).in_member(member);
+    return node;
+  }
+
+  Result<std::vector<NodeCopy>> nodes(const Json& info) {
+    std::vector<NodeCopy> nodes(1);
+    SHERD_TRY(group, neuroglancer::lower_volume(Json(Json::Object{{"info", info}}), destination_.path));
+    nodes.front().document = std::move(group);
+    SHERD_TRY(text, stored_text(info));
+    nodes.front().text = std::move(text);
+    for (std::size_t i = 0; i < info_.scales.size(); ++i) {
+      SHERD_TRY(document, scale_node(info, i));
+      NodeCopy node{destination_.format->resolution(nodes.front().document.document, i).value_or(""), document};
+      auto array = make_array(at_path(destination_, join_path(destination_.path, node.path)), std::move(document));
+      if (!array)
+        return neuroglancer::in_encoding(std::move(array).error()).in_member("scales[" + std::to_string(i) + "]");
+      if (i < arrays_.size()) {
+        SHERD_TRY(planned, plan_copy(arrays_[i], *std::move(array)));
+        node.array = std::move(planned);
+      } else {
+        node.reduced = ReducedFrom{nodes.size() - 1, reductions_[i - arrays_.size()]};
+      }
+      nodes.push_back(std::move(node));
+    }
+    return nodes;
+  }
+
+  // A volume that stays as it is keeps its document to the byte.
+  Result<std::string> stored_text(const Json& info) const {
+    const LevelSource& first = source_.levels.front();
+    if (first.place.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
+      return std::string();
+    const std::string key = first.place.format->document_key(first.place.path, NodeType::array);
+    SHERD_TRY(text, first.place.store->get(key, first.place.config.limits.metadata_bytes));
+    return text.value_or("");
+  }
+
+  ImageSource source_;
+  Image& image_;
+  const NodePlace& destination_;
+  const CopyOptions& options_;
+  std::vector<Array> arrays_;
+  std::optional<VolumeInfo> kept_;
+  VolumeInfo info_;
+  std::vector<Reduction> reductions_;
+};
+
+}  // namespace
+
+Result<std::vector<NodeCopy>> plan_volume(ImageSource source, const NodePlace& destination,
+                                          const CopyOptions& options) {
+  return VolumePlan(std::move(source), destination, options).run();
+}
+
+}  // namespace sherd

@@ -1,0 +1,297 @@
+// OME-NGFF 0.5 (https://ngff.openmicroscopy.org/0.5) and what Sherd's own attributes say, read and written. OME-NGFF's
+// points are the centres of elements, those of volumes their corners: the centre of the finest level's first element is
+// taken to be where a volume has its corner, so that a volume at 0 is translated by 0, and all levels of both cover the
+// same space.
+#include "tools/image.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/try.hpp"
+#include "precomputed/document.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::VolumeInfo;
+
+constexpr std::string_view kInfo = "neuroglancer_info";  // of our attributes
+constexpr double kFarthest = 0x1p62;
+
+struct Unit {
+  std::string_view name;  // as OME-NGFF has it
+  std::string_view sign;
+  double nanometres;
+};
+constexpr Unit kUnits[] = {{"nanometer", "nm", 1},       {"micrometer", "um", 1e3}, {"micrometer", "µm", 1e3},
+                           {"millimeter", "mm", 1e6},    {"centimeter", "cm", 1e7}, {"meter", "m", 1e9},
+                           {"angstrom", "angstrom", .1}, {"picometer", "pm", 1e-3}, {"femtometer", "fm", 1e-6},
+                           {"decimeter", "dm", 1e8},     {"kilometer", "km", 1e12}, {"inch", "in", 2.54e7},
+                           {"foot", "ft", 3.048e8}};
+
+const Unit* find_unit(std::string_view name) {
+  const auto* found =
+      std::ranges::find_if(kUnits, [&](const Unit& unit) { return unit.name == name || unit.sign == name; });
+  return found == std::end(kUnits) ? nullptr : found;
+}
+
+// Without what a multiplication of decimal fractions leaves behind them.
+double tidy(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", value);
+  return std::strtod(text, nullptr);
+}
+
+double product(double a, double b) { return a == 1 || b == 1 ? a * b : tidy(a * b); }
+
+std::string short_name(std::string name) {
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (name == "channel" || name == "channels") return "c";
+  return name == "time" ? "t" : name;
+}
+
+Error wrong(std::string_view member, std::string message) {
+  return corrupt(std::move(message)).in_member("attributes.ome.multiscales[0]." + std::string(member));
+}
+
+Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::string_view member) {
+  if (list == nullptr || !list->is_array() || list->size() != rank)
+    return wrong(member, "must be a list of " + std::to_string(rank) + " numbers, one an axis");
+  std::vector<double> values;
+  for (const Json& element : list->elements()) {
+    const auto value = element.as_double();
+    if (!value || !std::isfinite(*value)) return wrong(member, "must be finite numbers");
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// A scale and, perhaps, a translation after it.
+struct Transform {
+  std::vector<double> scale, translation;
+};
+
+Result<Transform> transform_of(const Json* list, std::size_t rank, const std::string& member) {
+  Transform result{std::vector<double>(rank, 1), std::vector<double>(rank, 0)};
+  if (list == nullptr) return result;
+  for (const Json& step : list->elements()) {
+    const Json* type = step.find("type");
+    const std::string name = type == nullptr ? "" : type->text();
+    if (name == "identity") continue;
+    if (name != "scale" && name != "translation")
+      return wrong(member, "must be transformations of the types scale and translation, not '" + name + "'");
+    SHERD_TRY(values, numbers(step.find(name), rank, member));
+    if (name == "translation") {
+      result.translation = std::move(values);
+      continue;
+    }
+    for (const double value : values)
+      if (!(value > 0)) return wrong(member, "has a scale that is not positive");
+    result.scale = std::move(values);
+  }
+  return result;
+}
+
+Result<void> read_axes(const Json* list, Image& image) {
+  if (list == nullptr || !list->is_array() || list->size() == 0) return wrong("axes", "must be a list of axes");
+  std::vector<std::string> names;
+  for (const Json& axis : list->elements()) {
+    const auto text = [&](std::string_view key) {
+      const Json* value = axis.find(key);
+      return value == nullptr ? std::string() : value->text();
+    };
+    const std::string type = text("type");
+    names.push_back(type == "channel" ? "c" : type == "time" ? "t" : axis.is_string() ? axis.text() : text("name"));
+    image.units.push_back(text("unit"));
+  }
+  auto axes = axis_names(names);
+  if (!axes) return wrong("axes", axes.error().message());
+  image.axes = *std::move(axes);
+  return {};
+}
+
+double corner(double translation, double spacing, double finest) {
+  return (translation - (spacing - finest) / 2) / spacing;
+}
+double centre(double offset, double spacing, double finest) { return tidy(offset * spacing + (spacing - finest) / 2); }
+
+Json numbers_of(const std::vector<double>& values) { return neuroglancer::numbers_json(values); }
+
+Json multiscales(const Image& image) {
+  Json axes{Json::Array{}}, datasets{Json::Array{}};
+  for (std::size_t d = 0; d < image.axes.size(); ++d) {
+    Json axis{Json::Object{{"name", image.axes[d]}}};
+    axis.set("type", image.is_spatial(d) ? "space" : image.axes[d] == "t" ? "time" : "channel");
+    if (!image.units[d].empty()) axis.set("unit", image.units[d]);
+    axes.push_back(std::move(axis));
+  }
+  for (const ImageLevel& level : image.levels) {
+    std::vector<double> translation;
+    for (std::size_t d = 0; d < image.axes.size(); ++d)
+      translation.push_back(centre(level.offset[d], level.spacing[d], image.levels.front().spacing[d]));
+    Json steps{Json::Array{}};
+    steps.push_back(Json::Object{{"type", "scale"}, {"scale", numbers_of(level.spacing)}});
+    steps.push_back(Json::Object{{"type", "translation"}, {"translation", numbers_of(translation)}});
+    datasets.push_back(Json::Object{{"path", level.path}, {"coordinateTransformations", std::move(steps)}});
+  }
+  return Json::Array{Json::Object{{"axes", std::move(axes)}, {"datasets", std::move(datasets)}}};
+}
+
+std::vector<double> listed(const Json* list, std::size_t rank, double absent) {
+  std::vector<double> values(rank, absent);
+  if (list == nullptr || list->size() != rank) return values;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const auto value = list->elements()[d].as_double();
+    if (value && std::isfinite(*value)) values[d] = *value;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(axes, name) - axes.begin());
+}
+
+Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given) {
+  std::vector<std::string> names;
+  for (const std::string& each : given) {
+    std::string name = short_name(each);
+    if (name.size() != 1 || std::string_view("xyzct").find(name) == std::string_view::npos)
+      return invalid_argument("'" + each + "' is no axis; x, y, z, c (channel) and t (time) are");
+    if (dimension_of(names, name) != names.size()) return invalid_argument("the axis " + name + " stands twice");
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Result<std::optional<Image>> image_of_group(const Json& attributes) {
+  const Json* ome = attributes.find("ome");
+  const Json* all = (ome != nullptr ? *ome : attributes).find("multiscales");
+  if (all == nullptr || all->size() == 0) return std::optional<Image>();
+  const Json& first = all->elements().front();
+  Image image;
+  SHERD_TRY(read_axes(first.find("axes"), image));
+  const std::size_t rank = image.axes.size();
+  SHERD_TRY(outer, transform_of(first.find("coordinateTransformations"), rank, "coordinateTransformations"));
+  const Json* datasets = first.find("datasets");
+  if (datasets == nullptr || datasets->size() == 0) return wrong("datasets", "must be a list of resolutions");
+  for (std::size_t i = 0; i < datasets->size(); ++i) {
+    const std::string member = "datasets[" + std::to_string(i) + "]";
+    const Json& dataset = datasets->elements()[i];
+    const Json* path = dataset.find("path");
+    if (path == nullptr || path->text().empty()) return wrong(member + ".path", "must be the path of an array");
+    SHERD_TRY(own,
+              transform_of(dataset.find("coordinateTransformations"), rank, member + ".coordinateTransformations"));
+    ImageLevel level{path->text(), std::vector<double>(rank), std::vector<double>(rank)};
+    for (std::size_t d = 0; d < rank; ++d) {
+      level.spacing[d] = product(own.scale[d], outer.scale[d]);
+      const double finest = image.levels.empty() ? level.spacing[d] : image.levels.front().spacing[d];
+      level.offset[d] = corner(own.translation[d] * outer.scale[d] + outer.translation[d], level.spacing[d], finest);
+    }
+    image.levels.push_back(std::move(level));
+  }
+  image.labels = ome != nullptr && ome->find("image-label") != nullptr;
+  if (const Json* info = attributes.find(kInfo)) image.info = *info;
+  return std::optional(std::move(image));
+}
+
+Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes) {
+  const std::size_t rank = spec.shape.size();
+  Image image;
+  std::vector<std::string> given = axes;
+  if (given.empty())
+    for (const auto& name : spec.dimension_names) given.push_back(name.value_or(""));
+  if (given.size() != rank)
+    return std::move(invalid_argument(axes.empty() ? "the dimensions have no names; say what they are, such as z,y,x"
+                                                   : "the array has " + std::to_string(rank) + " dimensions"))
+        .in_member("axes");
+  SHERD_TRY(names, axis_names(given).in_member("axes"));
+  image.axes = std::move(names);
+  const Json* units = attributes.find("units");
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::string unit = units != nullptr && units->size() == rank ? units->elements()[d].text() : "";
+    const Unit* known = image.is_spatial(d) ? find_unit(unit) : nullptr;
+    image.units.emplace_back(known != nullptr ? known->name : "");
+  }
+  ImageLevel level{"", listed(attributes.find("spacing"), rank, 1), listed(attributes.find("voxel_offset"), rank, 0)};
+  for (double& step : level.spacing)
+    if (!(step > 0)) step = 1;
+  image.levels.push_back(std::move(level));
+  if (const Json* info = attributes.find(kInfo)) image.info = *info;
+  return image;
+}
+
+Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale,
+                              const std::vector<std::string>& axes) {
+  SHERD_TRY(volume, VolumeInfo::parse(info));
+  Image image;
+  image.axes = axes;
+  image.labels = volume.type == VolumeInfo::Type::segmentation;
+  image.info = info;
+  for (std::size_t d = 0; d < axes.size(); ++d) image.units.emplace_back(image.is_spatial(d) ? "nanometer" : "");
+  if (scale) {
+    Json one = image.info.find("scales")->elements()[*scale];
+    image.info.set("scales", Json(Json::Array{std::move(one)}));
+    volume.scales = {volume.scales[*scale]};
+  }
+  for (const auto& each : volume.scales) {
+    ImageLevel level{"", std::vector<double>(axes.size(), 1), std::vector<double>(axes.size(), 0)};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::size_t d = dimension_of(axes, std::string_view("xyz").substr(axis, 1));
+      level.spacing[d] = each.resolution[axis];
+      level.offset[d] = static_cast<double>(each.voxel_offset[axis]);
+    }
+    image.levels.push_back(std::move(level));
+  }
+  return image;
+}
+
+Json group_attributes(const Image& image, Json given) {
+  const Json* present = given.find("ome");
+  Json ome = present != nullptr ? *present : Json();
+  ome.set("version", "0.5");
+  ome.set("multiscales", multiscales(image));
+  if (image.labels && ome.find("image-label") == nullptr) ome.set("image-label", Json(Json::Object{}));
+  given.set("ome", std::move(ome));
+  if (!image.info.is_null()) given.set(kInfo, image.info);
+  return given;
+}
+
+Json array_attributes(const Image& image, Json given) {
+  Json units{Json::Array{}};
+  for (const std::string& unit : image.units) units.push_back(unit.empty() ? Json() : Json(unit));
+  given.set("spacing", numbers_of(image.levels.front().spacing));
+  given.set("units", std::move(units));
+  given.set("voxel_offset", numbers_of(image.levels.front().offset));
+  if (!image.info.is_null()) given.set(kInfo, image.info);
+  return given;
+}
+
+Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t level) {
+  std::array<double, 3> resolution{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
+    const Unit* unit = find_unit(image.units[d]);
+    if (unit == nullptr && !image.units[d].empty())
+      return invalid_argument("the unit '" + image.units[d] + "' of the axis " + image.axes[d] + " is no known length");
+    resolution[axis] = product(image.levels[level].spacing[d], unit == nullptr ? 1 : unit->nanometres);
+  }
+  return resolution;
+}
+
+Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::size_t level) {
+  std::array<std::int64_t, 3> offset{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
+    const double value = image.levels[level].offset[d];
+    if (!(std::abs(value) < kFarthest)) return invalid_argument("the axis " + image.axes[d] + " begins too far away");
+    offset[axis] = std::llround(value);
+  }
+  return offset;
+}
+
+}  // namespace sherd

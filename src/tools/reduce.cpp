@@ -1,0 +1,215 @@
+// Means and modes of up to eight elements. Integers are summed exactly and rounded half to even; floats are summed in
+// double, in the order in which they stand. A mode is the value that occurs most often, of several the smallest.
+#include "tools/reduce.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kMost = 8;
+
+template <class T>
+using SumOf =
+    std::conditional_t<std::is_floating_point_v<T>, double, std::conditional_t<sizeof(T) == 8, __int128, std::int64_t>>;
+
+template <class T>
+T mean_of(std::span<const T> values) {
+  SumOf<T> sum = 0;
+  for (const T value : values) sum += value;
+  const auto count = static_cast<SumOf<T>>(values.size());
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(sum / count);
+  } else {
+    SumOf<T> quotient = sum / count;
+    SumOf<T> rest = sum % count;
+    if (rest < 0) {
+      rest += count;
+      --quotient;
+    }
+    if (2 * rest > count || (2 * rest == count && quotient % 2 != 0)) ++quotient;
+    return static_cast<T>(quotient);
+  }
+}
+
+template <class T>
+T mode_of(std::span<const T> values, bool ignore_zero) {
+  T best{};
+  std::ptrdiff_t most = 0;
+  for (const T value : values) {
+    if (ignore_zero && value == T{}) continue;
+    const std::ptrdiff_t count = std::ranges::count(values, value);
+    if (count < most || (count == most && value >= best)) continue;
+    most = count;
+    best = value;
+    if (2 * count > std::ssize(values)) break;
+  }
+  return best;
+}
+
+// One row of results along the last dimension, made of some rows of the finer array.
+struct Row {
+  std::array<const std::byte*, kMost> from;
+  std::size_t rows = 0;
+  std::uint64_t begin = 0, end = 0;  // what the finer rows hold of the last dimension
+  std::byte* to = nullptr;
+  std::uint64_t first = 0, count = 0;
+};
+
+template <class T>
+void reduce_row(const Reduction& how, const Row& row) {
+  const std::uint64_t step = how.step.back();
+  const std::uint64_t phase = how.phase.back();
+  T* to = reinterpret_cast<T*>(row.to);
+  for (std::uint64_t i = row.first; i < row.first + row.count; ++i) {
+    const std::uint64_t low = std::max(i * step, row.begin + phase) - phase;
+    const std::uint64_t high = std::min(i * step + step - phase, row.end);
+    std::array<T, kMost> values;
+    std::size_t count = 0;
+    for (std::size_t r = 0; r < row.rows; ++r)
+      for (std::uint64_t at = low; at < high; ++at)
+        values[count++] = reinterpret_cast<const T*>(row.from[r])[at - row.begin];
+    const std::span<const T> all(values.data(), count);
+    *to++ = how.method == Pyramid::Method::mean ? mean_of<T>(all) : mode_of<T>(all, how.ignore_zero);
+  }
+}
+
+using RowFunction = void (*)(const Reduction&, const Row&);
+
+RowFunction row_function(const DType& dtype) {
+  switch (dtype.kind()) {
+    case DType::Kind::boolean:
+    case DType::Kind::uint8:
+      return reduce_row<std::uint8_t>;
+    case DType::Kind::int8:
+      return reduce_row<std::int8_t>;
+    case DType::Kind::uint16:
+      return reduce_row<std::uint16_t>;
+    case DType::Kind::int16:
+      return reduce_row<std::int16_t>;
+    case DType::Kind::uint32:
+      return reduce_row<std::uint32_t>;
+    case DType::Kind::int32:
+      return reduce_row<std::int32_t>;
+    case DType::Kind::uint64:
+      return reduce_row<std::uint64_t>;
+    case DType::Kind::int64:
+      return reduce_row<std::int64_t>;
+    case DType::Kind::float32:
+      return reduce_row<float>;
+    case DType::Kind::float64:
+      return reduce_row<double>;
+    default:
+      return nullptr;
+  }
+}
+
+// Bytes from one element to the next along each dimension but the last.
+std::vector<std::uint64_t> strides_of(const Shape& shape, std::size_t element) {
+  std::vector<std::uint64_t> strides(shape.size());
+  std::uint64_t stride = element;
+  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) strides[d] = stride;
+  return strides;
+}
+
+// The finer rows of the one at `at`, a coordinate in each dimension but the last.
+void find_rows(const Reduction& how, const Shape& at, const BoxElements<const std::byte>& from, std::size_t element,
+               Row& row) {
+  const Box& box = from.box;
+  const std::vector<std::uint64_t> strides = strides_of(box.shape, element);
+  row.from[0] = from.data;
+  row.rows = 1;
+  for (std::size_t d = 0; d + 1 < box.shape.size(); ++d) {
+    const std::uint64_t low = std::max(at[d] * how.step[d], box.origin[d] + how.phase[d]) - how.phase[d];
+    const std::uint64_t high = std::min(at[d] * how.step[d] + how.step[d] - how.phase[d], box.origin[d] + box.shape[d]);
+    const std::size_t rows = row.rows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      row.from[r] += (low - box.origin[d]) * strides[d];
+      if (high - low == 2) row.from[row.rows++] = row.from[r] + strides[d];
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> Reduction::check(const DType& dtype) const {
+  if (row_function(dtype) == nullptr)
+    return unsupported("a pyramid is made of integers, bool, float32 and float64, not of " + dtype.name());
+  const bool floating = dtype.kind() == DType::Kind::float32 || dtype.kind() == DType::Kind::float64;
+  if (method == Pyramid::Method::mode && floating)
+    return invalid_argument("the mode is for labels, and these are " + dtype.name() + "; take the mean");
+  if (method == Pyramid::Method::mean && ignore_zero)
+    return invalid_argument("zeros are ignored among labels, in a pyramid of modes; the mean counts them");
+  return {};
+}
+
+Shape Reduction::shape_of(const Shape& finer) const {
+  Shape shape(finer.size());
+  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = (finer[d] + phase[d] + step[d] - 1) / step[d];
+  return shape;
+}
+
+Box Reduction::made_of(const Box& coarse, const Shape& finer) const {
+  Box box{coarse.origin, coarse.shape};
+  for (std::size_t d = 0; d < step.size(); ++d) {
+    const std::uint64_t low = std::max(coarse.origin[d] * step[d], phase[d]) - phase[d];
+    const std::uint64_t high = std::min((coarse.origin[d] + coarse.shape[d]) * step[d] - phase[d], finer[d]);
+    box.origin[d] = low;
+    box.shape[d] = coarse.shape[d] == 0 ? 0 : high - low;
+  }
+  return box;
+}
+
+Box Reduction::goes_into(const Box& finer) const {
+  Box box{finer.origin, finer.shape};
+  for (std::size_t d = 0; d < step.size(); ++d) {
+    box.origin[d] = (finer.origin[d] + phase[d]) / step[d];
+    if (finer.shape[d] != 0)
+      box.shape[d] = (finer.origin[d] + finer.shape[d] - 1 + phase[d]) / step[d] + 1 - box.origin[d];
+  }
+  return box;
+}
+
+std::uint64_t Reduction::most() const noexcept {
+  std::uint64_t most = 1;
+  for (const std::uint64_t each : step) most *= each;
+  return most;
+}
+
+Result<void> reduce(const Reduction& how, const DType& dtype, const BoxElements<const std::byte>& from,
+                    const BoxElements<std::byte>& to, const Config& config) {
+  const RowFunction function = row_function(dtype);
+  const Shape& shape = to.box.shape;
+  const std::size_t last = shape.size() - 1;
+  std::uint64_t rows = 1;
+  for (std::size_t d = 0; d < last; ++d) rows *= shape[d];
+  const std::uint64_t row_bytes = shape[last] * dtype.size();
+  constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 10;
+  const std::uint64_t block = std::max<std::uint64_t>(1, kBlockBytes / std::max<std::uint64_t>(1, row_bytes));
+  return parallel_for((rows + block - 1) / block, config, [&](std::size_t number) -> Result<void> {
+    Row row;
+    row.begin = from.box.origin[last];
+    row.end = row.begin + from.box.shape[last];
+    row.first = to.box.origin[last];
+    row.count = shape[last];
+    Shape at(last);
+    for (std::uint64_t r = number * block; r < std::min(rows, (number + 1) * block); ++r) {
+      std::uint64_t rest = r;
+      for (std::size_t d = last; d-- > 0; rest /= shape[d]) at[d] = to.box.origin[d] + rest % shape[d];
+      find_rows(how, at, from, dtype.size(), row);
+      row.to = to.data + r * row_bytes;
+      function(how, row);
+    }
+    return {};
+  });
+}
+
+}  // namespace sherd

@@ -1,0 +1,43 @@
+// Half the resolution: which elements of an array an element of the next coarser one is made of, and how.
+#pragma once
+
+#include <cstddef>
+
+#include "sherd/box.hpp"
+#include "sherd/dtype.hpp"
+#include "sherd/options.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd {
+
+/// Along a dimension of step 2, element i is made of elements 2i - phase and 2i + 1 - phase, as far as they are there;
+/// along one of step 1, of element i.
+struct Reduction {
+  Pyramid::Method method = Pyramid::Method::mean;
+  bool ignore_zero = false;
+  Shape step;   ///< 1 or 2, at most three of them 2
+  Shape phase;  ///< 0 or 1, and 0 where the step is 1
+
+  /// unsupported or invalid_argument where elements of this type have no such mean or mode.
+  [[nodiscard]] Result<void> check(const DType& dtype) const;
+  /// Of what becomes of an array.
+  [[nodiscard]] Shape shape_of(const Shape& finer) const;
+  /// What a box is made of; `finer` is the shape of the array.
+  [[nodiscard]] Box made_of(const Box& coarse, const Shape& finer) const;
+  /// The box into which a box of the finer array goes.
+  [[nodiscard]] Box goes_into(const Box& finer) const;
+  /// How many elements one is made of.
+  [[nodiscard]] std::uint64_t most() const noexcept;
+};
+
+/// Elements of a box, dense in C order.
+template <class Byte>
+struct BoxElements {
+  const Box& box;
+  Byte* data;
+};
+/// Makes the elements of a box from those of made_of() it, on the threads of `config`.
+Result<void> reduce(const Reduction& how, const DType& dtype, const BoxElements<const std::byte>& from,
+                    const BoxElements<std::byte>& to, const Config& config);
+
+}  // namespace sherd

@@ -1,0 +1,50 @@
+// What a test does in a process of its own.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <iostream>
+
+#include "tests/memory.hpp"
+
+namespace sherd {
+
+/// Runs `body` in a process of its own, which ends without unwinding; gives how it ended.
+inline int in_child(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+/// The bytes by which a process of its own grows at its largest while it does what `prepare` gives; what `prepare`
+/// itself takes does not count. 2^64 - 1 where that fails.
+inline std::uint64_t growth_in_child(const std::function<std::function<void()>()>& prepare) {
+  constexpr std::uint64_t failed = ~std::uint64_t{0};
+  int ends[2];
+  if (::pipe(ends) != 0) return failed;
+  std::uint64_t grown = failed;
+  const int status = in_child([&] {
+    try {
+      const auto act = prepare();
+      const std::uint64_t before = memory_field("VmRSS");
+      act();
+      grown = memory_field("VmHWM") - before;
+    } catch (const std::exception& thrown) {
+      std::cerr << thrown.what() << '\n';
+    }
+    ::_exit(::write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
+  });
+  ::close(ends[1]);
+  if (::read(ends[0], &grown, sizeof grown) != sizeof grown) grown = failed;
+  ::close(ends[0]);
+  return status == 0 ? grown : failed;
+}
+
+}  // namespace sherd

@@ -1,0 +1,195 @@
+// Few chunks of a shard that is a box of chunks are changed by adding them to it: little is written, nobody's change is
+// lost, dead bytes stay within bounds, and readers see old or new chunks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "sherd/precomputed.hpp"
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::create_precomputed;
+using neuroglancer::VolumeInfo;
+using Values = std::vector<std::uint32_t>;
+
+VolumeInfo volume(std::uint64_t side, std::uint64_t chunk, const std::string& encoding, std::uint64_t minishard_bits) {
+  VolumeInfo info;
+  info.data_type = DType::uint32;
+  info.scales.push_back(
+      {.key = "s", .size = {side, side, side}, .chunk_sizes = {{chunk, chunk, chunk}}, .resolution = {8, 8, 8}});
+  info.scales[0].sharding = Json::Object{{"@type", "neuroglancer_uint64_sharded_v1"},
+                                         {"preshift_bits", 0},
+                                         {"hash", "identity"},
+                                         {"minishard_bits", minishard_bits},
+                                         {"shard_bits", 0},
+                                         {"minishard_index_encoding", encoding},
+                                         {"data_encoding", encoding}};
+  return info;
+}
+
+Box box_of(const Array& array) { return {Shape(4, 0), array.shape()}; }
+
+Values numbers(const Array& array) {
+  Values values(*element_count(array.shape()));
+  std::iota(values.begin(), values.end(), 1U);
+  return values;
+}
+
+Values all_of(const Array& array) {
+  Values values(*element_count(array.shape()));
+  array.read(box_of(array), std::span<std::uint32_t>(values)).value();
+  return values;
+}
+
+/// Writes a value into a box and says so in the model, C order.
+void write(const Array& array, const Box& box, std::uint32_t value, Values& model) {
+  const Values part(*element_count(box.shape), value);
+  array.write(box, std::span<const std::uint32_t>(part)).value();
+  const Shape shape = array.shape();
+  for (std::uint64_t x = 0; x < box.shape[0]; ++x)
+    for (std::uint64_t y = 0; y < box.shape[1]; ++y)
+      for (std::uint64_t z = 0; z < box.shape[2]; ++z)
+        model[((box.origin[0] + x) * shape[1] + box.origin[1] + y) * shape[2] + box.origin[2] + z] = value;
+}
+
+Box chunk_box(std::uint64_t side, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+  return {{x * side, y * side, z * side, 0}, {side, side, side, 1}};
+}
+
+struct stat status_of(const std::string& path) {
+  struct stat status{};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status;
+}
+
+TEST(VolumeUpdate, OfOneChunkInAShardOf64MiBWritesLessThanOne) {
+  const TempDir dir;
+  const auto recorder = std::make_shared<Recorder>();
+  const Config config{.recorder = recorder};
+  const Array array = create_precomputed(dir.path(), volume(256, 32, "raw", 6), {.config = config}).value();
+  Values model = numbers(array);
+  array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+  const std::string shard = dir.path() + "/s/0.shard";
+  const struct stat before_all = status_of(shard);
+  ASSERT_GT(before_all.st_size, off_t{64} << 20);
+  const auto written = [&](const Box& box, std::uint32_t value) {
+    const std::uint64_t before = recorder->stats().bytes_written;
+    write(array, box, value, model);
+    return recorder->stats().bytes_written - before;
+  };
+  EXPECT_LT(written(chunk_box(32, 3, 1, 2), 7), std::uint64_t{1} << 20);
+  EXPECT_LT(written({{1, 2, 3, 0}, {5, 6, 7, 1}}, 8), std::uint64_t{1} << 20);
+  EXPECT_LT(written(chunk_box(32, 0, 0, 5), 0), 4096U);  // nothing but the list of the others
+  EXPECT_EQ(status_of(shard).st_ino, before_all.st_ino);
+  EXPECT_EQ(all_of(array), model);
+  EXPECT_EQ(all_of(open_array(dir.path()).value()), model);
+  const CheckReport report = check(dir.path(), {.data = true}).value();
+  EXPECT_THAT(report.faults, testing::IsEmpty());
+  EXPECT_GT(report.dead_bytes, 3U * 32 * 32 * 32 * 4);
+}
+
+TEST(VolumeUpdate, OfMostOfAShardWritesItAnew) {
+  const TempDir dir;
+  const Array array = create_precomputed(dir.path(), volume(32, 8, "gzip", 2)).value();
+  Values model = numbers(array);
+  array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+  const ino_t before = status_of(dir.path() + "/s/0.shard").st_ino;
+  write(array, {{0, 0, 0, 0}, {32, 32, 24, 1}}, 9, model);
+  EXPECT_EQ(all_of(array), model);
+  EXPECT_NE(status_of(dir.path() + "/s/0.shard").st_ino, before);
+}
+
+class UpdatedVolume : public testing::TestWithParam<const char*> {};
+
+TEST_P(UpdatedVolume, GivesWhatAModelGivesAndKeepsDeadBytesWithinBounds) {
+  const TempDir dir;
+  const Array array = create_precomputed(dir.path(), volume(32, 8, GetParam(), 2)).value();
+  Values model(*element_count(array.shape()), 0);
+  std::uint64_t random = 1;
+  const auto below = [&random](std::uint64_t bound) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    return (random >> 33U) % bound;
+  };
+  for (std::uint32_t round = 1; round < 300; ++round) {
+    Box box{{below(32), below(32), below(32), 0}, {1, 1, 1, 1}};
+    for (std::size_t d = 0; d < 3; ++d) box.shape[d] = 1 + below(std::min<std::uint64_t>(14, 32 - box.origin[d]));
+    write(array, box, round % 7 == 0 ? 0 : round, model);
+    if (round % 50 == 0) {
+      ASSERT_EQ(all_of(array), model) << round;
+    }
+    const CheckReport report = check(dir.path()).value();
+    ASSERT_THAT(report.faults, testing::IsEmpty()) << round;
+    // One change may come on top of what is put up with.
+    ASSERT_LT(report.dead_bytes, report.live_bytes + 64 * 8 * 8 * 8 * 4) << round;
+  }
+  EXPECT_EQ(all_of(open_array(dir.path()).value()), model);
+}
+
+INSTANTIATE_TEST_SUITE_P(Encodings, UpdatedVolume, testing::Values("raw", "gzip"),
+                         [](const auto& test) { return std::string(test.param) == "raw" ? "Raw" : "Gzip"; });
+
+TEST(VolumeUpdate, ByProcessesAtOnceLosesNothing) {
+  const TempDir dir;
+  const Array array = create_precomputed(dir.path(), volume(32, 8, "gzip", 2)).value();
+  Values model = numbers(array);
+  array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+  std::vector<pid_t> children;
+  for (std::uint64_t x = 0; x < 4; ++x) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto mine = open_array(dir.path(), {.writable = true});
+      bool good = mine.has_value();
+      for (std::uint64_t i = 0; good && i < 16; ++i) {
+        const Values part(8 * 8 * 8, static_cast<std::uint32_t>(1000 + x));
+        good = mine->write(chunk_box(8, x, i / 4, i % 4), std::span<const std::uint32_t>(part)).has_value();
+      }
+      _exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  const Values found = all_of(open_array(dir.path()).value());
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], 1000 + i / (8 * 32 * 32)) << i;
+}
+
+TEST(VolumeUpdate, IsSeenByReadersWholeOrNotAtAll) {
+  const TempDir dir;
+  const Array array = create_precomputed(dir.path(), volume(16, 8, "raw", 1)).value();
+  Values model(*element_count(array.shape()), 1);
+  array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+  std::atomic<bool> ends{false};
+  std::thread writer([&] {
+    const Array mine = open_array(dir.path(), {.writable = true}).value();
+    for (std::uint32_t value = 2; value < 60; ++value) write(mine, chunk_box(8, 1, 0, 1), value, model);
+    ends = true;
+  });
+  const Array mine = open_array(dir.path()).value();
+  std::uint32_t last = 1;
+  while (!ends) {
+    Values part(8 * 8 * 8);
+    const auto read = mine.read(chunk_box(8, 1, 0, 1), std::span<std::uint32_t>(part));
+    EXPECT_TRUE(read) << read.error().text();
+    if (!read) break;
+    EXPECT_EQ(Values(part.size(), part.front()), part);
+    EXPECT_GE(part.front(), last);
+    last = part.front();
+  }
+  writer.join();
+  EXPECT_EQ(all_of(mine), model);
+}
+
+}  // namespace
+}  // namespace sherd
