@@ -27,20 +27,6 @@ std::vector<std::optional<std::string>> names_from(nb::handle list) {
   return names;
 }
 
-/// A Python function that writes into the new array; `function` must outlive the call.
-std::function<Result<void>(const Array&)> contents_from(nb::handle function) {
-  return [function](const Array& array) -> Result<void> {
-    const nb::gil_scoped_acquire held;
-    try {
-      function(BoundArray(array));
-      return {};
-    } catch (nb::python_error& raised) {
-      raised.restore();  // thrown again where the engine has returned
-      return invalid_argument("the data could not be written");
-    }
-  };
-}
-
 /// The options that are given, one by one.
 void apply(CreateOptions& to, const std::string& name, nb::handle value) {
   if (name == "shape")
@@ -75,12 +61,12 @@ void apply(CreateOptions& to, const std::string& name, nb::handle value) {
     to.format = text_of(value, "format");
   else if (name == "format_options")
     to.format_options = json_from(value);
+  else if (name == "volume")
+    to.volume = json_from(value);
   else if (name == "overwrite")
     to.overwrite = nb::cast<bool>(value);
   else if (name == "config")
     to.config = config_over(std::move(to.config), value);
-  else if (name == "contents")
-    to.contents = contents_from(value);
 }
 
 }  // namespace

@@ -29,10 +29,11 @@ def make_array(
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
     attributes: Any = None,
+    volume: Any = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Calls `create` with the engine's options, which write the data, where there is any."""
+    """Calls `create` with the engine's options and writes the data, where there is any."""
     _arguments.flag(overwrite, "overwrite")
     if data is not None:
         data = np.asarray(data)
@@ -46,6 +47,7 @@ def make_array(
         chunk_key_encoding=chunk_key_encoding,
         dimension_names=dimension_names,
         attributes=attributes,
+        volume=volume,
         overwrite=overwrite,
         config=config,
     )
@@ -57,7 +59,9 @@ def make_array(
         codecs=codecs,
         index_location=index_location,
         index_codecs=index_codecs,
+        compressor="gzip:6" if _options.is_two_formats(config) else "zstd:3",
     )
+    array = create(options)
     if data is not None:
-        options["contents"] = lambda array: array.__setitem__(..., data)
-    return create(options)
+        array[...] = data
+    return array

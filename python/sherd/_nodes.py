@@ -134,10 +134,11 @@ def create_array(
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
     attributes: dict[str, Any] | None = None,
+    volume: dict[str, Any] | None = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Makes an array. Shape and dtype are needed, or `data`: the array then appears with it, all at once, or not at all.
+    """Makes an array. Shape and dtype are needed, or `data`, which is written.
 
     name: the path below the store's root; None: the root itself.
     dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.
@@ -152,6 +153,8 @@ def create_array(
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
     chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
     dimension_names: a str or None a dimension. attributes: a dict.
+    volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
+    "key", "resolution", "voxel_offset" and "sharding".
     overwrite: erase what stands there; otherwise that is Conflict.
     config: settings of this handle; see sherd.config.
     """
