@@ -9,8 +9,6 @@
 namespace sherd::cli {
 namespace {
 
-constexpr std::string_view kVolumes = "precomputed";
-
 struct Create {
   std::string url, dtype;
   std::optional<std::string> shape;
@@ -36,7 +34,7 @@ struct Create {
                                            options.format)));
       return Node(std::move(made));
     }
-    if (options.format == kVolumes) return make_volume(options);
+    if (options.format == kVolumeFormat) return make_volume(options);
     SHERD_TRY(made, at(url, create_array(url, options)));
     return Node(std::move(made));
   }
@@ -44,12 +42,11 @@ struct Create {
   Result<int> run(Session& session) const {
     CreateOptions options{.format = session.format(), .config = session.guarded("create")};
     SHERD_TRY(array.apply(options));
-    if (volume.is_given() && options.format != kVolumes)
-      return invalid_argument("--resolution and what else is of volumes only goes with --store-format precomputed");
+    SHERD_TRY(volume.apply(options));
     if (group) {
       if (shape || !dtype.empty() || !array.is_plain() || volume.is_given())
         return invalid_argument("--group goes with --attributes and --overwrite only");
-      if (options.format == kVolumes)
+      if (options.format == kVolumeFormat)
         return invalid_argument(
             "a volume is made with its first scale: give --shape, --dtype and --resolution, not --group");
     } else {
@@ -84,6 +81,9 @@ Run add_create(Arguments& arguments) {
        {"sherd create em --store-format precomputed --shape 1000,900,80 --dtype uint8 --resolution 8,8,40 --sharding "
         "auto",
         "a sharded volume that Neuroglancer shows"},
+       {"sherd create em.zarr --layout zarr+neuroglancer --shape 512,512,512 --dtype uint8 --chunks 64,64,64 --shards "
+        "256,256,256 --resolution 8,8,40",
+        "one set of files that Zarr readers and Neuroglancer open"},
        {"sherd create study.zarr --group --attributes @study.json", "a group with attributes from a file"}});
   return [create](Session& session) { return create->run(session); };
 }

@@ -5,6 +5,7 @@
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
 #include "cli/values.hpp"
+#include "cli/volume.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::cli {
@@ -15,12 +16,14 @@ struct Import {
   std::optional<std::string> shape;
   bool big_endian = false, apply_scale = false;
   ArrayOptions array;
+  VolumeOptions volume;
 
   Result<int> run(Session& session) const {
     ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
     options.create.config = session.guarded("import");
     options.create.format = session.format();
     SHERD_TRY(array.apply(options.create));
+    SHERD_TRY(volume.apply(options.create));
     if (shape) {
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
       options.shape = std::move(lengths);
@@ -61,6 +64,7 @@ Run add_import(Arguments& arguments) {
   arguments.flag("--apply-scale", import->apply_scale,
                  "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
   import->array.add_to(arguments);
+  import->volume.add_to(arguments);
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},

@@ -100,7 +100,11 @@ void WritingOptions::add_to(Arguments& arguments) {
                  "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
   arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold nothing but the fill value too");
   arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
-  arguments.later({"--update rewrite", "--slack VALUE", "--layout plain"});
+  arguments.choice("--layout", {"plain", "zarr+neuroglancer"}, layout,
+                   "How a new array's shards are laid out: as its format has them, or as files that are shards of Zarr "
+                   "and of Neuroglancer at once; plain is the default",
+                   "hdf5");
+  arguments.later({"--update rewrite", "--slack VALUE"});
 }
 
 Result<void> WritingOptions::apply(Config& config) const {
@@ -109,6 +113,7 @@ Result<void> WritingOptions::apply(Config& config) const {
     SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
     config.max_unused = share;
   }
+  if (layout == "zarr+neuroglancer") config.layout = Layout::zarr_neuroglancer;
   config.write_empty_chunks = write_empty_chunks;
   config.durable = !no_durable;
   return {};

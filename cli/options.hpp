@@ -19,7 +19,7 @@ void add_scale(Arguments& arguments, std::uint64_t& scale);
 
 /// How chunks and shards are written, whatever the array is.
 struct WritingOptions {
-  std::string chunk_order = "morton";
+  std::string chunk_order = "morton", layout = "plain";
   std::optional<std::string> max_unused;
   bool write_empty_chunks = false, no_durable = false;
 

@@ -25,8 +25,9 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 }  // namespace
 
 void VolumeOptions::add_to(Arguments& arguments) {
-  arguments.begin_group("Volumes of Neuroglancer (--store-format precomputed)");
-  arguments.text("--resolution", "X,Y,Z", resolution, "Nanometres that a voxel takes; a volume must have it");
+  arguments.begin_group("Volumes of Neuroglancer (--store-format precomputed, --layout zarr+neuroglancer)");
+  arguments.text("--resolution", "X,Y,Z", resolution,
+                 "Nanometres that a voxel takes; a volume must have it, with --layout it is 1,1,1 where absent");
   arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; 0,0,0 where absent");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
@@ -39,6 +40,43 @@ void VolumeOptions::add_to(Arguments& arguments) {
 
 bool VolumeOptions::is_given() const noexcept {
   return resolution || voxel_offset || sharding || key || !type.empty() || !encoding.empty();
+}
+
+Result<Json> VolumeOptions::twin() const {
+  if (!encoding.empty() && encoding != "raw")
+    return invalid_argument("--encoding: the chunks of a Zarr array are raw to Neuroglancer, or gzip of that");
+  Json wanted{Json::Object{}};
+  if (!type.empty()) wanted.set("type", type);
+  if (key) wanted.set("key", *key);
+  if (resolution) {
+    SHERD_TRY(nanometres, parse_numbers("--resolution", *resolution));
+    wanted.set("resolution", std::move(nanometres));
+  }
+  if (voxel_offset) {
+    SHERD_TRY(offset, parse_numbers("--voxel-offset", *voxel_offset));
+    wanted.set("voxel_offset", std::move(offset));
+  }
+  if (!sharding || *sharding == "auto") return wanted;
+  if (*sharding == "none") return invalid_argument("--sharding: the volume has the array's shards");
+  SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+  wanted.set("sharding", std::move(given));
+  return wanted;
+}
+
+Result<void> VolumeOptions::apply(CreateOptions& create) const {
+  if (create.config.layout == Layout::zarr_neuroglancer) {
+    if (create.format == kVolumeFormat)
+      return invalid_argument(
+          "--layout: a volume alone is made by --store-format precomputed, and one with a Zarr array "
+          "without it");
+    SHERD_TRY(wanted, twin());
+    create.volume = std::move(wanted);
+    return {};
+  }
+  if (!is_given() || create.format == kVolumeFormat) return {};
+  return invalid_argument(
+      "--resolution and what else is of volumes only goes with --store-format precomputed or --layout "
+      "zarr+neuroglancer");
 }
 
 Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const DType& dtype) const {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/parser.hpp"
 #include "sherd/array.hpp"
@@ -10,16 +11,22 @@
 
 namespace sherd::cli {
 
+inline constexpr std::string_view kVolumeFormat = "precomputed";
+
 struct VolumeOptions {
   std::string type, encoding;
   std::optional<std::string> resolution, voxel_offset, sharding, key;
 
   void add_to(Arguments& arguments);
   [[nodiscard]] bool is_given() const noexcept;
+  /// To a new array: what an array that is laid out as a volume besides needs of them. invalid_argument where they are
+  /// given to one that is no volume.
+  Result<void> apply(CreateOptions& create) const;
   /// Of one scale, whose shape is x,y,z or x,y,z,channel; what of `create` a volume cannot have is invalid_argument.
   [[nodiscard]] Result<neuroglancer::VolumeInfo> info(const CreateOptions& create) const;
 
  private:
+  [[nodiscard]] Result<Json> twin() const;
   [[nodiscard]] Result<Json> scale(const Shape& shape, const Shape& chunks, const DType& dtype) const;
 };
 

@@ -167,6 +167,8 @@ struct Write {
       return invalid_argument("give either a source with -i or one value with --value");
     Config config = session.guarded("write");
     SHERD_TRY(writing.apply(config));
+    if (config.layout != Layout::plain)
+      return invalid_argument("--layout: an array keeps the layout that it was made with; leave the option out");
     SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true, scale))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {

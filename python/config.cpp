@@ -67,13 +67,14 @@ void set_optional(Config& config, nb::handle value) {
 constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
+constexpr std::array kLayouts{"plain", "zarr+neuroglancer"};
 
 /// A setting of later versions; `now` names what this version does anyway, where that has a name.
 struct LaterSetting {
   const char* name;
   const char* now;
 };
-constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}, {"layout", "plain"}};
+constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}};
 
 const LaterSetting* find_later(std::string_view name) {
   for (const LaterSetting& setting : kLaterSettings)
@@ -113,6 +114,11 @@ void set_name(Config& config, nb::handle value) {
 void set_chunk_order(Config& config, nb::handle value) {
   if (is_text(value, "arrival")) throw for_later("\"arrival\"");
   set_name<&Config::chunk_order, kChunkOrders>(config, value);
+}
+
+void set_layout(Config& config, nb::handle value) {
+  if (is_text(value, "hdf5")) throw for_later("\"hdf5\"");
+  set_name<&Config::layout, kLayouts>(config, value);
 }
 
 void set_share(Config& config, nb::handle value) {
@@ -163,6 +169,10 @@ constexpr Setting kSettings[] = {
      "The memory order of returned arrays: \"C\" or \"F\"."},
     {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>, set_chunk_order,
      "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
+    {"layout", "typing.Literal['plain', 'zarr+neuroglancer']", get_name<&Config::layout, kLayouts>, set_layout,
+     "How the shards of a new array are laid out: \"plain\", as its format has them, or \"zarr+neuroglancer\", as "
+     "files "
+     "that are shards of both at once."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
     {"limits", "typing.Mapping[str, int]", get_limits, set_limits,

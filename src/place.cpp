@@ -12,6 +12,20 @@
 #include "registry.hpp"
 
 namespace sherd {
+namespace {
+
+// Of objects, where they stand instead: they are no arrays, and are opened in another way.
+std::string told_of_objects(const NodePlace& place) {
+  const auto info = place.store->open(join_path(place.path, "info"));
+  if (!info || *info == nullptr) return {};
+  const auto found = neuroglancer::Collection::State::find(
+      {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config});
+  if (!found || !*found) return {};
+  return "; there are " + std::string(neuroglancer::kind_name((**found)->info)) +
+         ", which are opened as a collection of objects";
+}
+
+}  // namespace
 
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
   SHERD_TRY(url, parse_url(store.url()));
@@ -75,7 +89,8 @@ Error nothing_found(const NodePlace& place, const std::vector<const Format*>& fo
     for (const std::string& key : format->probes(place.path)) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
-  return not_found("no array and no group in " + place.store->url() + ": looked for " + looked_for)
+  return not_found("no array and no group in " + place.store->url() + ": looked for " + looked_for +
+                   told_of_objects(place))
       .in_key(formats.front()->probes(place.path).front());
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "kv/state.hpp"
@@ -20,6 +21,7 @@ struct ShardedPart {
   std::string key;  // relative to the document; empty: beside it
   Json sharding;
   bool manifests = false;  // of multi-resolution meshes
+  bool tied = false;       // its shards are those of a Zarr array, too
 };
 
 void add_part(const Json& object, std::vector<ShardedPart>& parts) {
@@ -44,6 +46,7 @@ std::vector<ShardedPart> parts_of(const Json& info) {
     for (const Json& element : list->elements()) add_part(element, parts);
   }
   if (const Json* by_id = info.find("by_id")) add_part(*by_id, parts);
+  for (ShardedPart& part : parts) part.tied = info.find(kLayoutMember) != nullptr;
   return parts;
 }
 
@@ -65,20 +68,28 @@ Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
       .in_key("info");
 }
 
-/// The sharding that an info document in a directory above has for the directory of this store.
-Result<Json> sharding_from_above(const Store& store, const Config& config) {
-  Json found;
+/// What an info document in a directory above says of the directory of this store.
+Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Config& config) {
+  std::optional<ShardedPart> found;
   SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
     SHERD_TRY(above, file_store(directory, config));
     auto parts = read_parts(*above, config.limits);
     // An info document further up that cannot be read has nothing to do with this place.
     if (!parts || !*parts) return false;
     for (const ShardedPart& part : **parts)
-      if (part.key == path) found = part.sharding;
+      if (part.key == path) found = part;
     return true;
   }));
-  if (!found.is_null()) return found;
-  return not_found("no info document at " + store.url() + " or above says how it is sharded; give a sharding");
+  return found;
+}
+
+/// One value more would be unknown to the array's own index.
+Result<void> refuse_tied(const ShardedPart& part, const ShardedStoreOptions& options) {
+  if (!part.tied || !options.writable) return {};
+  return unsupported("'" + std::string(kLayoutMember) +
+                     "' says that these shards are those of a Zarr array, too, of which values by id know nothing; "
+                     "write through the array or the volume")
+      .in_key("info");
 }
 
 }  // namespace
@@ -95,17 +106,24 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
   if (chosen.is_null()) {
     SHERD_TRY(parts, read_parts(*store, options.config.limits));
     if (!parts) {
-      SHERD_TRY(above, sharding_from_above(*store, options.config));
-      chosen = std::move(above);
+      SHERD_TRY(above, part_from_above(*store, options.config));
+      if (!above)
+        return not_found("no info document at " + store->url() + " or above says how it is sharded; give a sharding");
+      SHERD_TRY(refuse_tied(*above, options));
+      chosen = std::move(above->sharding);
     } else if (parts->size() != 1) {
       return ambiguous(store->url(), *parts);
     } else {
+      SHERD_TRY(refuse_tied(parts->front(), options));
       chosen = std::move(parts->front().sharding);
       if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
       const std::string& key = parts->front().key;
       if (key.starts_with("..")) return ambiguous(store->url(), *parts);
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
+  } else if (options.writable) {
+    SHERD_TRY(above, part_from_above(*store, options.config));
+    if (above) SHERD_TRY(refuse_tied(*above, options));
   }
   SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
   return ShardedStore(std::move(state));

@@ -62,8 +62,21 @@ Result<void> check_apart(const NodePlace& source, const NodePlace& destination, 
 Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
   const bool one_store = source == destination;
   if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
-  SHERD_TRY(from, find_place(std::move(source), options.source_path, options.config));
+  const auto found = find_place(source, options.source_path, options.config);
   SHERD_TRY(to, make_place(std::move(destination), options.destination_path, options.config));
+  if (!found && found.error().code() == ErrorCode::not_found) {
+    SHERD_TRY(collection, collection_place(source, options.source_path, false, options.config));
+    SHERD_TRY(stands, neuroglancer::Collection::State::find(collection));
+    if (!stands) return found.error();
+    if (!options.format.empty() && options.format != "precomputed")
+      return unsupported("a collection of objects can be copied as it is, not to the format " + options.format);
+    NodePlace there = to;
+    there.store = collection.store;
+    there.path = collection.path;
+    SHERD_TRY(check_apart(there, to, one_store));
+    return copy_collection({collection.store, collection.path}, {to.store, to.path}, options);
+  }
+  SHERD_TRY(from, found);
   to.writable = true;
   SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
   SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));

@@ -50,7 +50,10 @@ struct CreateOptions {
   std::optional<Json> attributes = {};  ///< an object
   std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
-  bool overwrite = false;                   ///< replace what stands there; otherwise `conflict`
+  /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
+  /// `resolution`, `voxel_offset` and `sharding` (docs/format/two-formats.md says what they are where absent).
+  std::optional<Json> volume = {};
+  bool overwrite = false;  ///< replace what stands there; otherwise `conflict`
   Config config = {};
   /// Writes the first elements. The array is then made beside its place and appears there with them, instead of what
   /// was to be overwritten; where this fails, nothing has happened.

@@ -42,6 +42,10 @@ enum class CacheMode : std::uint8_t { index, shard, chunks };
 /// The order of inner chunks inside a newly written shard.
 enum class ChunkOrder : std::uint8_t { c, f, morton };
 
+/// How the shards of a new array are laid out: as its format alone has them, or as files that are shards of a Zarr v3
+/// array and of a Neuroglancer volume at once (docs/format/two-formats.md). Arrays keep what they were made with.
+enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
+
 /// How far a long call has come, in units of elements' bytes.
 struct Progress {
   std::uint64_t done = 0;
@@ -74,7 +78,8 @@ struct Config {
   bool follow_symlinks = true;
   Order order = Order::c;  ///< of arrays that Sherd allocates (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
-  double max_unused = 0.5;  ///< share of dead bytes that makes an update rewrite a shard densely
+  Layout layout = Layout::plain;  ///< of new arrays
+  double max_unused = 0.5;        ///< share of dead bytes that makes an update rewrite a shard densely
   Limits limits = {};
   std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`
   std::function<void(const Progress&)> progress = {};  ///< called on the calling thread

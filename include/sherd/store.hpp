@@ -68,6 +68,12 @@ class SHERD_API ObjectWriter {
   virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   /// Copies bytes of another version to an offset, inside the kernel where that is possible.
   virtual Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset);
+  /// Gives the new version a second name, for commit() to put beside the first: the two are one object then, of one
+  /// generation, and each name is replaced all at once. Whoever replaces such an object calls this each time: another
+  /// version of it has the one name only. To be called once, before commit().
+  /// `unsupported` where the store has no such names; `conflict` where what stands under the two names is not one
+  /// object, and not what a commit that was cut short has left, which is put right. The first name may stand alone.
+  virtual Result<void> link(const std::string& key);
   /// Makes the new version visible, all at once, and durable where the store was opened so.
   /// `conflict` where the condition does not hold. Ends the writer, whatever comes of it.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
@@ -88,6 +94,7 @@ struct StoreTraits {
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
   unsigned parallel_requests = 1;  ///< how many requests one thread's worth of work should keep under way
   bool locks = false;              ///< lock() excludes other writers, also of other processes
+  bool links = false;              ///< an object may have two names (ObjectWriter::link())
 };
 
 /// What list_dir gives: names without the prefix.

@@ -35,17 +35,21 @@ def _chain(codecs: list[Any]) -> str:
 def info(array: _sherd.Array) -> Info:
     """The facts of an array, without a look at its chunks."""
     metadata = array.metadata
-    return Info(
+    volume = metadata.get("info")  # a scale stands in the document of its volume
+    facts = Info(
         url=array.url,
         format=array.format,
         node_type="array",
         shape=array.shape,
-        dtype=metadata["data_type"],
+        dtype=(volume or metadata)["data_type"],
         chunks=array.chunks,
         shards=array.shards,
         codecs=array.codecs,
-        fill_value=metadata["fill_value"],
+        fill_value=0 if volume else metadata["fill_value"],
         dimension_names=array.dimension_names,
         attributes=array.attrs.asdict(),
         read_only=array.read_only,
     )
+    if volume:
+        facts["sharding"] = volume["scales"][metadata["scale"]].get("sharding")
+    return facts

@@ -35,13 +35,19 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def chain(filters: Any, serializer: Any, compressors: Any) -> list[Any] | None:
+def is_two_formats(config: Mapping[str, Any] | None) -> bool:
+    """Whether a new array with these settings is a volume of Neuroglancer's besides."""
+    chosen = config.get("layout") if isinstance(config, Mapping) else None
+    return (_sherd.config.layout if chosen is None else chosen) == "zarr+neuroglancer"
+
+
+def chain(filters: Any, serializer: Any, compressors: Any, compressor: str) -> list[Any] | None:
     """The codecs of a chunk, or None where all of them are left to the engine."""
     if is_auto(filters) and is_auto(serializer) and is_auto(compressors):
         return None
     before = [] if is_auto(filters) else codec_list(filters)
     middle = [] if is_auto(serializer) else [codec(serializer)]
-    after = ["zstd:3"] if is_auto(compressors) else codec_list(compressors)
+    after = [compressor] if is_auto(compressors) else codec_list(compressors)
     return before + middle + after
 
 
@@ -147,6 +153,7 @@ def node(
     chunk_key_encoding: Any,
     dimension_names: Any,
     attributes: Any,
+    volume: Any,
     overwrite: bool,
     config: Any,
 ) -> dict[str, Any]:
@@ -162,18 +169,25 @@ def node(
         found["fill_value"] = fill_json(fill_value, dtype)
     if chunk_key_encoding is not None:
         found["chunk_key_encoding"] = key_encoding(chunk_key_encoding)
-    for name, value in (("dimension_names", dimension_names), ("attributes", attributes), ("config", config)):
+    for name, value in (("dimension_names", dimension_names), ("attributes", attributes), ("volume", volume), ("config", config)):
         if value is not None:
             found[name] = value
     return found
 
 
 def codecs(
-    *, filters: Any, serializer: Any, compressors: Any, codecs: Any, index_location: str, index_codecs: Any
+    *,
+    filters: Any,
+    serializer: Any,
+    compressors: Any,
+    codecs: Any,
+    index_location: str,
+    index_codecs: Any,
+    compressor: str,
 ) -> dict[str, Any]:
     """The codecs of chunks and of shard indices."""
     found: dict[str, Any] = {"index_location": index_location}
-    chosen = chain(filters, serializer, compressors)
+    chosen = chain(filters, serializer, compressors, compressor)
     if codecs is not None:
         if chosen is not None:
             raise InvalidArgument("codecs is the whole chain; filters, serializer and compressors go without it", member="codecs")

@@ -8,6 +8,7 @@
 #include "array/consolidated.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 
@@ -71,9 +72,9 @@ constexpr int kAttempts = 100;
 }  // namespace
 
 Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
-                    std::shared_ptr<neuroglancer::IdObjects> by_id)
+                    Objects chunk_objects)
     : place(std::move(where)),
-      scattered(std::move(by_id)),
+      objects(std::move(chunk_objects)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
@@ -91,6 +92,10 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
   else if (regular)
     chunks = stored;
   if (layout.shard) shards = regular ? stored : Shape();
+}
+
+std::uint64_t Array::State::first_id(const Shape& cell) const {
+  return objects.twin ? objects.twin->first_id(cell) : grid.first_id(cell);
 }
 
 NodeDocument Array::State::document() const {
@@ -151,7 +156,7 @@ Shape Array::State::valid_shape(const Shape& cell, const Shape& array_shape) con
 
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape) {
   return {cell, state.grid.cell_shape(cell), state.valid_shape(cell, array_shape), state.key(cell),
-          state.grid.first_id(cell)};
+          state.first_id(cell)};
 }
 
 Result<Array> make_array(NodePlace place, NodeDocument document) {
@@ -165,14 +170,20 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
                                       : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
   SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
   SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(key));
+  SHERD_TRY(twin, find_twin(place, document, layout));
+  Array::State::Objects objects{nullptr, twin.keys, std::move(twin.array)};
+  if (twin.keys) {
+    layout.shard->twin = std::move(twin.index);
+    place.store = twin_store(place.store, std::move(twin.keys), ChunkGrid(spec),
+                             spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)));
+  }
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
-  std::shared_ptr<neuroglancer::IdObjects> by_id;
   if (scattered) {
-    SHERD_TRY(objects, scatter(place, spec, *shared).in_key(key));
-    by_id = std::move(objects);
+    SHERD_TRY(by_id, scatter(place, spec, *shared).in_key(key));
+    objects.by_id = std::move(by_id);
   }
   return Array(
-      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(by_id)));
+      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(objects)));
 }
 
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
@@ -224,9 +235,11 @@ std::string Array::url() const { return url_below(state_->place.store->url(), pa
 Array Array::with_config(Config config) const {
   NodePlace place = state_->place;
   place.config = std::move(config);
-  std::shared_ptr<neuroglancer::IdObjects> by_id;
-  if (state_->scattered) place.store = by_id = state_->scattered->with_config(place.config);
-  return Array(std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(by_id)));
+  State::Objects objects = state_->objects;
+  if (objects.by_id) place.store = objects.by_id = objects.by_id->with_config(place.config);
+  if (objects.through) objects.through = std::make_shared<const Array>(objects.through->with_config(place.config));
+  return Array(
+      std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(objects)));
 }
 
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {
@@ -278,14 +291,15 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 }
 
 Result<void> Array::set_attributes(const Json& attributes) {
-  return state_->edit(
-      [&](const NodeDocument& present) { return state_->place.format->with_attributes(present.document, attributes); });
+  return state_->edit([&](const NodeDocument& present) {
+    return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, attributes));
+  });
 }
 
 Result<void> Array::update_attributes(const Json& changes) {
   return state_->edit([&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(merged, merged_attributes(present.attributes, changes));
-    return state_->place.format->with_attributes(present.document, merged);
+    return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, std::move(merged)));
   });
 }
 

@@ -37,6 +37,16 @@ Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
   return {};
 }
 
+// Whether chunks stand where the second index begins: a program has written the shard that knows the first one only.
+bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
+  const std::uint64_t head = twin.index.format.sharding.head_bytes();
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const auto extent = index.extent(slot);
+    if (extent && *extent && (*extent)->offset < head) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct ChunkWriter::SlotPlan {
@@ -233,7 +243,13 @@ Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old
   SHERD_TRY(index, read_index(place, config_.limits, none));
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
   if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
-  return OldShard{std::move(index), &old, std::move(index_bytes)};
+  OldShard before{std::move(index), &old, std::move(index_bytes)};
+  if (!shard.twin) return before;
+  const auto second = twin_extents(place, config_.limits);
+  if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
+  before.in_the_way = !second || lacks_second_index(*shard.twin, *before.index);
+  if (second) before.index_bytes.insert(before.index_bytes.end(), second->begin(), second->end());
+  return before;
 }
 
 Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
@@ -266,7 +282,8 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  SHERD_TRY(writer.start_update(to, before, changed, config_.max_unused));
+  SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
+                              : writer.start_update(to, before, changed, config_.max_unused));
   SHERD_TRY(present, write_slots(stored, plans, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;

@@ -16,12 +16,20 @@
 
 namespace sherd {
 
+struct TwinKeys;
+
 struct Array::State {
-  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
-        std::shared_ptr<neuroglancer::IdObjects> by_id = nullptr);
+  /// What the objects of chunks are besides; at most one of them is not null.
+  struct Objects {
+    std::shared_ptr<neuroglancer::IdObjects> by_id;  ///< place.store, where chunks are its values
+    std::shared_ptr<const TwinKeys> twin;            ///< where place.store gives each shard a second name
+    std::shared_ptr<const Array> through;            ///< the array to write through, where these are the second names
+  };
+  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout, Objects chunk_objects);
 
   const NodePlace place;
-  const std::shared_ptr<neuroglancer::IdObjects> scattered;  ///< place.store, where chunks are its values; else null
+  const Objects objects;
+  const std::shared_ptr<neuroglancer::IdObjects>& scattered = objects.by_id;
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
@@ -35,6 +43,8 @@ struct Array::State {
 
   [[nodiscard]] const Config& config() const noexcept { return place.config; }
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }
+  /// Where chunks have ids: the lowest one in a stored chunk.
+  [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
   [[nodiscard]] NodeDocument document() const;
   [[nodiscard]] Shape shape() const;
   /// Changes the document, in the store and here; the changes of one handle come one after the other.

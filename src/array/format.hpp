@@ -12,19 +12,34 @@
 #include <vector>
 
 #include "array/spec.hpp"
+#include "array/volume_view.hpp"
 #include "sherd/group.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
 
+class Format;
+
+/// Where the same array stands in another format, sharing the objects of its shards.
+struct TwinName {
+  std::string_view format;
+  std::string path;  ///< of the array there, or of the group whose first member it is
+};
+/// The document of such a group, to be written beside that of the array.
+struct TwinDocument {
+  std::shared_ptr<const Format> format;
+  Json document;
+};
+
 /// A node as its metadata tells it. `path` is relative to the store, without leading and trailing `/`.
 struct NodeDocument {
   NodeType type = NodeType::group;
   Json document;
-  Generation generation;           ///< of the object the document came from
-  std::optional<ArraySpec> array;  ///< set for arrays
-  Json attributes;                 ///< an object, also where the document has none
-  bool implicit = false;           ///< a group without a document of its own: nodes stand below it, that is all
+  Generation generation;                  ///< of the object the document came from
+  std::optional<ArraySpec> array;         ///< set for arrays
+  Json attributes;                        ///< an object, also where the document has none
+  bool implicit = false;                  ///< a group without a document of its own: nodes stand below it, that is all
+  std::optional<TwinDocument> twin = {};  ///< of a new array that is laid out for two formats
 };
 
 /// What a new array's codecs are where nobody says; as CreateOptions has them.
@@ -81,6 +96,18 @@ class Format {
   }
   /// False where arrays stand in the documents of their groups, and neither come nor go alone.
   [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
+
+  /// The other format's name of an array (or of the group whose only member that is) which is laid out for two; nullopt
+  /// where the document does not say so. `unsupported` where it names a layout that is not known.
+  [[nodiscard]] virtual Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const {
+    return (void)node, (void)path, std::optional<TwinName>();
+  }
+  /// The same document without a word of that.
+  [[nodiscard]] virtual Json untied(Json document) const { return document; }
+  /// The document of a volume whose only scale `view` is, with the members `wanted` of the document or the scale.
+  [[nodiscard]] virtual Result<Json> volume_document(const VolumeView& view, const Json& wanted) const {
+    return (void)view, (void)wanted, unsupported("this format has no volumes");
+  }
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,

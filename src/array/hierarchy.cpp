@@ -11,6 +11,7 @@
 #include "array/create.hpp"
 #include "array/document.hpp"
 #include "array/staged.hpp"
+#include "array/twin.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -126,6 +127,7 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
     SHERD_TRY(erase_contents(place));
     SHERD_TRY(erase_documents(place, place.format->document_key(place.path, node.type)));
   }
+  SHERD_TRY(write_twin(place, node));
   SHERD_TRY(generation,
             write_document(place, node.type, node.document, site.occupied ? Condition{} : Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
@@ -209,28 +211,54 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
 }
 
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
-  SHERD_TRY(spec, new_array_spec(options, place.codecs(), place.format->default_codecs()));
+  const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
+  if (options.volume && !two_formats)
+    return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
+  DefaultCodecs defaults = place.format->default_codecs();
+  if (two_formats) defaults.chunks = {"gzip:6"};
+  SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
-  SHERD_TRY(make_array(place, node));  // what cannot be opened is not written
+  if (two_formats)
+    SHERD_TRY(add_twin(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks}));
+  NodePlace reading = place;
+  reading.writable = false;
+  SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   return node;
 }
 
+namespace {
+
+/// Stores what a volume of the same chunks takes for 0 until it is stored.
+Result<void> store_all(const Array& array) {
+  const auto& twin = array.state().objects.twin;
+  if (!twin || !twin->stores_all) return {};
+  return array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value());
+}
+
+}  // namespace
+
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
   if (options.contents) {
-    SHERD_TRY(create_with(place, node, options.overwrite, options.contents));
+    SHERD_TRY(create_with(place, node, options.overwrite, [&](const Array& array) -> Result<void> {
+      SHERD_TRY(store_all(array));
+      return options.contents(array);
+    }));
     SHERD_TRY(enter(place));
     SHERD_TRY(made, place.format->open(*place.store, place.path, place.config.limits));
     if (!made || !made->array) return conflict("somebody else has made something else here meanwhile");
     return make_array(std::move(place), *std::move(made));
   }
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
+  SHERD_TRY(check_links(place, node));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
-  return make_array(std::move(place), std::move(node));
+  SHERD_TRY(array, make_array(std::move(place), std::move(node)));
+  SHERD_TRY(store_all(array));
+  return array;
 }
 
 std::string staging_name(const std::string& path) {

@@ -6,6 +6,7 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/strided.hpp"
+#include "array/twin.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
@@ -94,7 +95,7 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   SHERD_TRY(size, source->size());
   const ShardLayout& shard = *state.layout.shard;
   const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
-  return count_slots({*source, {0, size}, shard, grid, state.grid.first_id(cell)}, state.config().limits, state.cache);
+  return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config().limits, state.cache);
 }
 
 }  // namespace
@@ -119,6 +120,7 @@ Result<void> for_each_stored(
 Result<void> Array::resize(const Shape& shape) {
   const State& state = *state_;
   return state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    SHERD_TRY(refuse_resize(state.place, present));
     const Shape& old_shape = present.array->shape;
     if (shape.size() != old_shape.size())
       return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
@@ -143,6 +145,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;
   SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    SHERD_TRY(refuse_resize(state.place, present));
     old_shape = grown = present.array->shape;
     const auto length = checked_add(old_shape[axis], from.shape[axis]);
     grown[axis] = length.value_or(0);

@@ -9,6 +9,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 
@@ -60,6 +61,8 @@ Result<void> create_with(const NodePlace& destination, const NodeDocument& node,
   const std::string& url = destination.store->url();
   SHERD_TRY(staged, in_store(StagedNode::begin(destination, overwrite), url));
   const auto make = [&]() -> Result<void> {
+    SHERD_TRY(in_store(check_links(staged.place(), node), url));
+    SHERD_TRY(in_store(write_twin(staged.place(), node), url));
     SHERD_TRY(in_store(write_document(staged.place(), node.type, node.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.place(), node));
     SHERD_TRY(contents(array));

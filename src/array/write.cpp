@@ -9,6 +9,7 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -110,7 +111,7 @@ class RegionWriter {
     }
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
-      if (old != nullptr && is_small_part(at, stored)) return add_to_shard(stored, *old);
+      if (old != nullptr && is_small_part(stored)) return add_to_shard(stored, *old);
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
@@ -128,11 +129,11 @@ class RegionWriter {
   }
 
   /// Whether what is written touches no more than half of the chunks of a shard of ids, and fits in memory.
-  [[nodiscard]] bool is_small_part(const CellAccess& at, const WritePiece& stored) const {
+  [[nodiscard]] bool is_small_part(const WritePiece& stored) const {
     if (!state_.boxed) return false;
     const ShardLayout& shard = *stored.layout.shard;
     const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
-    const std::uint64_t all = element_count(shard.grid(at.valid)).value_or(0);
+    const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
     const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
     return touched <= all / 2 && touched <= config_.memory_budget / 4 / bytes;
   }
@@ -190,13 +191,33 @@ Config writing_config(Config config, const ChunkLayout& layout) {
   return config;
 }
 
+namespace {
+
+// The same elements as the array has them that is written through. What it has no dimension for has the length 1, so
+// that of several elements there the last one stays, as everywhere.
+Result<void> write_through(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
+  const Array::State& to = state.objects.through->state();
+  const auto& dimensions = to.objects.twin->view.dimensions;
+  if (region.element_count() == 0) return {};
+  std::vector<std::size_t> permutation(dimensions.size());
+  for (std::size_t d = 0; d < dimensions.size(); ++d) permutation[dimensions[d]] = d;
+  WriteSource last = from;
+  for (std::size_t d = dimensions.size(); d < region.axes.size() && !region.points; ++d)
+    last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * from.strides[d];
+  return write_region(to, region.permuted(permutation), last.permuted(permutation, region.points), budget);
+}
+
+}  // namespace
+
 Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
+  if (state.objects.through) return write_through(state, region, from, budget);
   if (state.scattered) return write_scattered(state, region, from, budget);
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   Config config = writing_config(reporting, state.layout);
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
+  if (state.objects.twin && state.objects.twin->stores_all) config.write_empty_chunks = true;
   const RegionWriter writer(state, config, {.from = from, .budget = budget, .cells = cells.size()});
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;

@@ -73,7 +73,11 @@ Result<std::shared_ptr<Collection::State>> Collection::State::make(Place place, 
   state->url = url_below(place.store->url(), place.path);
   state->place = std::move(place);
   state->info = std::move(info);
-  for (const CollectionPart& part : state->parts()) SHERD_TRY(state->values(part).in_key(state->info_key()));
+  for (const CollectionPart& part : state->parts()) {
+    SHERD_TRY(state->values(part).in_key(state->info_key()));
+    if (part.level != nullptr && !part.sharding.is_null())
+      SHERD_TRY(CompressedMorton::of(part.level->grid_shape).in_member(part.name).in_key(state->info_key()));
+  }
   return state;
 }
 

@@ -19,7 +19,9 @@ Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwr
     SHERD_TRY(scale, lower_volume(std::move(document), place.path));
     const std::string member = "scales[" + std::to_string(i) + "]";
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
-    if (auto made = make_array(place, std::move(scale)); !made)
+    NodePlace reading = place;
+    reading.writable = false;
+    if (auto made = make_array(std::move(reading), std::move(scale)); !made)
       return in_encoding(std::move(made).error()).in_member(member);
   }
   SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), place.path));

@@ -6,6 +6,7 @@
 
 #include "array/document.hpp"
 #include "array/state.hpp"
+#include "array/twin.hpp"
 #include "base/checked.hpp"
 #include "format/zarr_common.hpp"
 #include "precomputed/create.hpp"
@@ -209,6 +210,15 @@ class Precomputed final : public Format {
   }
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {}; }
 
+  [[nodiscard]] Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const override;
+  [[nodiscard]] Json untied(Json document) const override {
+    document.find("info")->erase(kLayoutMember);
+    return document;
+  }
+  [[nodiscard]] Result<Json> volume_document(const VolumeView& view, const Json& wanted) const override {
+    return neuroglancer::volume_of(view, wanted);
+  }
+
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override {
     return document.find("scale") != nullptr ? NodeType::array : NodeType::group;
@@ -245,6 +255,16 @@ class Precomputed final : public Format {
 
 Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
   return neuroglancer::lower_volume(std::move(document), "");
+}
+
+// A Zarr array beside the info, whose first scale it is.
+Result<std::optional<TwinName>> Precomputed::twin(const NodeDocument& node, const std::string& path) const {
+  std::optional<TwinName> name;
+  SHERD_TRY(two, is_two_formats(*node.document.find("info")).in_key(document_key(path, node.type)));
+  const Json* scale = node.document.find("scale");
+  if (two && scale == nullptr) name = TwinName{"zarr3", path};
+  if (two && scale != nullptr && scale->as_uint() == 0) name = TwinName{"zarr3", divided(path).first};
+  return name;
 }
 
 Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "base/scalar.hpp"
 #include "codec/chain.hpp"
@@ -24,6 +25,28 @@ struct IdIndex {
   CompressedMorton morton;  ///< of the grid of all chunks
 };
 
+/// A second index in the same shard: its chunks by id, for readers who do not know the first one. The shard is a box of
+/// the volume's chunks, or reaches beyond the volume.
+struct TwinIndex {
+  IdIndex index;
+  Shape shape;                          ///< of the volume
+  Shape chunk_shape;                    ///< likewise
+  std::vector<std::size_t> dimensions;  ///< which dimension of the shard is the volume's; those of length 1 may lack
+  std::uint64_t element_bytes = 0;      ///< where chunks are stored as they are, otherwise 0
+  std::uint64_t trailer = 0;            ///< bytes at the end of a chunk that only the first index counts to it
+
+  /// A slot of the first index, and what the second says of the same chunk.
+  struct Slot {
+    std::uint64_t slot = 0;
+    std::uint64_t id = 0;
+    std::uint64_t bytes = 0;  ///< where chunks are stored as they are: the part that lies inside the volume
+  };
+  /// The slots that lie in the volume, by minishard and then by id; `unsupported` beyond limits.index_bytes.
+  [[nodiscard]] Result<std::vector<Slot>> slots(const Shape& grid, std::uint64_t first_id, const Limits& limits) const;
+  /// The chunk's bytes as the second index has them; `corrupt` where the first has fewer than that takes.
+  [[nodiscard]] Result<Extent> extent(const Slot& slot, Extent of_first) const;
+};
+
 /// Shards whose chunks stand by id, as a scale of Neuroglancer's precomputed format has them.
 struct IdSharding {
   Uint64Sharding sharding;
@@ -37,6 +60,7 @@ struct IdSharding {
 struct ShardLayout {
   Shape inner_shape;
   std::variant<IndexFormat, IdIndex> index;
+  std::optional<TwinIndex> twin = {};  ///< beside an IndexFormat at the end of the shard
   std::unique_ptr<ChunkLayout> inner;
 
   /// The kind of index whose slots are numbered in C order; nullptr where chunks stand by id.

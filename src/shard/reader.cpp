@@ -209,6 +209,21 @@ std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, con
   return minishards;
 }
 
+// Of an index of ids, the only one or the second: the array at the beginning, and the lists of all minishards.
+Result<std::vector<Extent>> extents_of_ids(const ShardPlace& shard, const Uint64Format& format,
+                                           std::span<const std::uint64_t> ids, const Limits& limits) {
+  const auto minishards = minishards_of(ids, format.sharding);
+  SHERD_TRY(size, shard.source.size());
+  Cache none(0);
+  const MinishardReading reading{format, limits, none};
+  MinishardPass pass(shard.source, reading, size, {});
+  SHERD_TRY(lists, pass.places(minishards));
+  std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
+  for (const Wanted& list : lists) extents.push_back(list.extent);
+  std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
+  return extents;
+}
+
 Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache& cache) {
   SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
   const Uint64Format& format = shard.layout.ids()->format;
@@ -248,17 +263,15 @@ Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits&
     return std::vector<Extent>{extent};
   }
   SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
-  const Uint64Format& format = shard.layout.ids()->format;
-  const auto minishards = minishards_of(ids, format.sharding);
-  SHERD_TRY(size, shard.source.size());
-  Cache none(0);
-  const MinishardReading reading{format, limits, none};
-  MinishardPass pass(shard.source, reading, size, {});
-  SHERD_TRY(lists, pass.places(minishards));
-  std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
-  for (const Wanted& list : lists) extents.push_back(list.extent);
-  std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
-  return extents;
+  return extents_of_ids(shard, shard.layout.ids()->format, ids, limits);
+}
+
+Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits) {
+  const TwinIndex& twin = *shard.layout.twin;
+  SHERD_TRY(slots, twin.slots(shard.grid, shard.first_id, limits));
+  std::vector<std::uint64_t> ids;
+  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
+  return extents_of_ids(shard, twin.index.format, ids, limits);
 }
 
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {

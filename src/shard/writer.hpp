@@ -39,6 +39,7 @@ struct OldShard {
   std::shared_ptr<const ShardIndex> index;  ///< its slots are those of the new version
   ByteSource* source = nullptr;
   std::vector<Extent> index_bytes;  ///< where the index itself stands
+  bool in_the_way = false;          ///< chunks stand where the new version has an index: they must be moved
 };
 
 class ShardWriter {

@@ -27,6 +27,16 @@
 // overwriting and setting the time the file may have the time that it had after step a: a reader who then keeps what it
 // read just before keeps the old version until the next change, should the amender be killed right there.
 //
+// An object that is written under two names (ObjectWriter::link()) is one file with two hard links. Its writer takes
+// the lock of the first name and then that of the second. Around the rename of step 3 then stand:
+//   A. Before it, the side file gets a second name, `.NAME2.sherd-link` beside the object NAME2, and that directory is
+//      fsynced.
+//   B. After it, `.NAME2.sherd-link` is renamed over NAME2, and that directory is fsynced again.
+// A writer killed between the two leaves the new version under the first name and the old one under the second. The
+// next one finds the side file, which is the very file that the first name stands for, and does step B before anything
+// else. Two names that are different files without such a trace were parted by a program that knows of one name only;
+// which of them is to be kept it must not decide.
+//
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
 // next writer of another key in that directory, which leave alone those whose lock is held. For that a store looks once
@@ -58,8 +68,6 @@
 namespace sherd {
 namespace {
 
-/// How often a lock is tried whose directory others keep removing.
-constexpr int kAttempts = 100;
 /// Deeper directories cannot be reached by any key.
 constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
 
@@ -193,7 +201,8 @@ void sweep(int directory, bool is_root) {
   std::vector<std::string> side_files, scratch;
   (void)for_each_entry(directory, "", [&](const dirent& entry) -> Result<bool> {
     const std::string_view name = entry.d_name;
-    if (is_side_file(name)) side_files.emplace_back(name);
+    // A link tells the next writer of its object how to go on.
+    if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
     if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
     return ++seen < kMostSweptEntries;
   });
@@ -208,7 +217,7 @@ class FileStore final : public Store {
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
-    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true};
+    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true, .links = true};
   }
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
@@ -249,7 +258,7 @@ Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, s
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   SHERD_TRY(held->begin_writer());
-  return std::make_unique<FileWriter>(key, std::move(held), tree_.options());
+  return std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
 }
 
 Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key) {
@@ -270,17 +279,9 @@ Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
 }
 
 Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
-  const auto [prefix, name] = split_key(key);
-  auto held = locks_->take(key);
   sweep_once("");
-  sweep_once(prefix);
-  for (int attempt = 0; !held->beneath && attempt < kAttempts; ++attempt) {
-    SHERD_TRY(directory, tree_.make_directory(prefix));
-    SHERD_TRY(file_lock, FileLock::take(std::move(directory), name));
-    held->beneath = std::move(file_lock);
-  }
-  if (!held->beneath) return system_error("lock", tree_.path(key), ENOENT);
-  return held;
+  sweep_once(split_key(key).prefix);
+  return hold_object(*locks_, tree_, key);
 }
 
 void FileStore::sweep_once(std::string_view prefix) {

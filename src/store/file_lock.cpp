@@ -13,19 +13,9 @@
 namespace sherd {
 namespace {
 
+/// How often a lock is tried whose directory others keep removing.
+constexpr int kAttempts = 100;
 constexpr int kOpen = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-
-std::string side_file_of(std::string_view name) {
-  constexpr std::size_t kRoom = kMaxSegmentBytes - 1 - kLockSuffix.size();
-  std::string stem(name);
-  if (name.size() > kRoom) {
-    // FNV-1a. Two names with one hash would share a lock, which does no harm.
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    stem = std::to_string(hash);
-  }
-  return "." + stem + std::string(kLockSuffix);
-}
 
 /// `command` is F_OFD_SETLKW or F_OFD_SETLK; gives an errno or 0.
 int set_lock(int fd, int command, short type) noexcept {
@@ -64,8 +54,27 @@ FileLock::FileLock(MadeDirectory directory, std::string side_file, Fd file)
       file_(std::move(file)),
       process_(::getpid()) {}
 
-Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::string_view name, bool waits) {
-  std::string side_file = side_file_of(name);
+Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std::string& key) {
+  const auto [prefix, name] = split_key(key);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    SHERD_TRY(directory, tree.make_directory(prefix));
+    SHERD_TRY(lock, take_in(std::move(directory), name, Waits::yes));
+    if (lock) return lock;
+  }
+  return system_error("lock", tree.path(key), ENOENT);
+}
+
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key) {
+  auto held = locks.take(key);
+  if (!held->beneath) {
+    SHERD_TRY(lock, FileLock::take(tree, key));
+    held->beneath = std::move(lock);
+  }
+  return held;
+}
+
+Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, Waits waits) {
+  std::string side_file = side_file_of(name, kLockSuffix);
   const int at = directory.fd.get();
   for (;;) {
     Fd file(::openat(at, side_file.c_str(), kOpen | O_CREAT | O_EXCL, 0666));
@@ -77,7 +86,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take(MadeDirectory directory, std::s
     }
     if (!file && errno == EINTR) continue;
     if (!file) return system_error("open", side_file, errno);
-    if (const int code = set_lock(file.get(), waits ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK)) {
+    if (const int code = set_lock(file.get(), waits == Waits::yes ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK)) {
       if (code == EAGAIN || code == EACCES) return std::unique_ptr<FileLock>();
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
@@ -106,6 +115,11 @@ FileLock::~FileLock() {
   if (!side_file_.empty()) ::unlinkat(directory(), side_file_.c_str(), 0);
   // A child made by fork() since may still have the file open, and closing ours alone would leave it locked.
   set_lock(file_.get(), F_OFD_SETLK, F_UNLCK);
+}
+
+int FileLock::link(int to_directory, const std::string& name) const noexcept {
+  if (const int code = check_named(directory(), side_file_, fd())) return code;
+  return ::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
 int FileLock::publish(const std::string& name) noexcept {

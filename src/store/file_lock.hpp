@@ -9,19 +9,19 @@
 
 #include "sherd/store.hpp"
 #include "store/file_tree.hpp"
+#include "store/key_locks.hpp"
 
 namespace sherd {
 
 class FileLock final : public StoreLock {
  public:
-  /// Waits until no other process holds the lock of the object `name`. The side file is new and empty then, and what a
-  /// killed holder has left is gone. nullptr where the directory has been removed meanwhile.
-  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name) {
-    return take(std::move(directory), name, true);
-  }
-  /// The same without waiting; nullptr also where somebody holds the lock, or nobody can tell.
+  /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
+  /// killed holder has left is gone.
+  static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key);
+  /// The same for a name in a directory, without waiting; nullptr also where somebody holds the lock, or nobody can
+  /// tell.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
-    auto lock = take(std::move(directory), name, false);
+    auto lock = take_in(std::move(directory), name, Waits::no);
     return lock ? *std::move(lock) : nullptr;
   }
   /// Removes a side file unless somebody holds its lock.
@@ -30,18 +30,25 @@ class FileLock final : public StoreLock {
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] int directory() const noexcept { return directory_.fd.get(); }
+  /// Gives the side file another name besides, which must be free. Gives an errno or 0; ENOENT as publish().
+  [[nodiscard]] int link(int to_directory, const std::string& name) const noexcept;
   /// Gives the side file the object's name, which ends the lock. Gives an errno or 0; ENOENT where the side file or
   /// its directory has been removed.
   [[nodiscard]] int publish(const std::string& name) noexcept;
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, Fd file);
-  static Result<std::unique_ptr<FileLock>> take(MadeDirectory directory, std::string_view name, bool waits);
+  enum class Waits : std::uint8_t { no, yes };
+  /// nullptr where the directory has been removed meanwhile, or somebody holds the lock who is not waited for.
+  static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Waits waits);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object
   Fd file_;
   pid_t process_;
 };
+
+/// Waits until neither another thread of this process nor another process holds the object.
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key);
 
 }  // namespace sherd

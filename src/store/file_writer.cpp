@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -33,16 +34,26 @@ std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::u
   return done;
 }
 
+bool is_same_file(const struct stat& a, const struct stat& b) noexcept {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
-FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options)
-    : key_(std::move(key)), name_(split_key(key_).name), options_(options), hold_(std::move(hold)) {}
+FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks)
+    : key_(std::move(key)),
+      name_(split_key(key_).name),
+      tree_(std::move(tree)),
+      locks_(std::move(locks)),
+      hold_(std::move(hold)) {}
 
 FileWriter::~FileWriter() { end(); }
 
 /// The side file has become the object or holds an unfinished one: either way it is of no further use.
 void FileWriter::end() noexcept {
   if (!hold_) return;
+  if (second_ && second_->linked) ::unlinkat(second_->directory(), second_->side_file.c_str(), 0);
+  second_.reset();
   hold_->beneath.reset();
   hold_->end_writer();
   hold_.reset();
@@ -112,7 +123,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
 
 Result<std::optional<struct stat>> FileWriter::present() const {
   struct stat status{};
-  const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
+  const int flags = tree_.options().follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
   if (::fstatat(side_file().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
   if (errno == ENOENT) return std::optional<struct stat>();
   return system_error("look at", key_, errno).in_key(key_);
@@ -125,7 +136,7 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   const timespec time = time_after(present ? present->st_mtim : timespec{});
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time};
   if (::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
-  if (options_.durable) {
+  if (tree_.options().durable) {
     if (::fsync(side_file().fd()) != 0) return failed("sync", errno);
   } else {
     // Network file systems tell on close that a write has failed; a second descriptor asks without ending the lock.
@@ -137,17 +148,104 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
 }
 
 Result<void> FileWriter::publish() {
+  if (second_) SHERD_TRY(link_second());
   if (const int code = side_file().publish(name_)) {
     if (code == ENOENT) return conflict("the next version was erased while it was written").in_key(key_);
     if (code == EISDIR) return conflict("there are objects below this key").in_key(key_);
     return failed("rename", code);
   }
-  if (options_.durable && ::fsync(side_file().directory()) != 0) {
-    return system_error("sync the directory of", key_, errno)
-        .in("the new version is in place but may not outlive a power failure")
-        .in_key(key_);
-  }
+  SHERD_TRY(sync(side_file().directory(), key_).in([] {
+    return "the new version is in place but may not outlive a power failure";
+  }));
+  return second_ ? publish_second() : Result<void>();
+}
+
+Result<void> FileWriter::sync(int directory, const std::string& key) const {
+  if (!tree_.options().durable || ::fsync(directory) == 0) return {};
+  return system_error("sync the directory of", key, errno).in_key(key);
+}
+
+Result<void> FileWriter::link(const std::string& key) {
+  SHERD_TRY(usable());
+  SHERD_TRY(check_key(key));
+  if (key == key_ || second_) return invalid_argument("a second name is another one, given once").in_key(key);
+  const auto [prefix, name] = split_key(key);
+  Second second{key, std::string(name), side_file_of(name, kLinkSuffix), nullptr};
+  SHERD_TRY(held, hold_object(*locks_, tree_, key));
+  second.hold = std::move(held);
+  SHERD_TRY(mend(second).in_key(key));
+  SHERD_TRY(check_pair(second).in_key(key));
+  second_ = std::move(second);
   return {};
+}
+
+/// Goes on where a writer was killed between the two names, or takes away what one has left that was killed before.
+Result<void> FileWriter::mend(const Second& second) const {
+  const int at = second.directory();
+  struct stat left{};
+  if (::fstatat(at, second.side_file.c_str(), &left, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return system_error("look at", second.key, errno);
+  }
+  struct stat first{};
+  const bool is_first =
+      ::fstatat(side_file().directory(), name_.c_str(), &first, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(left, first);
+  if (is_first && ::renameat(at, second.side_file.c_str(), at, second.name.c_str()) != 0)
+    return system_error("rename", second.key, errno);
+  // A rename of one name over another of the same file leaves both.
+  if (::unlinkat(at, second.side_file.c_str(), 0) != 0 && errno != ENOENT)
+    return system_error("remove", second.side_file, errno);
+  return sync(at, second.key);
+}
+
+Result<void> FileWriter::check_pair(const Second& second) const {
+  struct stat first{};
+  struct stat other{};
+  const bool has_first = ::fstatat(side_file().directory(), name_.c_str(), &first, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!has_first && errno != ENOENT) return system_error("look at", key_, errno);
+  if (::fstatat(second.directory(), second.name.c_str(), &other, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return system_error("look at", second.key, errno);
+  }
+  if (has_first && is_same_file(first, other)) return {};
+  return conflict("is not the same file as '" + key_ +
+                  "' any more: a program that knows of one name only has written there; remove the name that is not "
+                  "to be kept, and where that is '" +
+                  key_ + "' make it anew as a hard link to the other");
+}
+
+Result<void> FileWriter::link_second() {
+  const int code = side_file().link(second_->directory(), second_->side_file);
+  second_->linked = code == 0;
+  switch (code) {
+    case 0:
+      return sync(second_->directory(), second_->key);
+    case EPERM:
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case EMLINK:
+    case EXDEV:
+      return unsupported("cannot make a hard link to '" + key_ + "' (" + std::system_category().message(code) +
+                         "): an object with two names takes one file system with hard links")
+          .in_key(second_->key);
+    case ENOENT:
+      return conflict("the next version was erased while it was written").in_key(key_);
+    default:
+      return system_error("link", second_->key, code).in_key(second_->key);
+  }
+}
+
+Result<void> FileWriter::publish_second() {
+  const int at = second_->directory();
+  if (::renameat(at, second_->side_file.c_str(), at, second_->name.c_str()) != 0) {
+    const int code = errno;
+    second_->linked = false;  // stays, for the next writer to go on with
+    return system_error("rename", second_->key, code)
+        .in("the new version stands under its first name, and not yet under its second")
+        .in_key(second_->key);
+  }
+  second_->linked = false;
+  return sync(at, second_->key).in([] { return "the new version is in place but may not outlive a power failure"; });
 }
 
 }  // namespace sherd

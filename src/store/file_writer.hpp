@@ -18,16 +18,28 @@ namespace sherd {
 class FileWriter final : public ObjectWriter {
  public:
   /// `hold` is the key's, with a FileLock beneath and this as its only writer.
-  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree::Options options);
+  FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks);
   ~FileWriter() override;
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override;
+  Result<void> link(const std::string& key) override;
   Result<void> commit(const Condition& condition) override;
   [[nodiscard]] Generation committed() const override { return committed_; }
 
  private:
+  /// The second name on its way.
+  struct Second {
+    std::string key;
+    std::string name;
+    std::string side_file;  ///< for the version on its way there
+    std::shared_ptr<KeyHold> hold;
+    bool linked = false;  ///< the version has the side file's name
+
+    [[nodiscard]] int directory() const noexcept { return static_cast<FileLock&>(*hold->beneath).directory(); }
+  };
+
   [[nodiscard]] FileLock& side_file() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
   [[nodiscard]] Error failed(std::string_view action, int code);
   void end() noexcept;
@@ -36,11 +48,18 @@ class FileWriter final : public ObjectWriter {
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
   Result<void> publish();
+  Result<void> mend(const Second& second) const;
+  Result<void> check_pair(const Second& second) const;
+  Result<void> link_second();
+  Result<void> publish_second();
+  [[nodiscard]] Result<void> sync(int directory, const std::string& key) const;
 
   std::string key_;
   std::string name_;
-  FileTree::Options options_;
+  FileTree tree_;
+  std::shared_ptr<KeyLocks> locks_;
   std::shared_ptr<KeyHold> hold_;  ///< null after the commit
+  std::optional<Second> second_;
   Generation committed_;
   std::atomic<bool> failed_{false};  ///< bytes are missing, so there is nothing to commit
 };

@@ -37,7 +37,21 @@ Result<void> check_prefix(std::string_view prefix) {
   return check_key(prefix.substr(0, prefix.size() - 1));
 }
 
-bool is_side_file(std::string_view name) noexcept { return name.starts_with('.') && name.ends_with(kLockSuffix); }
+bool is_side_file(std::string_view name) noexcept {
+  return name.starts_with('.') && (name.ends_with(kLockSuffix) || name.ends_with(kLinkSuffix));
+}
+
+std::string side_file_of(std::string_view name, std::string_view suffix) {
+  const std::size_t room = kMaxSegmentBytes - 1 - suffix.size();
+  std::string stem(name);
+  if (name.size() > room) {
+    // FNV-1a. Two names with one hash would share a lock, which does no harm.
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    stem = std::to_string(hash);
+  }
+  return "." + stem + std::string(suffix);
+}
 
 KeyParts split_key(std::string_view key) noexcept {
   const std::size_t slash = key.rfind('/');

@@ -10,6 +10,31 @@
 namespace sherd {
 namespace {
 
+// A second name, too, is one below the prefix.
+class PrefixedWriter final : public ObjectWriter {
+ public:
+  PrefixedWriter(std::unique_ptr<ObjectWriter> writer, std::string prefix)
+      : writer_(std::move(writer)), prefix_(std::move(prefix)) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_->write(offset, bytes);
+  }
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                    std::uint64_t to_offset) override {
+    return writer_->copy(from, from_offset, length, to_offset);
+  }
+  Result<void> link(const std::string& key) override {
+    SHERD_TRY(check_key(key));
+    return writer_->link(prefix_ + key);
+  }
+  Result<void> commit(const Condition& condition) override { return writer_->commit(condition); }
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
+
+ private:
+  std::unique_ptr<ObjectWriter> writer_;
+  std::string prefix_;
+};
+
 class PrefixedStore final : public Store {
  public:
   PrefixedStore(std::shared_ptr<Store> store, std::string prefix)
@@ -25,7 +50,8 @@ class PrefixedStore final : public Store {
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(check_key(key));
-    return store_->write(prefix_ + key, size_hint);
+    SHERD_TRY(writer, store_->write(prefix_ + key, size_hint));
+    return std::make_unique<PrefixedWriter>(std::move(writer), prefix_);
   }
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
     SHERD_TRY(check_key(key));

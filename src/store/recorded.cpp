@@ -51,6 +51,7 @@ class RecordedWriter final : public ObjectWriter {
     written_ += length;
     return {};
   }
+  Result<void> link(const std::string& key) override { return writer_->link(key); }
   Result<void> commit(const Condition& condition) override {
     SHERD_TRY(writer_->commit(condition));
     recorder_->request("put", key_, 0, written_);

@@ -51,6 +51,11 @@ Result<std::uint64_t> ByteSource::read_suffix(std::span<std::byte> into) {
   return total;
 }
 
+Result<void> ObjectWriter::link(const std::string& key) {
+  return unsupported("an object cannot have two names in this store: that takes a file system with hard links")
+      .in_key(key);
+}
+
 Result<void> ObjectWriter::copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                                 std::uint64_t to_offset) {
   if (const auto bytes = from.view()) {

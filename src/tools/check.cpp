@@ -13,6 +13,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "precomputed/document.hpp"
@@ -138,6 +139,7 @@ class TreeCheck {
     if (kind == Kind::group) SHERD_TRY(references(path, group_document));
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
+    if (kind == Kind::group && is_tied(path, **document)) return known_members({path, true, listing}, found);
     return members({path, kind == Kind::group, listing}, found);
   }
 
@@ -162,7 +164,15 @@ class TreeCheck {
                           Findings& findings) {
     NodePlace place = root_;
     place.path = path;
-    auto made = make_array(std::move(place), std::move(document));
+    place.writable = is_tied(path, document);  // only then both halves are looked at; nothing is written
+    auto made = make_array(place, document);
+    if (!made && place.writable) {
+      Findings half(made.error().key().empty() ? format_.probes(path).front() : made.error().key());
+      SHERD_TRY(half.failed(std::move(made).error(), "twin_document", {}));
+      merge(half);
+      place.writable = false;
+      made = make_array(std::move(place), std::move(document));
+    }
     if (made) {
       const NodeDocument present = made->state().document();
       for (const std::string& remark : present.array->remarks) findings.warning("document_odd", {}, remark);
@@ -191,6 +201,18 @@ class TreeCheck {
       return false;
     }));
     return stands ? stray(prefix, message) : Result<void>{};
+  }
+
+  [[nodiscard]] bool is_tied(const std::string& path, const NodeDocument& document) const {
+    const auto twin = format_.twin(document, path);
+    return twin && twin->has_value();
+  }
+
+  // Of a volume beside an array, among whose objects it stands.
+  Result<void> known_members(const Member& group, std::vector<Member>& found) {
+    SHERD_TRY(members, format_.members(store_, group.path, root_.config.limits, {}));
+    for (const auto& member : members) found.push_back({join_path(group.path, member.first), true, group.listing});
+    return {};
   }
 
   // What stands below `group`, which need not be one: then there is less to be expected.
@@ -271,7 +293,10 @@ class TreeCheck {
     const Array::State& state = array.state();
     for (const std::string& prefix : format_.contents(state.place.path))
       if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "objects stand here that belong to no node"));
-    return chunks(state);
+    SHERD_TRY(chunks(state));
+    const Array::State& written = state.objects.through ? state.objects.through->state() : state;
+    if (!written.objects.twin) return {};
+    return check_twins(written, root_.config, [this](Findings& findings) { merge(findings); });
   }
 
   Result<void> chunks(const Array::State& state) {
@@ -282,7 +307,7 @@ class TreeCheck {
     Result<void> outcome;
     const auto listed = store_.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
       const std::string_view name = std::string_view(key).substr(state.prefix.size());
-      if (key == document || is_ours(name)) return true;
+      if (key == document || is_ours(name) || is_twins(state, key)) return true;
       auto cell = stored_cell(state, name);
       if (!cell)
         outcome = stray(key, "neither a document nor a chunk of this array");
@@ -299,6 +324,12 @@ class TreeCheck {
     SHERD_TRY(strays.failed(listed.error(), "unreadable", {}));
     merge(strays);
     return {};
+  }
+
+  // Of the volume whose shards are this array's.
+  static bool is_twins(const Array::State& state, const std::string& key) {
+    const auto& twin = state.objects.twin;
+    return twin && (key == twin->document || twin->parse(key));
   }
 
   // Of a shard that is no box of chunks: a cell of no dimensions.

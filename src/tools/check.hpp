@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -100,5 +101,9 @@ class ObjectCheck {
   const Config& config_;
   Budget& budget_;
 };
+
+/// Whether the shards of an array that is laid out for two formats are the same objects under both names, and its two
+/// indices say the same of each chunk. Calls merge(findings) for every shard, one after the other.
+Result<void> check_twins(const Array::State& state, const Config& config, const std::function<void(Findings&)>& merge);
 
 }  // namespace sherd

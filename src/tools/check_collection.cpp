@@ -63,10 +63,9 @@ class CollectionCheck {
       return {};
     }
     const std::span<const Listing::Object> all(listing->objects);
-    const std::size_t batch = values_->is_sharded() ? 1 : kBatch;
-    for (std::size_t first = 0; first < all.size(); first += batch) {
+    for (std::size_t first = 0; first < all.size(); first += kBatch) {
       if (config_.interrupted && config_.interrupted()) return unavailable("interrupted");
-      SHERD_TRY(objects(all.subspan(first, std::min(batch, all.size() - first))));
+      SHERD_TRY(objects(all.subspan(first, std::min(kBatch, all.size() - first))));
     }
     return {};
   }

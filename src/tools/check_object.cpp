@@ -39,7 +39,7 @@ Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findi
   if (!size) return to.failed(std::move(size).error(), "unreadable", {});
   if (state_.layout.shard) ++to.counts.shards;
   Spot spot{**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)};
-  spot.first_id = state_.grid.first_id(cell);
+  spot.first_id = state_.first_id(cell);
   return chunk(spot, to);
 }
 
@@ -89,9 +89,15 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   const ShardPlace place{spot.source, spot.where, layout, layout.grid(type.shape), spot.first_id};
   auto index_at = index_extents(place, config_.limits);
   if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
+  const std::uint64_t index_offset = index_at->front().offset;
+  if (layout.twin) {
+    auto second = twin_extents(place, config_.limits);  // what is wrong with it, the check of twins tells
+    if (second) index_at->insert(index_at->end(), second->begin(), second->end());
+    std::ranges::sort(*index_at, {}, &Extent::offset);
+  }
   Cache none(0);
   auto index = read_index(place, config_.limits, none);
-  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_at->front().offset));
+  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_offset));
 
   std::vector<Found> found;
   for (std::uint64_t slot = 0; slot < (*index)->slots(); ++slot) {

@@ -2,23 +2,27 @@
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
 //   2. The copy is begun beside the destination (array/staged.hpp): a note there says what is being copied.
-//   3. Objects are made, each visible only when it is whole. One that exists is done.
+//   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's
+//      objects, to which a group may refer, are copied as they are.
 //   4. Documents are written, those of members before their group's.
 //   5. What has been made is put into its place, and the note goes.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
+#include "array/twin.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/chain.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd {
 namespace {
@@ -78,6 +82,8 @@ class TreeCopy {
   Result<void> make(const NodePlace& root) {
     for (NodeCopy& node : nodes_) {
       if (node.document.type != NodeType::array) continue;
+      SHERD_TRY(check_links(at(root, node.path), node.document));
+      SHERD_TRY(write_twin(at(root, node.path), node.document));
       SHERD_TRY(destination, make_array(at(root, node.path), node.document));
       if (node.reduced) {
         const NodeCopy& finer = nodes_[node.reduced->node];
@@ -90,6 +96,9 @@ class TreeCopy {
         SHERD_TRY(copy_objects(*node.array));
       }
     }
+    for (const std::string& path : referred_)
+      SHERD_TRY(copy_below({source_.store, join_path(source_.path, path)}, {root.store, join_path(root.path, path)},
+                           options_.resume, counts_, options_.config));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
@@ -137,7 +146,17 @@ class TreeCopy {
     nodes_ = std::move(nodes);
     for (const NodeCopy& node : nodes_)
       if (node.array) total_ += node.array->bytes;
+    SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
+    if (document && document->type == NodeType::group) note_references("", document->document);
     return {};
+  }
+
+  // Where the copy is of the same format, it leads to them too.
+  void note_references(const std::string& path, const Json& group) {
+    if (changes_format()) return;
+    for (const auto& reference : format_.references(group))
+      if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
+        referred_.insert(*std::move(leads));
   }
 
   Result<void> plan(const std::string& path) {
@@ -149,11 +168,13 @@ class TreeCopy {
     if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     NodeCopy node{path, *std::move(document), text.value_or(""), {}};
+    untie(node);
     if (changes_format()) {
       SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
       node.text.clear();
     }
+    note_references(path, node.document.document);
     nodes_.push_back(std::move(node));
     SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
@@ -185,6 +206,7 @@ class TreeCopy {
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, std::move(document), text.value_or(""), {}};
+    untie(node);
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
@@ -197,12 +219,26 @@ class TreeCopy {
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
     }
+    if (options_.config.layout == Layout::zarr_neuroglancer) {
+      SHERD_TRY(add_twin(to, node.document, {}));
+      node.text.clear();
+    }
+    to.writable = false;  // there is nothing to write to yet
     SHERD_TRY(destination, make_array(std::move(to), node.document));
     SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
     return {};
+  }
+
+  // The tie of an array to a volume is not copied: the copy has one of its own, or none.
+  void untie(NodeCopy& node) const {
+    Json document = format_.untied(node.document.document);
+    if (document == node.document.document) return;
+    node.document.document = std::move(document);
+    node.document.attributes.erase(kLayoutMember);
+    node.text.clear();
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
@@ -266,15 +302,15 @@ class TreeCopy {
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
-      const CellAccess cell = access(to, unravel(task.objects[i], count), shape);
+      const CellAccess cell = access(to, unravel(task.object(i), count), shape);
       SHERD_TRY(done, is_done(*to.place.store, cell.key));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    SHERD_TRY(
-        parallel_for(std::min(shares.lanes, task.objects.size()), shares.config, [&](std::size_t) -> Result<void> {
-          for (std::size_t i = next++; i < task.objects.size() && !failed; i = next++) {
+    SHERD_TRY(parallel_for(
+        std::min<std::uint64_t>(shares.lanes, task.object_count()), shares.config, [&](std::size_t) -> Result<void> {
+          for (std::size_t i = next++; i < task.object_count() && !failed; i = next++) {
             const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
             auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
             if (done) continue;
@@ -317,9 +353,10 @@ class TreeCopy {
   const NodePlace& source_;
   const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;         ///< of the source
-  const Format& new_format_;     ///< of the destination
-  std::vector<NodeCopy> nodes_;  ///< groups before their members
+  const Format& format_;            ///< of the source
+  const Format& new_format_;        ///< of the destination
+  std::vector<NodeCopy> nodes_;     ///< groups before their members
+  std::set<std::string> referred_;  ///< paths of collections of objects to which groups refer, below the copy's root
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;

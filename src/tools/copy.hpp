@@ -36,9 +36,14 @@ struct ArrayCopy {
       stored;  ///< the source's stored chunks that lie in the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may come of them, likewise
   std::uint64_t bytes = 0;             ///< elements of those objects
-  /// What is missing in the source is something else in the destination, so that all is made.
-  bool everything = false;
+  /// Set where what is missing in the source is something else in the destination, so that all of its objects, as many
+  /// as these, are to be made.
+  std::optional<std::uint64_t> everything = {};
   std::optional<Reduction> reduction = {};  ///< of the source's elements
+
+  /// How many objects are to be made, and which; in a list of theirs only where it is short.
+  [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }
+  [[nodiscard]] std::uint64_t object(std::uint64_t i) const { return everything ? i : objects[i]; }
 };
 /// Lists what is stored of the source.
 Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction = {});
@@ -135,6 +140,17 @@ class TextSizes {
  private:
   std::atomic<std::uint64_t> ratio_{0};  ///< the largest met
 };
+
+/// Where objects stand that are nobody's chunks.
+struct ObjectsPlace {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+/// Copies every object below a path as it is; where `resume` is set, those that are not there yet.
+Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
+                        const Config& config);
+/// Copies a collection of Neuroglancer's objects.
+Result<CopyReport> copy_collection(const ObjectsPlace& from, const ObjectsPlace& to, const CopyOptions& options);
 
 /// Values on their way into a store of ids, of which many are put together. Thread-safe.
 class ValueBatch {

@@ -7,6 +7,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "precomputed/create.hpp"
@@ -94,6 +95,18 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   return spec;
 }
 
+// What a volume says of a scale, for another volume that shares its shards with the copy.
+Json volume_of_level(const NodeDocument& level) {
+  Json wanted{Json::Object{}};
+  const Json* info = level.document.find("info");
+  if (info == nullptr) return wanted;
+  if (const Json* type = info->find("type")) wanted.set("type", *type);
+  const Json& scale = info->find("scales")->elements()[*level.document.find("scale")->as_uint()];
+  for (const char* member : {"resolution", "voxel_offset"})
+    if (const Json* value = scale.find(member)) wanted.set(member, *value);
+  return wanted;
+}
+
 class ArraysPlan {
  public:
   ArraysPlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
@@ -125,7 +138,11 @@ class ArraysPlan {
     if (path.empty() && !level.place.format->arrays_have_documents())
       attributes = array_attributes(source_.image, std::move(attributes));
     SHERD_TRY(node, new_node(destination_, spec, attributes));
-    SHERD_TRY(destination, make_array(at_path(destination_, join_path(destination_.path, path)), node));
+    NodePlace to = at_path(destination_, join_path(destination_.path, path));
+    if (options_.config.layout == Layout::zarr_neuroglancer)
+      SHERD_TRY(add_twin(to, node, {.volume = volume_of_level(level.document)}));
+    to.writable = false;  // there is nothing to write to yet
+    SHERD_TRY(destination, make_array(std::move(to), node));
     last_ = std::move(spec);
     chunks_ = destination.chunks();
     SHERD_TRY(array, plan_copy(std::move(source), std::move(destination)));
@@ -135,10 +152,10 @@ class ArraysPlan {
 
   Result<void> add_pyramid() {
     const Pyramid& pyramid = *options_.pyramid;
+    SHERD_TRY(check_pyramid(pyramid, last_.dtype));
     for (std::uint64_t made = 0; wants_level(source_.image, pyramid, made, last_.shape, chunks_); ++made) {
       auto next = add_coarser_level(source_.image, pyramid, last_.shape, false);
       if (!next) return {};
-      SHERD_TRY(next->how.check(last_.dtype).in_member("pyramid"));
       SHERD_TRY(spec, coarser_spec(std::move(last_), std::move(next->shape)));
       last_ = std::move(spec);
       SHERD_TRY(node, new_node(destination_, last_, Json(Json::Object{})));
@@ -167,6 +184,10 @@ bool is_image_copy(const NodePlace& source, const NodePlace& destination, const 
 Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
                                          const CopyOptions& options) {
   const bool volume = is_volume(destination);
+  if (options.config.layout != Layout::plain && (volume || options.pyramid))
+    return invalid_argument(std::string("layout zarr+neuroglancer: ") +
+                            (volume ? "is of Zarr arrays, which have a volume besides; copy to zarr3"
+                                    : "the resolutions of a pyramid would be volumes of their own; copy without one"));
   SHERD_TRY(found, find_image(source, options, volume));
   if (options.pyramid) {
     found.levels.resize(1);
@@ -192,6 +213,10 @@ Result<void> refuse_volume_options(const CopyOptions& options) {
   if (options.encoding.empty() && !options.sharding) return {};
   return std::move(invalid_argument("is of volumes, and the copy is none; say codecs and shards"))
       .in_member(options.encoding.empty() ? "sharding" : "encoding");
+}
+
+Result<void> check_pyramid(const Pyramid& pyramid, const DType& dtype) {
+  return Reduction{.method = pyramid.method, .ignore_zero = pyramid.ignore_zero}.check(dtype).in_member("pyramid");
 }
 
 bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,

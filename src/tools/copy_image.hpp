@@ -32,6 +32,8 @@ struct CoarserLevel {
   Reduction how;
 };
 std::optional<CoarserLevel> add_coarser_level(Image& image, const Pyramid& pyramid, const Shape& finer, bool whole);
+/// Refuses a pyramid of elements that have no such mean or mode.
+Result<void> check_pyramid(const Pyramid& pyramid, const DType& dtype);
 /// Whether another level is wanted after `made` coarser ones, of which the last has this shape.
 bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,
                  const Shape& chunks);

@@ -201,6 +201,7 @@ class VolumePlan {
   }
 
   Result<void> add_pyramid() {
+    SHERD_TRY(check_pyramid(*options_.pyramid, info_.data_type));
     for (double& offset : image_.levels.front().offset) offset = std::round(offset);
     Shape shape = arrays_.front().shape();
     SHERD_TRY(chunk, chunk_of(0));
@@ -210,7 +211,6 @@ class VolumePlan {
     for (std::uint64_t made = 0; wants_level(image_, *options_.pyramid, made, shape, chunks); ++made) {
       auto next = add_coarser_level(image_, *options_.pyramid, shape, true);
       if (!next) return {};
-      SHERD_TRY(next->how.check(info_.data_type).in_member("pyramid"));
       shape = std::move(next->shape);
       SHERD_TRY(add_scale(made + 1, shape));
       reductions_.push_back(std::move(next->how));

@@ -231,7 +231,14 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const bool clipped = is_clipped(source);
   const bool same_ids =
       from.ids.has_value() == to.ids.has_value() && (!from.ids || from.ids->sharding == to.ids->sharding);
-  if (alike && same_ids && clipped == is_clipped(destination) && same_codecs(from.codecs, to.codecs, table))
+  // Shards of one format alone, and of two at once.
+  const auto is_twin = [](const Array::State& state) {
+    const auto name = state.place.format->twin(state.document(), state.place.path);
+    return name && name->has_value();
+  };
+  const bool same_files = !is_twin(source) && !is_twin(destination);
+  if (alike && same_files && same_ids && clipped == is_clipped(destination) &&
+      same_codecs(from.codecs, to.codecs, table))
     return CopyWay::whole;
   // Shards inside shards are made from elements.
   const bool nested = destination.layout.shard && destination.layout.shard->inner->shard;

@@ -90,7 +90,7 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box);
   const bool variable = to_.dtype.is_variable();
-  bool is_stored = task_.everything;
+  bool is_stored = task_.everything.has_value();
   std::uint64_t stored = 0;
   if (!is_stored || variable)
     SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {

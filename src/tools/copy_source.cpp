@@ -1,7 +1,6 @@
 // What a source has stored, and where: a listing gives the objects, indices give the chunks inside. Only what meets
 // the box in question is looked at, so that one chunk in a huge array costs one chunk's work.
 #include <algorithm>
-#include <numeric>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -120,13 +119,17 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
   const Array::State& from = plan.source.state();
   const Array::State& to = plan.destination.state();
   plan.reduction = std::move(reduction);
-  plan.everything = !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes()) && !from.dtype.is_variable();
-  if (!plan.reduction && !plan.everything) plan.way = copy_way(from, to);
-  plan.clips = is_clipped(from) != is_clipped(to);
   const Shape shape = from.shape();
   const Shape count = from.grid.count(shape);
   const Shape to_shape = to.shape();
   const Shape to_count = to.grid.count(to_shape);
+  if (!from.dtype.is_variable() && !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes())) {
+    plan.everything = element_count(to_count);
+    plan.bytes = element_count(to_shape).value_or(0) * to.dtype.size();
+    if (!plan.everything) return unsupported("the copy would have more than 2^64 chunks, all of them stored");
+  }
+  if (!plan.reduction && !plan.everything) plan.way = copy_way(from, to);
+  plan.clips = is_clipped(from) != is_clipped(to);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
   SHERD_TRY(for_each_stored(from, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
@@ -146,10 +149,6 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
   }));
   sort_unique(plan.stored);
   if (plan.way == CopyWay::whole) plan.objects = plan.stored;
-  if (plan.everything) {
-    plan.objects.resize(element_count(to_count).value_or(0));
-    std::iota(plan.objects.begin(), plan.objects.end(), std::uint64_t{0});
-  }
   sort_unique(plan.objects);
   for (const auto number : plan.objects)
     plan.bytes += element_count(to.valid_shape(unravel(number, to_count), to_shape)).value_or(0) * to.dtype.size();

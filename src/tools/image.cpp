@@ -37,6 +37,10 @@ const Unit* find_unit(std::string_view name) {
   return found == std::end(kUnits) ? nullptr : found;
 }
 
+std::string_view unit_of_time(std::string_view sign) {
+  return sign == "s" ? "second" : sign == "ms" ? "millisecond" : sign == "us" ? "microsecond" : "";
+}
+
 // Without what a multiplication of decimal fractions leaves behind them.
 double tidy(double value) {
   char text[32];
@@ -58,7 +62,7 @@ Error wrong(std::string_view member, std::string message) {
 }
 
 Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::string_view member) {
-  if (list == nullptr || !list->is_array() || list->size() != rank)
+  if (list == nullptr || list->elements().size() != rank)
     return wrong(member, "must be a list of " + std::to_string(rank) + " numbers, one an axis");
   std::vector<double> values;
   for (const Json& element : list->elements()) {
@@ -77,6 +81,7 @@ struct Transform {
 Result<Transform> transform_of(const Json* list, std::size_t rank, const std::string& member) {
   Transform result{std::vector<double>(rank, 1), std::vector<double>(rank, 0)};
   if (list == nullptr) return result;
+  if (!list->is_array()) return wrong(member, "must be a list of transformations");
   for (const Json& step : list->elements()) {
     const Json* type = step.find("type");
     const std::string name = type == nullptr ? "" : type->text();
@@ -96,7 +101,7 @@ Result<Transform> transform_of(const Json* list, std::size_t rank, const std::st
 }
 
 Result<void> read_axes(const Json* list, Image& image) {
-  if (list == nullptr || !list->is_array() || list->size() == 0) return wrong("axes", "must be a list of axes");
+  if (list == nullptr || list->elements().empty()) return wrong("axes", "must be a list of axes");
   std::vector<std::string> names;
   for (const Json& axis : list->elements()) {
     const auto text = [&](std::string_view key) {
@@ -142,7 +147,7 @@ Json multiscales(const Image& image) {
 
 std::vector<double> listed(const Json* list, std::size_t rank, double absent) {
   std::vector<double> values(rank, absent);
-  if (list == nullptr || list->size() != rank) return values;
+  if (list == nullptr || list->elements().size() != rank) return values;
   for (std::size_t d = 0; d < rank; ++d) {
     const auto value = list->elements()[d].as_double();
     if (value && std::isfinite(*value)) values[d] = *value;
@@ -171,15 +176,15 @@ Result<std::vector<std::string>> axis_names(const std::vector<std::string>& give
 Result<std::optional<Image>> image_of_group(const Json& attributes) {
   const Json* ome = attributes.find("ome");
   const Json* all = (ome != nullptr ? *ome : attributes).find("multiscales");
-  if (all == nullptr || all->size() == 0) return std::optional<Image>();
+  if (all == nullptr || all->elements().empty()) return std::optional<Image>();
   const Json& first = all->elements().front();
   Image image;
   SHERD_TRY(read_axes(first.find("axes"), image));
   const std::size_t rank = image.axes.size();
   SHERD_TRY(outer, transform_of(first.find("coordinateTransformations"), rank, "coordinateTransformations"));
   const Json* datasets = first.find("datasets");
-  if (datasets == nullptr || datasets->size() == 0) return wrong("datasets", "must be a list of resolutions");
-  for (std::size_t i = 0; i < datasets->size(); ++i) {
+  if (datasets == nullptr || datasets->elements().empty()) return wrong("datasets", "must be a list of resolutions");
+  for (std::size_t i = 0; i < datasets->elements().size(); ++i) {
     const std::string member = "datasets[" + std::to_string(i) + "]";
     const Json& dataset = datasets->elements()[i];
     const Json* path = dataset.find("path");
@@ -213,9 +218,9 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   image.axes = std::move(names);
   const Json* units = attributes.find("units");
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::string unit = units != nullptr && units->size() == rank ? units->elements()[d].text() : "";
-    const Unit* known = image.is_spatial(d) ? find_unit(unit) : nullptr;
-    image.units.emplace_back(known != nullptr ? known->name : "");
+    const std::string unit = units != nullptr && units->elements().size() == rank ? units->elements()[d].text() : "";
+    const Unit* length = image.is_spatial(d) ? find_unit(unit) : nullptr;
+    image.units.emplace_back(length != nullptr ? length->name : image.axes[d] == "t" ? unit_of_time(unit) : "");
   }
   ImageLevel level{"", listed(attributes.find("spacing"), rank, 1), listed(attributes.find("voxel_offset"), rank, 0)};
   for (double& step : level.spacing)

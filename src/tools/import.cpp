@@ -4,6 +4,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"

@@ -15,8 +15,8 @@ namespace sherd {
 struct Reduction {
   Pyramid::Method method = Pyramid::Method::mean;
   bool ignore_zero = false;
-  Shape step;   ///< 1 or 2, at most three of them 2
-  Shape phase;  ///< 0 or 1, and 0 where the step is 1
+  Shape step = {};   ///< 1 or 2, at most three of them 2
+  Shape phase = {};  ///< 0 or 1, and 0 where the step is 1
 
   /// unsupported or invalid_argument where elements of this type have no such mean or mode.
   [[nodiscard]] Result<void> check(const DType& dtype) const;

@@ -92,6 +92,19 @@ def test_a_damaged_info_is_corrupt(sherd, meshes):
     assert checked.code == 1 and [each["code"] for each in checked.json["faults"]] == ["document_corrupt"]
 
 
+def test_what_takes_arrays_says_that_these_are_objects(sherd, meshes):
+    told = sherd("read", "meshes")
+    assert told.code == 3 and "multi-resolution meshes" in told.stderr
+
+
+def test_a_collection_is_copied_as_it_is(sherd, meshes):
+    sherd.ok("kv", "put", "meshes", 3, input=manifest())
+    sherd.ok("copy", "meshes", "again")
+    for path in meshes.iterdir():
+        assert (meshes.parent / "again" / path.name).read_bytes() == path.read_bytes()
+    assert sherd("copy", "meshes", "again").code == 6
+
+
 def test_check_names_the_object(sherd, meshes):
     sherd.ok("kv", "put", "meshes", 3, input=manifest())
     told = sherd("check", "meshes", "--data", "--json")

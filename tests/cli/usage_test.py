@@ -77,10 +77,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
     *[(f"{writer} {option}", option.split(" ")[0]) for writer in WRITERS
       for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
     ("append a --axis 0", "'append'"), ("compact a", "'compact'"),
-    ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken"),
-    ("copy a b --pyramid mean:3", "--pyramid"),
-    ("copy a b --ignore-zero", "--ignore-zero"), ("copy a b --encoding jpeg", "--encoding"),
-    ("copy a b --sharding auto", "--sharding"), ("copy a b --axes x,y,z,c", "--axes")])
+    ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken")])
 def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path, line, name):
     ran = sherd(*line.split())
     assert ran.code == 5
@@ -98,7 +95,7 @@ def test_what_this_version_does_anyway_may_be_asked_for(sherd, writer, option):
 def test_help_names_nothing_that_is_refused(sherd):
     for command in COMMANDS:
         help_text = sherd.ok(command, "--help").text
-        for option in ["--update", "--slack", "--layout", "arrival", "--repair", "--pyramid"]:
+        for option in ["--update", "--slack", "--layout", "arrival", "--repair"]:
             assert option not in help_text
     for command in ["append", "compact"]:
         assert f"\n  {command} " not in sherd.ok("--help").text

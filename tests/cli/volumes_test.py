@@ -124,3 +124,40 @@ def test_a_volume_is_replaced_only_where_asked_for(sherd):
     sherd.ok("create", "em", *NEW)
     assert sherd("create", "em", *NEW).code == 6
     sherd.ok("create", "em", *NEW, "--overwrite")
+
+
+def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_path):
+    data = numpy.arange(20 * 30 * 40, dtype="uint16").reshape(20, 30, 40)
+    numpy.save(tmp_path / "a.npy", data)
+    sherd.ok("import", "a.npy", "a.zarr", "--chunks", "8,8,16", "--shards", "16,16,32", "--codec", "gzip:1")
+    ran = sherd("copy", "a.zarr", "em", "--to", "precomputed")
+    assert ran.code == 2 and "axes: the dimensions have no names" in ran.stderr
+    report = sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", "--axes", "z,y,x", "--pyramid", "mean:2", "--json").json
+    assert (report["arrays"], report["groups"], report["chunks_moved"]) == (3, 1, 2 * 3 * 2)
+    info = json.loads((tmp_path / "em/info").read_text())
+    assert [(scale["size"], scale["resolution"]) for scale in info["scales"]] == [
+        ([40, 30, 20], [1, 1, 1]), ([20, 15, 10], [2, 2, 2]), ([10, 8, 5], [4, 4, 4])]
+    assert info["scales"][0]["sharding"]["data_encoding"] == "gzip", "a volume of a sharded array is sharded"
+    sherd.ok("copy", "em", "back.zarr", "--to", "zarr3", "--axes", "y,z,x")
+    sherd.ok("export", "back.zarr/1_1_1", "back.npy")
+    assert (numpy.load(tmp_path / "back.npy") == data.transpose(1, 0, 2)).all()
+    assert sherd.ok("check", "em", "--data", "--json").json["ok"]
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--pyramid", "median"], "--pyramid: 'median' is neither mean (of images) nor mode (of labels)"),
+    (["--pyramid", "mean:x"], "--pyramid"),
+    (["--pyramid", "mean:1,2"], "--pyramid: one number of levels"),
+    (["--ignore-zero"], "--ignore-zero goes with --pyramid mode"),
+    (["--encoding", "gif"], "--encoding"),
+    (["--encoding", "raw"], "encoding: is of volumes"),
+    (["--sharding", "auto"], "sharding: is of volumes"),
+    (["--axes", "z,y,x"], "axes: are of images"),
+    (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
+    (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "shards: is not of volumes; say sharding"),
+])
+def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments, says):
+    sherd.ok("create", "a.zarr", "--shape", "9,9,9", "--dtype", "uint8")
+    ran = sherd("copy", "a.zarr", "b", *arguments)
+    assert ran.code == 2 and says in ran.stderr, ran.stderr
+    assert not (tmp_path / "b").exists()

@@ -208,6 +208,49 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
   }
 }
 
+// An array in two formats, of four shards.
+
+constexpr std::uint64_t kTwinElements = std::uint64_t{16} * 16 * 16;
+
+void prepare_twin(const std::string& directory) {
+  sherd::CreateOptions options{.shape = {16, 16, 16},
+                               .dtype = sherd::DType::uint16,
+                               .chunks = {8, 8, 8},
+                               .shards = {8, 8, 16},
+                               .config = config_of(1)};
+  options.config.layout = sherd::Layout::zarr_neuroglancer;
+  std::vector<std::uint16_t> values(kTwinElements);
+  std::iota(values.begin(), values.end(), std::uint16_t{1});
+  must(must(sherd::create_array(directory, options))
+           .write(Box{{0, 0, 0}, {16, 16, 16}}, std::span(std::as_const(values))));
+}
+
+/// The elements of both halves, a line each, in the order of the array.
+void look_at_twin(const std::string& directory) {
+  for (const char* format : {"zarr3", "precomputed"}) {
+    const sherd::Array half = must(sherd::open_array(directory, {.format = format, .config = config_of(1)}));
+    std::vector<std::uint16_t> values(kTwinElements);
+    const sherd::Shape shape = half.shape();
+    must(half.read(Box{sherd::Shape(shape.size(), 0), shape},
+                   sherd::AnyView::dense(reinterpret_cast<std::byte*>(values.data()), sherd::DType::uint16, shape,
+                                         half.ndim() == 4 ? sherd::Order::f : sherd::Order::c)));
+    for (const std::uint16_t value : values) std::printf("%u ", value);
+    std::printf("\n");
+  }
+}
+
+void change_twin(const std::string& directory, const std::string& deed, std::uint16_t value) {
+  const bool through_volume = deed == "twin-volume";
+  const sherd::Array half = must(sherd::open_array(
+      directory, {.writable = true, .format = through_volume ? "precomputed" : "zarr3", .config = config_of(1)}));
+  if (deed == "twin-erase") value = 0;
+  const Box box = through_volume        ? Box{{3, 2, 1, 0}, {9, 4, 12, 1}}
+                  : deed == "twin-part" ? Box{{2, 3, 4}, {4, 9, 5}}
+                                        : Box{{8, 0, 0}, {8, 8, 16}};
+  (void)::getppid();
+  must(half.fill(box, std::as_bytes(std::span(&value, 1))));
+}
+
 // A shard of ids, whose values are changed in place and anew.
 
 sherd::neuroglancer::ShardedStore open_ids(const std::string& directory) {
@@ -275,6 +318,12 @@ int main(int count, char** words) {
     read_crowd(directory, static_cast<sherd::CacheMode>(number));
   else if (deed == "create-volume")
     create_volume(directory, number);
+  else if (deed == "twin-prepare")
+    prepare_twin(directory);
+  else if (deed == "twin-look")
+    look_at_twin(directory);
+  else if (deed.starts_with("twin-"))
+    change_twin(directory, deed, number);
   else if (deed == "ids-prepare")
     prepare_ids(directory);
   else if (deed == "ids-look")

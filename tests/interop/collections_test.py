@@ -167,7 +167,7 @@ def placed(made):
     return np.sort(np.concatenate([part.vertices for part in parts]), axis=0)
 
 
-@pytest.mark.parametrize("way", ["put", "built", "compacted", "unsharded"])
+@pytest.mark.parametrize("way", ["put", "built", "compacted", "copied", "unsharded"])
 def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvolume, tmp_path, way):
     if not ng.can_decode_draco():
         lacking("libdraco-dev")
@@ -183,11 +183,14 @@ def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvo
     if way == "compacted":
         ours.write(3, meshes.setdefault(3, draco_mesh(3)))
         assert ng.ShardedStore(tmp_path / "mesh", mode="r+").compact()["reclaimed"] > 0
-    peer = volume(cloudvolume, tmp_path, mesh="mesh").mesh
+    if way == "copied":
+        sherd.copy(tmp_path / "mesh", tmp_path / "copied")
+    name = "copied" if way == "copied" else "mesh"
+    peer = volume(cloudvolume, tmp_path, mesh=name).mesh
     for number, each in meshes.items():
         np.testing.assert_allclose(sorted_vertices(peer.get(number, lod=0)[number]), placed(each), rtol=1e-5)
-        assert ng.Collection(tmp_path / "mesh").read(number).fragments == each.fragments
-    assert sherd.check(tmp_path, data=True)["faults"] == []
+        assert ng.Collection(tmp_path / name).read(number).fragments == each.fragments
+    assert sherd.check(tmp_path / name, data=True)["faults"] == []
 
 
 def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, tmp_path):

@@ -1,5 +1,5 @@
 // Opens pages in one headless browser: each line of stdin is a request, each line of stdout its answer, until stdin ends.
-//   node driver.mjs CHROMIUM      {url, width, height, voxels} -> {outcome, errors, picture, panel, volumes} or {thrown}
+//   node driver.mjs CHROMIUM      {url, width, height, voxels} -> {outcome, errors, picture, panel, volumes, properties} or {thrown}
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { chromium } from "playwright-core";
@@ -32,7 +32,8 @@ async function look(page, { url, width, height, voxels }) {
   const picture = (await page.screenshot()).toString("base64");
   const errors = [...(await page.evaluate(() => probe.errors())), ...spoken];
   const volumes = voxels ? await page.evaluate(() => probe.volumes()) : [];
-  return { outcome, errors, panel, picture, volumes };
+  const properties = await page.evaluate(() => probe.properties());
+  return { outcome, errors, panel, picture, volumes, properties };
 }
 
 const browser = await chromium.launch({

@@ -1,6 +1,6 @@
 """Neuroglancer shows a skeleton, and says what is wrong with one that it cannot read.
 
-It is written by hand, and is how anything that is no volume is shown: meshes, annotations and properties go the same way.
+Most are written by hand. This is how anything that is no volume is shown: meshes and annotations go the same way.
 """
 
 import json
@@ -8,6 +8,7 @@ import struct
 
 import numpy
 import pytest
+from sherd import neuroglancer as ng
 
 LINE = [(float(x), 100.0, 100.0) for x in (20, 100, 180)]  # nanometers
 LAYER = {"type": "segmentation", "segments": ["7"], "segmentColors": {"7": "#ff00ff"}}
@@ -46,6 +47,21 @@ def test_a_skeleton_is_shown(neuroglancer, served, folder):
 
     view = show(neuroglancer, served)
 
+    assert_is_shown(view)
+
+
+def test_a_skeleton_in_a_shard_of_sherd_is_shown(neuroglancer, served, tmp_path):
+    how = ng.choose_sharding_for_values(count=10**6, mean_bytes=1000)
+    info = ng.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "vertex_attributes": [], "sharding": how})
+    skeletons = ng.Collection.create(tmp_path / "bones", info)
+    for number in range(20):
+        skeletons.write(number, ng.Skeleton(numpy.array(LINE) + number, [[0, 1], [1, 2]]))
+    skeletons.write(7, ng.Skeleton(LINE, [[0, 1], [1, 2]]))  # replaced in its shard
+
+    assert_is_shown(show(neuroglancer, served))
+
+
+def assert_is_shown(view):
     assert (view.outcome, view.errors) == ("ready", [])
     rows, columns = drawn(view)
     height, width, _ = view.picture.shape

@@ -57,12 +57,14 @@ class Volume:
 
 @dataclasses.dataclass
 class View:
-    """`outcome` is "ready" or "failed"; `picture` is the cross section, rows of pixels of red, green and blue."""
+    """`outcome` is "ready" or "failed"; `picture` is the cross section, rows of pixels of red, green and blue. `properties`
+    are those of segments, for each source that has any: ids, and properties with a value for each."""
 
     outcome: str
     errors: list
     picture: numpy.ndarray
     volumes: list
+    properties: list
     position: list
 
     @classmethod
@@ -72,7 +74,7 @@ class View:
         rows = slice(panel["y"], panel["y"] + panel["height"])
         columns = slice(panel["x"], panel["x"] + panel["width"])
         volumes = [Volume.of(volume) for volume in answer["volumes"]]
-        return cls(answer["outcome"], answer["errors"], page[rows, columns], volumes, position)
+        return cls(answer["outcome"], answer["errors"], page[rows, columns], volumes, answer["properties"], position)
 
     def cells(self, shape, origin=(0, 0)):
         """The nine pixels in the middle of each voxel of the cross section: an array of rows, columns, 9, 3.

@@ -166,6 +166,9 @@ TEST(Collection, OfWhichTheInfoIsDamagedIsCorruptWithItsMember) {
   outside.spatial[1].index.key = "../../x";
   EXPECT_THAT(refusal(Collection::create(store, outside, {.path = "a"}), ErrorCode::invalid_argument),
               HasSubstr("spatial[1]"));
+  AnnotationInfo large = annotation_info(true);
+  large.spatial[1].grid_shape = {std::uint64_t{1} << 33U, std::uint64_t{1} << 33U};
+  EXPECT_THAT(refusal(Collection::create(store, large, {.path = "a"}), ErrorCode::unsupported), HasSubstr("66 bits"));
 }
 
 TEST(Collection, InFilesReplacesASkeletonInItsShardWithFewBytes) {

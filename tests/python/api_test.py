@@ -300,7 +300,9 @@ def test_settings_of_later_versions_are_attributes_that_say_so(tmp_path):
         assert getattr(sherd.config, name) == now
         setattr(sherd.config, name, now)
         sherd.create_group(tmp_path / name, config={name: now})
-    for name, value in [("update", "append"), ("slack", 4096), ("slack", 0.5), ("layout", "hdf5"), ("update", None)]:
+    with pytest.raises(sherd.Unsupported, match='"hdf5" is not supported by this version'):
+        sherd.config.layout = "hdf5"
+    for name, value in [("update", "append"), ("slack", 4096), ("slack", 0.5), ("update", None)]:
         with pytest.raises(sherd.Unsupported, match=f"'{name}' is not supported by this version"):
             setattr(sherd.config, name, value)
     with pytest.raises(sherd.Unsupported, match="'slack' is not supported by this version"):

@@ -50,3 +50,15 @@ def test_a_scale_that_is_wrong_is_refused_by_its_member(tmp_path, member, value)
     assert raised.value.code in ("invalid_argument", "unsupported")
     assert raised.value.member.removeprefix("scales[0].").startswith(member.removesuffix("s") if "chunk" in member else member)
     assert not (tmp_path / "v").exists()
+
+
+def test_info_tells_of_a_scale_and_its_sharding(tmp_path):
+    sharding = {
+        "@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "murmurhash3_x86_128", "minishard_bits": 1,
+        "shard_bits": 1, "minishard_index_encoding": "raw", "data_encoding": "raw",
+    }  # fmt: skip
+    scales = [{"size": [8, 8, 8], "resolution": [8, 8, 8], "chunk_size": [4, 4, 4], "sharding": sharding}]
+    array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype="uint16", scales=scales)
+    assert array.info["dtype"] == "uint16" and array.info["fill_value"] == 0
+    assert array.info["shards"] is None and array.info["sharding"] == sharding, "hashed ids: shards have no shape"
+    assert "murmurhash3_x86_128" in repr(array.info)

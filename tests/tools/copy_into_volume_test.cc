@@ -147,6 +147,20 @@ TEST(CopyIntoVolume, WhatIsMissingIsTheFillValueThereToo) {
   }
 }
 
+TEST(CopyIntoVolume, ChunksThatAreAllToBeMadeAreNotListedFirst) {
+  const auto zarr = memory_store();
+  CreateOptions options{.shape = {std::uint64_t{1} << 29, std::uint64_t{1} << 29, 8},
+                        .dtype = DType::uint8,
+                        .chunks = {1, 1, 8},
+                        .fill_value = Json(1)};
+  options.dimension_names = {{"z", "y", "x"}};
+  create_array(zarr, "", options).value();
+  CopyOptions polled{.format = "precomputed"};
+  int polls = 0;
+  polled.config.interrupted = [&] { return ++polls > 100; };
+  EXPECT_EQ(copy(zarr, memory_store(), polled).error().code(), ErrorCode::unavailable);
+}
+
 // ---- what documents say of space ----
 
 Json info_of(const std::shared_ptr<Store>& store) { return *Json::parse(store->get("info").value().value()); }
@@ -251,6 +265,21 @@ TEST(CopyIntoVolume, SpacingAndUnitsOfAnImportedFileGiveNanometres) {
   EXPECT_EQ(*info_of(volume).find("scales")->elements().front().find("resolution"), json("[1000000, 1000, 2500000]"));
 }
 
+TEST(CopyIntoVolume, SpacingThatIsNoListOfNumbersSaysNothing) {
+  for (const char* attributes :
+       {R"({"spacing": {"a": 1, "b": 2, "c": 3}, "units": {"a": 1, "b": 2, "c": 3}})",
+        R"({"spacing": [1, 2], "units": "mm"})", R"({"spacing": [-1, null, "2"], "units": [1, 2, 3]})",
+        R"({"neuroglancer_info": 7})"}) {
+    const auto zarr = memory_store();
+    CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::uint8, .attributes = json(attributes)};
+    options.dimension_names = {{"z", "y", "x"}};
+    create_array(zarr, "", options).value();
+    const auto volume = memory_store();
+    copy(zarr, volume, {.format = "precomputed"}).value();
+    EXPECT_EQ(*info_of(volume).find("scales")->elements().front().find("resolution"), json("[1, 1, 1]")) << attributes;
+  }
+}
+
 TEST(CopyIntoVolume, OneScaleOfAVolumeIsCopiedAlone) {
   const auto volume = volume_of(json(R"({"type": "image", "data_type": "uint16", "num_channels": 1, "scales": [
     {"key": "a", "size": [8, 8, 8], "resolution": [4, 4, 40], "chunk_sizes": [[8, 8, 8]], "encoding": "raw"},
@@ -344,6 +373,17 @@ TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedWithTheMember) {
     create_array(zarr, "0", {.shape = {4, 4}, .dtype = DType::uint8}).value();
     return copy(zarr, memory_store(), {.format = "precomputed"}).error().text();
   };
+  EXPECT_THAT(fault(R"({"axes": 1})"), HasSubstr("copy one of its arrays"));
+  EXPECT_THAT(fault("[3]"), HasSubstr("attributes.ome.multiscales[0].axes"));
+  EXPECT_THAT(fault(R"([{"axes": {"x": 1}}])"), HasSubstr("attributes.ome.multiscales[0].axes"));
+  EXPECT_THAT(fault(R"([{"axes": ["y", 3]}])"), HasSubstr("'' is no axis"));
+  EXPECT_THAT(fault(R"([{"axes": ["y", "x"], "datasets": {"path": "0"}}])"), HasSubstr("multiscales[0].datasets"));
+  EXPECT_THAT(
+      fault(R"([{"axes": ["y", "x"], "datasets": [{"path": "0", "coordinateTransformations": {"type": "scale"}}]}])"),
+      HasSubstr("must be a list of transformations"));
+  EXPECT_THAT(fault(R"([{"axes": ["y", "x"], "datasets": [{"path": "0", "coordinateTransformations": [{"type": "scale",
+    "scale": {"a": 1, "b": 2}}]}]}])"),
+              HasSubstr("must be a list of 2 numbers"));
   EXPECT_THAT(fault("[{}]"), HasSubstr("attributes.ome.multiscales[0].axes"));
   EXPECT_THAT(fault(R"([{"axes": [{"name": "w"}]}])"), HasSubstr("'w' is no axis"));
   EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"]}])"), HasSubstr("multiscales[0].datasets"));

@@ -1,6 +1,7 @@
 // Copies out of Neuroglancer's volumes into arrays, whose last chunks go on beyond the volume: those are encoded anew.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 
 #include "sherd/sherd.hpp"
@@ -86,6 +87,100 @@ TEST_P(CopyVolume, WithOtherChunksOrAnEncodingThatZarrDoesNotKnowIsEncodedAnew) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Sharded, CopyVolume, testing::Bool());
+
+// ---- objects beside volumes ----
+
+using neuroglancer::Collection;
+using neuroglancer::MultiscaleMesh;
+
+MultiscaleMesh mesh(std::uint32_t bytes) {
+  MultiscaleMesh made;
+  made.manifest.chunk_shape = {16, 16, 16};
+  made.manifest.levels.push_back({1, {}, {{{0, 0, 0}, bytes}}});
+  made.fragments = std::string(bytes, 'f');
+  return made;
+}
+
+Collection meshes_at(const std::shared_ptr<Store>& store, const std::string& path) {
+  neuroglancer::MultiscaleMeshInfo info;
+  info.sharding = sharding();
+  Collection meshes = Collection::create(store, info, {.path = path}).value();
+  for (const std::uint64_t id : {1, 2, 3, 4, 5}) meshes.write_multiscale_mesh(id, mesh(1000)).value();
+  meshes.write_multiscale_mesh(3, mesh(70)).value();
+  return meshes;
+}
+
+std::map<std::string, std::string> objects_of(const std::shared_ptr<Store>& store, const std::string& prefix) {
+  std::map<std::string, std::string> objects;
+  store
+      ->list(prefix,
+             [&](const std::string& key, std::uint64_t) {
+               objects[key.substr(prefix.size())] = store->get(key).value().value();
+               return true;
+             })
+      .value();
+  return objects;
+}
+
+std::shared_ptr<Store> volume_with_meshes() {
+  auto store = memory_store();
+  VolumeInfo info;
+  info.data_type = DType::uint16;
+  info.scales.push_back({.key = "s0", .size = {8, 8, 8}, .chunk_sizes = {{8, 8, 8}}, .resolution = {8, 8, 40}});
+  info.other = Json::Object{{"mesh", "objects/mesh"}, {"skeletons", "../outside"}, {"segment_properties", "gone"}};
+  const Array array = create_precomputed(store, "", info).value();
+  const std::vector<std::uint16_t> values(512, 3);
+  array.write(Box{{0, 0, 0, 0}, {8, 8, 8, 1}}, std::span<const std::uint16_t>(values)).value();
+  meshes_at(store, "objects/mesh");
+  return store;
+}
+
+TEST(CopyVolumeWithMeshes, TakesThemAlongAsTheyAre) {
+  const auto volume = volume_with_meshes();
+  const auto twin = memory_store();
+  copy(volume, twin, {.destination_path = "a/b"}).value();
+  EXPECT_TRUE(objects_of(twin, "a/b/") == objects_of(volume, ""));
+  EXPECT_TRUE(objects_of(twin, "").size() == objects_of(volume, "").size()) << "nothing stands elsewhere";
+  const auto again = memory_store();
+  copy(twin, again, {.source_path = "a/b", .destination_path = "c"}).value();
+  EXPECT_TRUE(objects_of(again, "c/") == objects_of(volume, ""));
+  const Collection meshes = Collection::open(twin, {.path = "a/b/objects/mesh"}).value();
+  EXPECT_EQ(meshes.read_multiscale_mesh(3).value(), mesh(70));
+  EXPECT_EQ(meshes.read_multiscale_mesh(4).value(), mesh(1000));
+}
+
+TEST(CopyVolumeWithMeshes, ToZarrLeavesThemBehind) {
+  const auto zarr = memory_store();
+  copy(volume_with_meshes(), zarr, {.format = "zarr3"}).value();
+  EXPECT_TRUE(objects_of(zarr, "objects/").empty());
+}
+
+TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
+  const auto store = memory_store();
+  meshes_at(store, "mesh");
+  const auto twin = memory_store();
+  const CopyReport report = copy(store, twin, {.source_path = "mesh", .destination_path = "m"}).value();
+  EXPECT_EQ(report.shards, objects_of(store, "mesh/").size());
+  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  EXPECT_EQ(copy(store, twin, {.source_path = "mesh", .destination_path = "m"}).error().code(), ErrorCode::conflict);
+  twin->erase("m/info").value();
+  const CopyReport rest = copy(store, twin, {.resume = true, .source_path = "mesh", .destination_path = "m"}).value();
+  EXPECT_EQ(rest.shards, 1U);
+  EXPECT_EQ(rest.shards_skipped, report.shards - 1);
+  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  twin->set("m/stray", "").value();
+  copy(store, twin, {.overwrite = true, .source_path = "mesh", .destination_path = "m"}).value();
+  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+}
+
+TEST(CopyCollection, IsNoOtherFormatAndHasNoChunks) {
+  const auto store = memory_store();
+  meshes_at(store, "");
+  const auto twin = memory_store();
+  EXPECT_EQ(copy(store, twin, {.format = "zarr3"}).error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(copy(store, twin, {.chunks = Shape{8}}).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(copy(memory_store(), twin).error().code(), ErrorCode::not_found);
+}
 
 }  // namespace
 }  // namespace sherd

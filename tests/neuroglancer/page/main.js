@@ -126,4 +126,18 @@ function* positions(shape) {
   }
 }
 
-globalThis.probe = { loaded, errors, outcome, draw, volumes };
+// What each source says of segments: their ids, and the properties with a value for each. Tags are numbers of its list.
+function properties() {
+  const maps = sources().flatMap(({ loadState }) => loadState.dataSource?.subsources ?? []);
+  return maps.flatMap(({ subsource }) => {
+    const inline = subsource.segmentPropertyMap?.inlineProperties;
+    if (!inline) return [];
+    const found = inline.properties.map(({ id, type, values, tags }) => {
+      const plain = type === "tags" ? [...values].map((text) => [...text].map((c) => c.charCodeAt(0))) : [...values];
+      return { id, type, tags, values: plain };
+    });
+    return [{ ids: [...inline.ids].map(String), properties: found }];
+  });
+}
+
+globalThis.probe = { loaded, errors, outcome, draw, volumes, properties };

@@ -1,0 +1,83 @@
+// Any bytes as a shard under the draft's sharding transformer, with the index at its end: an array of 4 x 4 in one
+// shard of 2 x 2 chunks of four bytes. Whatever is listed is got or refused; a change that succeeds is what is read
+// afterwards, with every other chunk as it was.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "fuzz/nodes.hpp"
+#include "sherd/draft2022.hpp"
+#include "sherd/sherd.hpp"
+
+namespace {
+
+using namespace sherd;
+using draft2022::ShardingTransformer;
+
+void expect(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr std::string_view kDocument = R"({"shape": [4, 4], "data_type": "|u1", "fill_value": 0,
+  "chunk_grid": {"type": "regular", "separator": "/", "chunk_shape": [2, 2]}, "chunk_memory_layout": "C",
+  "extensions": [], "attributes": {}, "storage_transformers": [{
+    "extension": "https://purl.org/zarr/spec/storage_transformers/sharding/1.0", "type": "indexed",
+    "configuration": {"chunks_per_shard": [2, 2]}}]})";
+constexpr const char* kShard = "data/root/a/c0/0";
+
+const std::array<std::string, 4> kKeys{"data/root/a/c0/0", "data/root/a/c0/1", "data/root/a/c1/0", "data/root/a/c1/1"};
+
+using Values = std::array<std::optional<std::string>, 4>;
+
+/// Nothing where one of them cannot be read.
+std::optional<Values> read_all(const ShardingTransformer& chunks) {
+  Values values;
+  for (std::size_t i = 0; i < kKeys.size(); ++i) {
+    auto value = chunks.get(kKeys[i]);
+    if (!value) return std::nullopt;
+    values[i] = *std::move(value);
+  }
+  return values;
+}
+
+/// Does one of the transformer's changes to chunk `at`; what it must be afterwards.
+struct Changed {
+  Result<void> done;
+  std::optional<std::string> value;
+};
+Changed change(ShardingTransformer& chunks, std::size_t at, unsigned how) {
+  const std::string value = "wxyz";
+  if (how == 0) return {chunks.set(kKeys[at], as_bytes(value)), value};
+  if (how == 1) return {chunks.erase(kKeys[at]), std::nullopt};
+  const draft2022::KeyStartValue part{kKeys[at], 0, as_bytes(value)};
+  return {chunks.set_partial_values({&part, 1}), value};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const unsigned choice = data[0];
+  const auto store = memory_store();
+  store->set(kShard, std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1)).value();
+  const draft2022::TransformerOptions options{
+      .erase = (choice & 16U) != 0 ? draft2022::EraseMode::in_place : draft2022::EraseMode::rewrite,
+      .config = fuzz::small_config()};
+  auto chunks = ShardingTransformer::make(store, Json::parse(kDocument).value(), "a", options).value();
+  (void)chunks.list();
+  (void)chunks.list_dir("data/root/a/");
+  const draft2022::KeyRange range{kKeys[choice & 3U], {1, 2}};
+  (void)chunks.get_partial_values({&range, 1});
+  const auto before = read_all(chunks);
+  const std::size_t at = choice & 3U;
+  const Changed changed = change(chunks, at, choice >> 2U & 3U);
+  if (!changed.done || !before) return 0;
+  const auto after = read_all(chunks);
+  expect(after.has_value());
+  for (std::size_t i = 0; i < kKeys.size(); ++i) expect((*after)[i] == (i == at ? changed.value : (*before)[i]));
+  return 0;
+}

@@ -1,0 +1,134 @@
+// What can be wrong with the shards of an array in two formats: a name that is gone, two names of different objects,
+// and two indices that do not agree. What each format finds wrong with its own half, its own check tells.
+#include <algorithm>
+#include <map>
+
+#include "array/twin.hpp"
+#include "base/try.hpp"
+#include "tools/check.hpp"
+
+namespace sherd {
+namespace {
+
+std::string range_text(Extent extent) {
+  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
+}
+
+// A shard by its names.
+struct Names {
+  Shape cell;
+  std::string first, second;
+};
+
+class TwinCheck {
+ public:
+  TwinCheck(const Array::State& state, const Config& config) : state_(state), config_(config) {}
+
+  // By cell: what stands under either name.
+  Result<std::vector<Names>> find() const {
+    std::map<Shape, Names> found;
+    const Shape count = state_.grid.count(state_.shape());
+    const auto add = [&](const Shape& cell) {
+      if (std::ranges::equal(cell, count, std::ranges::less()))
+        found.try_emplace(cell, Names{cell, state_.key(cell), state_.objects.twin->key(cell)});
+    };
+    SHERD_TRY(for_each_stored(state_, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+      add(cell);
+      return {};
+    }));
+    SHERD_TRY(state_.place.store->list(state_.objects.twin->prefix, [&](const std::string& key, std::uint64_t) {
+      if (const auto cell = state_.objects.twin->parse(key)) add(*cell);
+      return true;
+    }));
+    std::vector<Names> names;
+    for (auto& [cell, each] : found) names.push_back(std::move(each));
+    return names;
+  }
+
+  Result<void> check(const Names& names, Findings& to) const {
+    auto first = state_.place.store->open(names.first);
+    if (!first) return to.failed(std::move(first).error(), "unreadable", {});
+    auto second = state_.place.store->open(names.second);
+    if (!second) return to.failed(std::move(second).error(), "unreadable", {});
+    if (*first == nullptr && *second == nullptr) return {};  // erased since it was listed
+    if (*first == nullptr || *second == nullptr) {
+      const std::string& there = *first == nullptr ? names.second : names.first;
+      to.error("twin_missing", {},
+               "the shard stands under the name '" + there + "' only; give it the other one by a hard link");
+      return {};
+    }
+    SHERD_TRY(generation, (*first)->generation());
+    SHERD_TRY(other, (*second)->generation());
+    if (generation == other) return extents(names.cell, **first, to);
+    to.error("twin_differs", {},
+             "is not the same file as '" + names.second +
+                 "' any more: a write was cut short, which the next one puts right, or a program has written that "
+                 "knows of one name only");
+    return {};
+  }
+
+ private:
+  // Indices that cannot be read are told of by the check of their own format.
+  Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
+    const ShardLayout& layout = *state_.layout.shard;
+    const TwinIndex& twin = *layout.twin;
+    const Limits& limits = config_.limits;
+    const Shape grid = layout.grid(state_.grid.cell_shape(cell));
+    const std::uint64_t first_id = state_.first_id(cell);
+    SHERD_TRY(slots, twin.slots(grid, first_id, limits));
+    SHERD_TRY(size, source.size());
+    Cache none(0);
+    const auto index = read_index({source, {0, size}, layout, grid, first_id}, limits, none);
+    std::vector<std::uint64_t> minishards;
+    for (const TwinIndex::Slot& slot : slots) minishards.push_back(minishard_of(twin, slot));
+    minishards.erase(std::unique(minishards.begin(), minishards.end()), minishards.end());
+    const auto lists = read_minishards(source, minishards, {twin.index.format, limits, none});
+    if (!lists) return to.failed(lists.error(), "twin_index", {});
+    if (!index) return {};
+    for (const TwinIndex::Slot& slot : slots) {
+      const auto number = std::ranges::lower_bound(minishards, minishard_of(twin, slot)) - minishards.begin();
+      const auto& list = (*lists)[static_cast<std::size_t>(number)];
+      compare(twin, slot, **index, list ? list->find(slot.id) : nullptr, to);
+    }
+    return {};
+  }
+
+  static std::uint64_t minishard_of(const TwinIndex& twin, const TwinIndex::Slot& slot) {
+    return twin.index.format.sharding.place(slot.id).minishard;
+  }
+
+  static void compare(const TwinIndex& twin, const TwinIndex::Slot& slot, const ShardIndex& index,
+                      const MinishardIndex::Chunk* listed, Findings& to) {
+    const auto stored = index.extent(slot.slot);
+    if (!stored) return;
+    std::optional<Extent> expected;
+    if (*stored) {
+      const auto extent = twin.extent(slot, **stored);
+      if (!extent) return;
+      expected = *extent;
+    }
+    const std::optional<Extent> found = listed ? std::optional(Extent{listed->offset, listed->length}) : std::nullopt;
+    if (found == expected) return;
+    to.error("twin_extents", {slot.slot, found ? found->offset : expected->offset},
+             "the array has " + (expected ? range_text(*expected) : "nothing") + ", the volume as chunk " +
+                 std::to_string(slot.id) + " " + (found ? range_text(*found) : "nothing"));
+  }
+
+  const Array::State& state_;
+  const Config& config_;
+};
+
+}  // namespace
+
+Result<void> check_twins(const Array::State& state, const Config& config, const std::function<void(Findings&)>& merge) {
+  const TwinCheck check(state, config);
+  SHERD_TRY(names, check.find());
+  std::vector<std::unique_ptr<Findings>> findings;
+  for (const Names& each : names) findings.push_back(std::make_unique<Findings>(each.first));
+  SHERD_TRY(parallel_for(names.size(), config,
+                         [&](std::size_t i) { return check.check(names[i], *findings[i]).in_key(names[i].first); }));
+  for (const auto& each : findings) merge(*each);
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,154 @@
+"""sherd.copy of images: into Neuroglancer's volumes, out of them, and pyramids, whose elements are compared with NumPy's."""
+
+import json
+
+import numpy as np
+import pytest
+import sherd
+
+FAST = {"durable": False}
+LABELS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "bool"]
+
+
+def blocks_of(data):
+    """For each element of half the size those that it is made of, along a new last axis; absent ones are masked."""
+    padded = np.ma.masked_all([-(-length // 2) * 2 for length in data.shape], data.dtype)
+    padded[tuple(map(slice, data.shape))] = data
+    parts = [padded[z::2, y::2, x::2] for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+    return np.ma.stack(parts, axis=-1)
+
+
+def mean_of(data):
+    blocks = blocks_of(data)
+    if data.dtype.kind == "f":
+        return blocks.astype("f8").mean(axis=-1).filled(0).astype(data.dtype)
+    exact = blocks.astype(object)  # Python's integers, and round() is half to even
+    made = [round(fraction(*values)) for values in zip(exact.filled(0).sum(axis=-1).flat, blocks.count(axis=-1).flat)]
+    return np.array(made, object).reshape(blocks.shape[:-1]).astype(data.dtype)
+
+
+def fraction(total, count):
+    from fractions import Fraction
+
+    return Fraction(int(total), int(count))
+
+
+def mode_of(data, ignore_zero):
+    blocks = blocks_of(data)
+    made = np.empty(blocks.shape[:-1], data.dtype)
+    for at in np.ndindex(made.shape):
+        values = blocks[at].compressed()
+        if ignore_zero and values.any():
+            values = values[values != 0]
+        found, counts = np.unique(values, return_counts=True)  # sorted, so the first of the most frequent is the smallest
+        made[at] = found[counts.argmax()]
+    return made
+
+
+def data_of(dtype, shape, method):
+    random = np.random.default_rng(hash((dtype, shape)) % 2**32)
+    if np.dtype(dtype).kind == "f":
+        return (random.standard_normal(shape) * 1e3).astype(dtype)
+    if dtype == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    bounds = np.iinfo(dtype)
+    if method == "mean":
+        return random.integers(bounds.min, bounds.max, shape, dtype, endpoint=True)
+    few = np.array([bounds.max, bounds.max - 1, bounds.min, 0, 1, 2], dtype)
+    return few[random.integers(0, len(few), shape)]
+
+
+def pyramid_of(data, chunks, pyramid, **options):
+    source, made = sherd.MemoryStore(), sherd.MemoryStore()
+    sherd.create_array(source, data=data, chunks=chunks, dimension_names=["z", "y", "x"])
+    sherd.copy(source, made, pyramid=pyramid, **options)
+    return sherd.open(made)
+
+
+SHAPES = [(7, 5, 9), (8, 8, 8), (1, 13, 2), (3, 1, 1), (21, 10, 19)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", [*LABELS[:-1], "float32", "float64"])
+def test_means_are_numpys(dtype, shape):
+    data = data_of(dtype, shape, "mean")
+    group = pyramid_of(data, (4, 4, 4), "mean:3")
+    for level in range(1, len(list(group.keys()))):
+        data = mean_of(data)
+        made = group[str(level)].read()
+        assert made.dtype == data.dtype
+        if made.dtype.kind == "f":
+            np.testing.assert_allclose(made, data, rtol=2e-7 if dtype == "float32" else 1e-13)
+        else:
+            np.testing.assert_array_equal(made, data)
+
+
+@pytest.mark.parametrize("ignore_zero", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", LABELS)
+def test_modes_are_numpys(dtype, shape, ignore_zero):
+    data = data_of(dtype, shape, "mode")
+    group = pyramid_of(data, (4, 4, 4), "mode:3", ignore_zero=ignore_zero)
+    for level in range(1, len(list(group.keys()))):
+        data = mode_of(data, ignore_zero)
+        np.testing.assert_array_equal(group[str(level)].read(), data)
+
+
+def test_a_block_in_which_all_differ_gives_the_smallest():
+    data = np.arange(64, dtype="uint64").reshape(4, 4, 4)[::-1, ::-1, ::-1] + 2**60
+    np.testing.assert_array_equal(pyramid_of(data, (4, 4, 4), "mode:1")["1"].read(), data[1::2, 1::2, 1::2])
+
+
+def test_a_volume_goes_to_zarr_and_back(tmp_path):
+    scale = {"size": [61, 4, 38], "chunk_size": [8, 4, 8], "voxel_offset": [-3, 7, 0], "resolution": [4.5, 4.5, 40]}
+    volume = sherd.neuroglancer.create_precomputed(tmp_path / "em", type="image", dtype="uint16", num_channels=3,
+                                                   scales=[{**scale, "sharding": "auto"}], config=FAST)
+    volume[:] = data = np.random.default_rng(1).integers(0, 2**16, volume.shape, "u2")
+    sherd.copy(tmp_path / "em", tmp_path / "em.zarr", to="zarr3", config=FAST)
+    array = sherd.open(tmp_path / "em.zarr")["4.5_4.5_40"]
+    assert array.dimension_names == ("c", "z", "y", "x") and array.chunks == (3, 8, 4, 8)
+    np.testing.assert_array_equal(array.read(), data.transpose())
+    report = sherd.copy(tmp_path / "em.zarr", tmp_path / "back", to="precomputed", config=FAST)
+    assert (report["chunks_moved"], report["chunks_encoded"]) == (7 * 1 * 4, 8 * 1 * 5 - 7 * 1 * 4)
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "back").read(), data)
+    assert json.loads((tmp_path / "back/info").read_text()) == json.loads((tmp_path / "em/info").read_text())
+
+
+def test_axes_encoding_and_sharding_are_taken(tmp_path):
+    data = np.arange(20 * 30 * 25, dtype="uint32").reshape(20, 30, 25) // 50
+    sherd.create_array(tmp_path / "a", data=data, config=FAST)
+    with pytest.raises(sherd.InvalidArgument, match="the dimensions have no names"):
+        sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed")
+    sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed", axes="yzx", chunks=(16, 8, 8), sharding="auto",
+               encoding="compressed_segmentation", pyramid="mode", ignore_zero=True, config=FAST)
+    info = json.loads((tmp_path / "v/info").read_text())
+    assert info["type"] == "segmentation" and [scale["size"] for scale in info["scales"]] == [
+        [25, 20, 30], [13, 10, 15], [7, 5, 8]]
+    for scale, shape in zip(info["scales"], ([25, 20, 30], [13, 10, 15], [7, 5, 8])):
+        assert scale["chunk_sizes"] == [[16, 8, 8]] and scale["encoding"] == "compressed_segmentation"
+        assert scale["sharding"] == sherd.neuroglancer.choose_sharding(
+            (*shape, 1), (16, 8, 8), "uint32", encoding="compressed_segmentation")
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "v").read()[..., 0], data.transpose(2, 0, 1))
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "v", scale=1).read()[..., 0],
+                                  mode_of(data, True).transpose(2, 0, 1))
+    sherd.copy(tmp_path / "v", tmp_path / "w", encoding="raw", sharding=None, config=FAST)
+    assert "sharding" not in json.loads((tmp_path / "w/info").read_text())["scales"][0]
+
+
+@pytest.mark.parametrize(("options", "member", "message"), [
+    ({"pyramid": "median"}, "pyramid", "must be 'mean' or 'mode'"),
+    ({"pyramid": "mean:"}, "pyramid", "must be 'mean' or 'mode'"),
+    ({"ignore_zero": True}, "ignore_zero", "goes with pyramid='mode'"),
+    ({"pyramid": "mean", "ignore_zero": True}, "pyramid", "zeros are ignored among labels"),
+    ({"encoding": "raw"}, "encoding", "is of volumes"),
+    ({"sharding": None}, "sharding", "is of volumes"),
+    ({"axes": "zyx"}, "axes", "are of images"),
+    ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is no axis"),
+    ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),
+])
+def test_what_cannot_be_is_refused(options, member, message):
+    source = sherd.MemoryStore()
+    sherd.create_array(source, data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
+    with pytest.raises(sherd.InvalidArgument) as refused:
+        sherd.copy(source, sherd.MemoryStore(), **options)
+    assert refused.value.member == member and message in str(refused.value)
