@@ -107,7 +107,14 @@ struct Copy {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
-    SHERD_TRY(report, in_store(sherd::copy(source, destination, chosen), source + " or " + destination));
+    auto copied = sherd::copy(source, destination, chosen);
+    if (!copied) {
+      const ErrorCode code = copied.error().code();
+      if (code == ErrorCode::io || code == ErrorCode::unavailable)
+        session.note("what is copied so far stays beside " + destination + "; the same command with --resume goes on");
+      return std::move(copied).error();
+    }
+    const CopyReport report = *copied;
     std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") +
                        ": " + print_count(report.shards, "object") + " written, " +
                        print_count(report.chunks_moved, "chunk") + " moved as they were, " +

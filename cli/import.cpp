@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
+#include "cli/scratch_file.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
 #include "sherd/tools.hpp"
@@ -31,9 +32,19 @@ struct Import {
       SHERD_TRY(type, parse_dtype_argument(dtype).in([] { return "--dtype"; }));
       options.dtype = std::move(type);
     }
-    SHERD_TRY(made, import_file(source, url, options));
-    session.note("imported " + source + ": " + summary(made) + " in " + url);
-    if (session.json()) SHERD_TRY(session.out().print(describe(made)));
+    std::optional<ScratchFile> spooled;
+    if (source == "-") {
+      if (from.empty()) return invalid_argument("say with --from what standard input is");
+      SHERD_TRY(file, ScratchFile::make());
+      SHERD_TRY(file.take_input(options.create.config).in_key("standard input"));
+      spooled.emplace(std::move(file));
+    }
+    auto made = import_file(spooled ? spooled->path() : source, url, options);
+    if (!made && spooled && made.error().key() == spooled->path())
+      return Error(made.error().code(), made.error().message()).in_key("standard input");
+    if (!made) return std::move(made).error();
+    session.note("imported " + source + ": " + summary(*made) + " in " + url);
+    if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;
   }
 };
@@ -42,7 +53,8 @@ struct Import {
 
 Run add_import(Arguments& arguments) {
   auto import = std::make_shared<Import>();
-  arguments.argument("SRC", import->source, "A file, or for images a directory or a pattern such as 'slice_*.png'");
+  arguments.argument("SRC", import->source,
+                     "A file, or - for standard input; for images also a directory or a pattern such as 'slice_*.png'");
   arguments.argument("URL", import->url, "Where to make the array");
   arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from,
                    "What SRC is; told by its suffix where absent");
@@ -56,6 +68,7 @@ Run add_import(Arguments& arguments) {
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},
+       {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
        {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
   return [import](Session& session) { return import->run(session); };
 }

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/scratch_file.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::cli {
@@ -39,6 +40,12 @@ struct Picture {
       SHERD_TRY(pair, parse_range(*range));
       options.range = pair;
     }
+    if (png == "-") {
+      SHERD_TRY(file, ScratchFile::make());
+      SHERD_TRY(picture(array, file.path(), options));
+      SHERD_TRY(file.give(session.out()));
+      return 0;
+    }
     SHERD_TRY(picture(array, png, options));
     session.note("drew " + png);
     return 0;
@@ -50,7 +57,7 @@ struct Picture {
 Run add_picture(Arguments& arguments) {
   auto picture = std::make_shared<Picture>();
   arguments.argument("URL", picture->url, "An array of two or more dimensions");
-  arguments.argument("OUT", picture->png, "The PNG to write");
+  arguments.argument("OUT", picture->png, "The PNG to write; - is standard output");
   arguments.number("--axis", picture->axis, "The axis across which the plane is cut; 0 where absent");
   arguments.number("--index", picture->index, "Where on that axis; the middle where absent");
   add_scale(arguments, picture->scale);

@@ -29,14 +29,18 @@ void on_signal(int number) {
   signal_received = number;
 }
 
+// A name that is no limit's is most likely a misspelt one, so it is refused as --limit refuses it.
 Result<void> limits_from_environment(Limits& limits) {
-  for (const auto& [name, value] : limits.entries()) {
-    std::string variable = "SHERD_LIMIT_";
-    for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    const char* text = std::getenv(variable.c_str());
-    if (text == nullptr) continue;
-    SHERD_TRY(number, parse_size(text).in([&] { return variable; }));
-    SHERD_TRY(limits.set(name, number));
+  constexpr std::string_view prefix = "SHERD_LIMIT_";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(prefix) || equals == text.npos) continue;
+    const std::string variable(text.substr(0, equals));
+    std::string name = variable.substr(prefix.size());
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&] { return variable; }));
+    SHERD_TRY(limits.set(name, number).in([&] { return variable; }));
   }
   return {};
 }

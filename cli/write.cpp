@@ -85,10 +85,15 @@ struct Write {
     inner.progress = nullptr;
     const Array target = array.with_config(inner);
     Transfer transfer;
-    transfer.take = [&](const Box& box, std::span<std::byte> into) {
-      return for_each_run(file_shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+    const std::uint64_t all = element_count(file_shape).value_or(0);
+    std::uint64_t taken = 0;
+    transfer.take = [&](const Box& box, std::span<std::byte> into) -> Result<void> {
+      SHERD_TRY(for_each_run(file_shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+        taken += count;
         return reader.read(first, into.subspan(at * dtype.size(), count * dtype.size()));
-      });
+      }));
+      // Too many elements are an error, and the last slab is not written then; the only one, mostly.
+      return taken == all ? reader.finish() : Result<void>();
     };
     transfer.give = [&](Box box, std::span<std::byte> bytes) {
       if (fortran)
@@ -97,7 +102,7 @@ struct Write {
       return at(url, target.write(part_of(selection, box), view));
     };
     SHERD_TRY(transfer_blocks(request, dtype.size(), array.config(), transfer));
-    return reader.finish();
+    return all == 0 ? reader.finish() : Result<void>();
   }
 
   Result<void> write_json(const std::string& text, const Array& array, const TypedSelection& typed) const {

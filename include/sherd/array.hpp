@@ -25,6 +25,8 @@ namespace sherd {
 /// Where a shard's index stands in its object.
 enum class IndexLocation : std::uint8_t { start, end };
 
+class Array;
+
 /// What a new array is. Only shape and dtype are required.
 struct CreateOptions {
   Shape shape = {};
@@ -33,9 +35,8 @@ struct CreateOptions {
   Shape shards = {};         ///< the stored object; empty: none
   bool auto_shards = false;  ///< choose `shards` by size
   /// The codecs of the (inner) chunks: strings such as "zstd:3" or JSON objects {"name", "configuration"}.
-  /// Absent: little-endian bytes and zstd level 3 (vlen-utf8 or vlen-bytes for variable-length types); other formats
-  /// have other defaults.
-  /// Where no array->bytes codec is given, the default one is put in its place.
+  /// Absent: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
+  /// other formats have other defaults. Where no array->bytes codec is given, the default one is put in its place.
   std::optional<std::vector<Json>> codecs = {};
   /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
   std::optional<Json> raw_codecs = {};
@@ -54,6 +55,9 @@ struct CreateOptions {
   std::optional<Json> volume = {};
   bool overwrite = false;  ///< replace what stands there; otherwise `conflict`
   Config config = {};
+  /// Writes the first elements. The array is then made beside its place and appears there with them, instead of what
+  /// was to be overwritten; where this fails, nothing has happened.
+  std::function<Result<void>(const Array&)> contents = {};
 };
 
 /// Variable-length elements of a read; owns what its VarBytes point to.

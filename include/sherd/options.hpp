@@ -63,9 +63,8 @@ struct Progress {
 /// What cannot be divided is done even where it is larger, alone: a chunk with its encoding; a shard of which the
 /// codecs around it, or cache = shard, ask to be read whole.
 /// Not in it: what is kept between calls (cache_bytes); indices (16 bytes an inner chunk) and plans (a few hundred
-/// bytes for each inner chunk that is touched) of the shards under way; text that is written, and text in a result; 6
-/// MiB a thread and 12 MiB a process for small and kept scratch, and the tables and windows that a codec keeps a thread
-/// (zstd: up to 32 MiB).
+/// bytes for each inner chunk that is touched) of the shards under way; text in a result; 6 MiB a thread and 12 MiB a
+/// process for small and kept scratch, and the tables and windows that a codec keeps a thread (zstd: up to 32 MiB).
 struct Config {
   unsigned threads = 0;                                    ///< 0: one for each core that the process may use
   std::uint64_t memory_budget = std::uint64_t{256} << 20;  ///< bytes; see above

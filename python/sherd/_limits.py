@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -57,10 +58,13 @@ def _size(text: str) -> int | None:
 def limits_from_environment(names: Iterable[str]) -> dict[str, int]:
     """Those of these limits that SHERD_LIMIT_<NAME> sets."""
     limits = {}
-    for name in names:
-        variable = f"SHERD_LIMIT_{name.upper()}"
-        text = os.environ.get(variable)
-        if text is None:
+    variables = {f"SHERD_LIMIT_{name.upper()}": name for name in names}
+    for variable, text in os.environ.items():
+        if not variable.startswith("SHERD_LIMIT_"):
+            continue
+        name = variables.get(variable)
+        if name is None:
+            warnings.warn(f"{variable} sets no limit; there are {', '.join(variables)}", stacklevel=2)
             continue
         size = _size(text)
         if size is None:

@@ -65,8 +65,8 @@ def copy(
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
     What is None stays as the source has it; shards=() takes sharding away. Chunks whose codecs and grid agree are moved
-    as they are. Memory stays within config["memory_budget"]. With `resume`, goes on where an earlier copy with the same
-    options was cut off.
+    as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
+    goes on where an earlier copy with the same options was cut off.
 
     to: the format of the copy: "zarr3", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
     that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).

@@ -5,6 +5,7 @@
 
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
+#include "array/text.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -127,7 +128,13 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   const auto share = take_for(stored, encoded.size(), bytes);
   Scratch elements;
   SHERD_TRY(elements->resize(bytes));
-  SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
+  if (layout.dtype.is_variable() && arena_ != nullptr) {
+    VarBytesArena decoded;
+    SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), &decoded));
+    SHERD_TRY(keep_wanted(elements->span(), strides, stored.part, std::move(decoded), *arena_));
+  } else {
+    SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
+  }
   copy_out(layout.dtype.size(), elements->data(), strides, stored.part, stored.target);
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "array/text.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -357,11 +358,7 @@ struct Decoded {
 
   // With what its elements point to.
   [[nodiscard]] std::uint64_t bytes(const DType& dtype) const {
-    std::uint64_t bytes = elements.size();
-    if (!dtype.is_variable()) return bytes;
-    const auto* element = reinterpret_cast<const VarBytes*>(elements.data());
-    for (std::size_t i = 0; i < elements.size() / sizeof(VarBytes); ++i) bytes += element[i].size;
-    return bytes;
+    return elements.size() + (dtype.is_variable() ? text_bytes(elements.span()) : 0);
   }
 };
 

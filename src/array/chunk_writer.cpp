@@ -24,6 +24,19 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   return result;
 }
 
+// Shards inside a shard are moved, and read whole to be changed, without a look at what is in them.
+Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const auto extent = index.extent(slot);
+    if (!extent || !*extent || (*extent)->length <= most) continue;
+    return std::move(corrupt("an inner shard of " + std::to_string((*extent)->length) +
+                             " bytes is not moved: all its chunks take no more than half of " + std::to_string(most) +
+                             "; copy the array to get rid of the others"))
+        .in_slot(slot);
+  }
+  return {};
+}
+
 // Whether chunks stand where the second index begins: a program has written the shard that knows the first one only.
 bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
   const std::uint64_t head = twin.index.format.sharding.head_bytes();
@@ -42,6 +55,11 @@ struct ChunkWriter::SlotPlan {
   Region part;
   Shape shape;
   Shape valid;
+};
+
+struct ChunkWriter::SlotPlans {
+  std::vector<SlotPlan> slots;  ///< in the order in which they are written
+  std::uint64_t slot_bytes;     ///< decoded bytes of one, text among them as far as it is written now, on the average
 };
 
 WritePiece stored_piece(const WritePiece& piece) {
@@ -200,7 +218,7 @@ Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optiona
   return to_object(stored, &source, writer);
 }
 
-std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& stored, const Cells& cells) const {
+ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const Cells& cells) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
   std::vector<SlotPlan> slots(cells.size());
@@ -213,7 +231,8 @@ std::vector<ChunkWriter::SlotPlan> ChunkWriter::plan_slots(const WritePiece& sto
     slots[i].valid = inner_valid(stored.valid, cell, shard.inner_shape);
   }
   std::sort(slots.begin(), slots.end(), [](const SlotPlan& a, const SlotPlan& b) { return a.order < b.order; });
-  return slots;
+  const std::uint64_t text = stored.text() / std::max<std::uint64_t>(1, slots.size());
+  return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
 Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
@@ -223,6 +242,7 @@ Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old
   const ShardPlace place{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
   SHERD_TRY(index, read_index(place, config_.limits, none));
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
+  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
   OldShard before{std::move(index), &old, std::move(index_bytes)};
   if (!shard.twin) return before;
   const auto second = twin_extents(place, config_.limits);
@@ -234,11 +254,12 @@ Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old
 
 Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
   const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
-  const auto slots = plan_slots(stored, cells);
+  const SlotPlans plans = plan_slots(stored, cells);
+  const std::span<const SlotPlan> slots(plans.slots);
   SHERD_TRY(before, read_old(stored, old));
   std::vector<EncodedBatch> batches(slots.size());
   SHERD_TRY(parallel_for(slots.size(), config_, [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(batch, encode_batch(stored, std::span(slots).subspan(i, 1), &before));
+    SHERD_TRY(batch, encode_batch(stored, slots.subspan(i, 1), &before));
     batches[i] = std::move(batch);
     return {};
   }));
@@ -249,30 +270,29 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
   const Cells cells(stored.part, regular_axes(shard.inner_shape));
-  const auto slots = plan_slots(stored, cells);
-  const std::uint64_t window =
-      std::min(waiting_ / batch_bytes(stored.layout), std::uint64_t{4} * thread_count(config_.threads));
+  const SlotPlans plans = plan_slots(stored, cells);
+  const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
+                                        std::uint64_t{4} * thread_count(config_.threads));
   SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
   ShardWriter writer(*coding, shard.most_encoded(), window);
   if (old == nullptr) {
     SHERD_TRY(writer.start_new(to));
-    return write_slots(stored, slots, nullptr, writer);
+    return write_slots(stored, plans, nullptr, writer);
   }
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
-  for (const SlotPlan& slot : slots) changed.push_back(slot.slot);
+  for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
   SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
                               : writer.start_update(to, before, changed, config_.max_unused));
-  SHERD_TRY(present, write_slots(stored, slots, &before, writer));
+  SHERD_TRY(present, write_slots(stored, plans, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;
 }
 
-Result<bool> ChunkWriter::write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
+Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans& plans, const OldShard* old,
                                       ShardWriter& writer) const {
-  const ShardLayout& shard = *stored.layout.shard;
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
-  const std::size_t batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / bytes));
+  const std::span<const SlotPlan> slots(plans.slots);
+  const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
   auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
     ShardWriter::Turn turn(writer, i);

@@ -10,6 +10,7 @@
 
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
+#include "array/text.hpp"
 #include "shard/writer.hpp"
 
 namespace sherd {
@@ -24,6 +25,8 @@ struct WritePiece {
   std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
+  /// What its elements point to, where they are of variable length.
+  [[nodiscard]] std::uint64_t text() const noexcept { return layout.dtype.is_variable() ? text_bytes(part, from) : 0; }
 };
 
 class ChunkWriter {
@@ -33,7 +36,7 @@ class ChunkWriter {
   ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader)
       : config_(config), waiting_(waiting), reader_(reader) {}
 
-  /// About what to_memory() holds while it makes a chunk of this shape, with what it encodes to.
+  /// About what to_memory() holds while it makes a chunk of this shape, with what it encodes to, beside text.
   [[nodiscard]] static std::uint64_t writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update);
   /// About what each thread holds that works on a shard, and the decoded bytes of what is put into it at one time.
   [[nodiscard]] static std::uint64_t thread_bytes(const ChunkLayout& shard);
@@ -54,11 +57,12 @@ class ChunkWriter {
 
  private:
   struct SlotPlan;
+  struct SlotPlans;
   /// What a write reads of the version before.
   Result<OldShard> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
-  std::vector<SlotPlan> plan_slots(const WritePiece& stored, const Cells& cells) const;
-  Result<bool> write_slots(const WritePiece& stored, std::span<const SlotPlan> slots, const OldShard* old,
+  SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
+  Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldShard* old,
                            ShardWriter& writer) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
                                     const OldShard* old) const;

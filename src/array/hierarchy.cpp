@@ -10,17 +10,17 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "array/staged.hpp"
 #include "array/twin.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
 namespace {
-
-constexpr std::string_view staging_prefix = ".sherd-new-";
 
 Result<void> check_names(const NodePlace& place) {
   std::string_view rest = place.path;
@@ -229,28 +229,47 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
   return node;
 }
 
+namespace {
+
+/// Stores what a volume of the same chunks takes for 0 until it is stored.
+Result<void> store_all(const Array& array) {
+  const auto& twin = array.state().objects.twin;
+  if (!twin || !twin->stores_all) return {};
+  return array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value());
+}
+
+}  // namespace
+
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   SHERD_TRY(node, new_document(place, options));
+  if (options.contents) {
+    SHERD_TRY(create_with(place, node, options.overwrite, [&](const Array& array) -> Result<void> {
+      SHERD_TRY(store_all(array));
+      return options.contents(array);
+    }));
+    SHERD_TRY(enter(place));
+    SHERD_TRY(made, place.format->open(*place.store, place.path, place.config.limits));
+    if (!made || !made->array) return conflict("somebody else has made something else here meanwhile");
+    return make_array(std::move(place), *std::move(made));
+  }
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
   SHERD_TRY(check_links(place, node));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
   SHERD_TRY(array, make_array(std::move(place), std::move(node)));
-  // What the volume takes for 0 until it is stored.
-  if (const auto& twin = array.state().objects.twin; twin && twin->stores_all)
-    SHERD_TRY(array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value()));
+  SHERD_TRY(store_all(array));
   return array;
 }
 
 std::string staging_name(const std::string& path) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string name(staging_prefix);
+  std::string name(kScratchPrefix);
   const std::uint32_t hash = crc32c(as_bytes(path));
   for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
   return name;
 }
 
-bool is_staging(std::string_view name) noexcept { return name.starts_with(staging_prefix); }
+bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }
 
 Result<void> check_room(const NodePlace& place, const RoomOptions& options) {
   SHERD_TRY(survey_room(place, options));

@@ -9,7 +9,9 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/twin.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 namespace {
@@ -52,6 +54,23 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(store.move_prefix(prefix_ + std::string(kNode), ""));
   SHERD_TRY(store.erase_prefix(prefix_));
   return renew_consolidated(destination_, below);
+}
+
+Result<void> create_with(const NodePlace& destination, const NodeDocument& node, bool overwrite,
+                         const std::function<Result<void>(const Array&)>& contents) {
+  const std::string& url = destination.store->url();
+  SHERD_TRY(staged, in_store(StagedNode::begin(destination, overwrite), url));
+  const auto make = [&]() -> Result<void> {
+    SHERD_TRY(in_store(check_links(staged.place(), node), url));
+    SHERD_TRY(in_store(write_twin(staged.place(), node), url));
+    SHERD_TRY(in_store(write_document(staged.place(), node.type, node.document, Condition::absent()), url));
+    SHERD_TRY(array, make_array(staged.place(), node));
+    SHERD_TRY(contents(array));
+    return in_store(staged.commit(), url);
+  };
+  auto made = make();
+  if (!made) (void)staged.abandon();  // the first failure is the one to tell
+  return made;
 }
 
 }  // namespace sherd

@@ -2,6 +2,7 @@
 // what stood there before, or nothing, and what a failure or a kill leaves is in nobody's way.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,5 +37,9 @@ class StagedNode {
   bool partly_moved_ = false;  ///< a killed maker may have put a part of the node into its place
   std::unique_ptr<StoreLock> lock_;
 };
+
+/// Makes an array and whatever `contents` puts into it, whose failure leaves everything as it was.
+Result<void> create_with(const NodePlace& destination, const NodeDocument& node, bool overwrite,
+                         const std::function<Result<void>(const Array&)>& contents);
 
 }  // namespace sherd

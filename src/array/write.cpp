@@ -93,7 +93,7 @@ class RegionWriter {
         return present ? object->commit() : erase(at.key);
       }
     }
-    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false));
+    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
     return present ? store.set(at.key, encoded->span()) : erase(at.key);
@@ -116,7 +116,7 @@ class RegionWriter {
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
     }
-    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true));
+    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;
     if (old != nullptr) {

@@ -239,7 +239,7 @@ Result<Json> short_blosc(std::string_view argument, const DType& dtype) {
   return Json(Json::Object{{"cname", arguments.first},
                            {"clevel", arguments.second},
                            {"shuffle", dtype.size() == 1 ? "bitshuffle" : "shuffle"},
-                           {"typesize", static_cast<std::uint64_t>(dtype.size())},
+                           {"typesize", element_bytes(dtype)},
                            {"blocksize", 0}});
 }
 
@@ -248,7 +248,7 @@ Result<Json> short_numcodecs_blosc(std::string_view argument, const DType& dtype
   return Json(Json::Object{{"cname", arguments.first},
                            {"clevel", arguments.second},
                            {"shuffle", dtype.size() == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE},
-                           {"typesize", static_cast<std::uint64_t>(dtype.size())},
+                           {"typesize", element_bytes(dtype)},
                            {"blocksize", 0}});
 }
 

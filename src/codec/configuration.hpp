@@ -48,6 +48,10 @@ class Configuration {
 
 /// The integer after the colon of a short form such as "zstd:3"; `absent` where there is none.
 Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds bounds, std::int64_t absent);
+/// The size of an element for codecs that look at bytes by it; 1 where elements have no size of their own.
+[[nodiscard]] inline std::uint64_t element_bytes(const DType& dtype) noexcept {
+  return dtype.is_variable() ? 1 : dtype.size();
+}
 /// For short forms that take no argument.
 Result<void> no_argument(std::string_view argument);
 

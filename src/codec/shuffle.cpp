@@ -143,7 +143,7 @@ class ShuffleCodec final : public BytesCodec {
 Result<std::unique_ptr<BytesCodec>> make_shuffle(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* given = configuration.find("elementsize");
-  std::int64_t size = static_cast<std::int64_t>(context.in.dtype.size());
+  std::int64_t size = static_cast<std::int64_t>(element_bytes(context.in.dtype));
   if (given != nullptr && !given->is_null()) {
     SHERD_TRY(stated, configuration.integer("elementsize", {1, INT32_MAX}));
     size = stated;
@@ -153,7 +153,7 @@ Result<std::unique_ptr<BytesCodec>> make_shuffle(const CodecSpec& spec, const Co
 }
 
 Result<Json> short_shuffle(std::string_view argument, const DType& dtype) {
-  SHERD_TRY(size, short_integer(argument, {1, INT32_MAX}, static_cast<std::int64_t>(dtype.size())));
+  SHERD_TRY(size, short_integer(argument, {1, INT32_MAX}, static_cast<std::int64_t>(element_bytes(dtype))));
   return Json(Json::Object{{"elementsize", size}});
 }
 

@@ -92,9 +92,16 @@ Json blosc_configuration(const Json& numcodecs, const DType& dtype) {
   return json;
 }
 
+/// zstd's configuration in numcodecs, whose frames have no checksum unless somebody asks for one.
+Json zstd_configuration(Json numcodecs) {
+  if (numcodecs.find("checksum") == nullptr) numcodecs.set("checksum", false);
+  return numcodecs;
+}
+
 /// A codec by its name in numcodecs.
 CodecSpec numcodecs_codec(std::string_view name, const Json& configuration, const DType& dtype) {
-  if (name == "gzip" || name == "zstd") return {std::string(name), configuration};
+  if (name == "gzip") return {"gzip", configuration};
+  if (name == "zstd") return {"zstd", zstd_configuration(configuration)};
   if (name == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
   if (name == "vlen-utf8" || name == "vlen-bytes") return {std::string(name), {}};
   return {"numcodecs." + std::string(name), configuration};

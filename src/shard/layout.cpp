@@ -3,6 +3,7 @@
 #include "shard/layout.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/checked.hpp"
@@ -237,7 +238,14 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
 }
 
 std::uint64_t ShardLayout::most_encoded() const {
-  return inner->shard ? ~std::uint64_t{0} : inner->most_encoded(inner_shape);
+  if (!inner->shard) return inner->most_encoded(inner_shape);
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t index_bytes = 32;  // an entry, however the index is encoded
+  const ShardLayout& within = *inner->shard;
+  const std::uint64_t slots = element_count(within.grid(inner->chain.stored_shape(inner_shape))).value_or(most);
+  const auto slot = checked_add(within.most_encoded(), index_bytes);
+  const auto all = slot ? checked_mul(*slot, slots) : std::nullopt;
+  return all ? checked_mul(*all, 2).value_or(most) : most;
 }
 
 Shape ChunkLayout::leaf_shape(const Shape& shape) const {

@@ -77,7 +77,8 @@ struct ShardLayout {
   /// How the index of such a shard is written. References must outlive the coding.
   [[nodiscard]] Result<std::unique_ptr<IndexCoding>> coding(const Shape& grid, std::uint64_t first_id,
                                                             const Limits& limits) const;
-  /// More bytes than these no inner chunk's encoding takes; shards inside it may hold any number of dead bytes.
+  /// More bytes than these no inner chunk's encoding takes. A shard inside it may have dead bytes besides; one with more
+  /// of them than all its chunks could have live ones is read, but neither moved nor changed.
   [[nodiscard]] std::uint64_t most_encoded() const;
 };
 

@@ -38,8 +38,9 @@
 // which of them is to be kept it must not decide.
 //
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
-// Listings do not show side files. The next writer of the key removes one that was left, and so does erase_prefix,
-// which leaves alone those whose lock is held.
+// Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
+// next writer of another key in that directory, which leave alone those whose lock is held. For that a store looks once
+// through each directory that it writes into, and through its root, unless there is very much in it.
 //
 // Setting the time at step 3 is what makes generations differ: an inode may be used again at once, and the time that
 // the file system would set by itself stands still for milliseconds.
@@ -50,6 +51,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -91,7 +94,7 @@ Result<std::optional<struct stat>> look_at(int directory, const std::string& nam
   return system_error("look at", name, code);
 }
 
-/// Calls visit(entry) for each entry of a directory but itself and the one above.
+/// Calls visit(entry) for each entry of a directory but itself and the one above, until it gives false.
 template <class Visit>
 Result<void> for_each_entry(int directory, const std::string& path, const Visit& visit) {
   // A stream owns its descriptor and moves its offset, so it gets one of its own.
@@ -104,7 +107,9 @@ Result<void> for_each_entry(int directory, const std::string& path, const Visit&
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") SHERD_TRY(visit(*entry));
+    if (name == "." || name == "..") continue;
+    SHERD_TRY(more, visit(*entry));
+    if (!more) return {};
   }
   if (errno != 0) return system_error("list", path, errno);
   return {};
@@ -112,7 +117,7 @@ Result<void> for_each_entry(int directory, const std::string& path, const Visit&
 
 Result<Entries> entries_of(int directory, const std::string& path) {
   Entries entries;
-  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) -> Result<void> {
+  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) -> Result<bool> {
     bool is_directory = entry.d_type == DT_DIR;
     if (entry.d_type == DT_UNKNOWN) {
       SHERD_TRY(status, look_at(directory, entry.d_name, Links::keep));
@@ -120,7 +125,7 @@ Result<Entries> entries_of(int directory, const std::string& path) {
     }
     auto& list = is_directory ? entries.directories : is_side_file(entry.d_name) ? entries.side_files : entries.files;
     list.emplace_back(entry.d_name);
-    return {};
+    return true;
   }));
   return entries;
 }
@@ -173,6 +178,38 @@ Result<void> move_children(const Fd& from, const Fd& to, const std::string& path
   return {};
 }
 
+/// Directories that are looked through for what killed writers have left, and how many entries of one.
+constexpr std::size_t kMostSwept = std::size_t{1} << 16;
+constexpr std::size_t kMostSweptEntries = 10000;
+
+/// Removes what is below a scratch directory whose maker is gone, unless it may be gone on with.
+void remove_scratch(int directory, const std::string& name) {
+  MadeDirectory here;
+  here.fd = Fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!here.fd) return;
+  const auto lock = FileLock::try_take(std::move(here), name);
+  const Fd scratch(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (lock == nullptr || !scratch) return;
+  const auto entries = entries_of(scratch.get(), name);
+  if (!entries || !entries->files.empty()) return;
+  if (erase_children(scratch.get(), name, 0)) ::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
+}
+
+/// Removes what killed writers have left in a directory, as far as that can be done.
+void sweep(int directory, bool is_root) {
+  std::size_t seen = 0;
+  std::vector<std::string> side_files, scratch;
+  (void)for_each_entry(directory, "", [&](const dirent& entry) -> Result<bool> {
+    const std::string_view name = entry.d_name;
+    // A link tells the next writer of its object how to go on.
+    if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
+    if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
+    return ++seen < kMostSweptEntries;
+  });
+  for (const auto& name : scratch) remove_scratch(directory, name);
+  for (const auto& name : side_files) FileLock::remove_abandoned(directory, name);
+}
+
 class FileStore final : public Store {
  public:
   FileStore(std::string root, FileTree::Options options)
@@ -195,13 +232,16 @@ class FileStore final : public Store {
  private:
   using Identity = std::pair<dev_t, ino_t>;
 
-  Result<std::shared_ptr<KeyHold>> hold(const std::string& key) { return hold_object(*locks_, tree_, key); }
+  Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
+  void sweep_once(std::string_view prefix);
   Result<void> sync(int directory, std::string_view prefix) const;
   [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
 
   std::string url_;
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
+  std::mutex sweeping_;  ///< guards what follows; nobody waits for it
+  std::set<std::string, std::less<>> swept_;
 };
 
 Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
@@ -236,6 +276,22 @@ Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   return lock_of(std::move(held));
+}
+
+Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
+  sweep_once("");
+  sweep_once(split_key(key).prefix);
+  return hold_object(*locks_, tree_, key);
+}
+
+void FileStore::sweep_once(std::string_view prefix) {
+  {
+    const std::unique_lock hold(sweeping_, std::try_to_lock);
+    if (!hold || swept_.size() >= kMostSwept || swept_.contains(prefix)) return;
+    swept_.emplace(prefix);
+  }
+  const auto directory = tree_.open_directory(prefix);
+  if (directory && *directory) sweep(directory->get(), prefix.empty());
 }
 
 Result<void> FileStore::sync(int directory, std::string_view prefix) const {
@@ -320,10 +376,10 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
   if (!directory) return listing;
   std::vector<Identity> way;
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
-  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) -> Result<void> {
-              if (is_side_file(entry.d_name)) return {};
+  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) -> Result<bool> {
+              if (is_side_file(entry.d_name)) return true;
               SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
-              if (!status) return {};
+              if (!status) return true;
               if (!S_ISDIR(status->st_mode)) {
                 listing.objects.push_back(
                     {entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
@@ -332,7 +388,7 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
                 const Identity child(status->st_dev, status->st_ino);
                 if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
               }
-              return {};
+              return true;
             }).in_key(prefix));
   std::ranges::sort(listing.objects, {}, &Listing::Object::name);
   std::ranges::sort(listing.prefixes);

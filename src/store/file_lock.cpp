@@ -58,7 +58,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std
   const auto [prefix, name] = split_key(key);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
-    SHERD_TRY(lock, take_in(std::move(directory), name));
+    SHERD_TRY(lock, take_in(std::move(directory), name, Waits::yes));
     if (lock) return lock;
   }
   return system_error("lock", tree.path(key), ENOENT);
@@ -73,7 +73,7 @@ Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tr
   return held;
 }
 
-Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name) {
+Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, Waits waits) {
   std::string side_file = side_file_of(name, kLockSuffix);
   const int at = directory.fd.get();
   for (;;) {
@@ -86,7 +86,8 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
     }
     if (!file && errno == EINTR) continue;
     if (!file) return system_error("open", side_file, errno);
-    if (const int code = set_lock(file.get(), F_OFD_SETLKW, F_WRLCK)) {
+    if (const int code = set_lock(file.get(), waits == Waits::yes ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK)) {
+      if (code == EAGAIN || code == EACCES) return std::unique_ptr<FileLock>();
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }

@@ -18,6 +18,12 @@ class FileLock final : public StoreLock {
   /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
   /// killed holder has left is gone.
   static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key);
+  /// The same for a name in a directory, without waiting; nullptr also where somebody holds the lock, or nobody can
+  /// tell.
+  static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
+    auto lock = take_in(std::move(directory), name, Waits::no);
+    return lock ? *std::move(lock) : nullptr;
+  }
   /// Removes a side file unless somebody holds its lock.
   static void remove_abandoned(int directory, const std::string& side_file) noexcept;
   ~FileLock() override;
@@ -32,8 +38,9 @@ class FileLock final : public StoreLock {
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, Fd file);
-  /// nullptr where the directory has been removed meanwhile.
-  static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name);
+  enum class Waits : std::uint8_t { no, yes };
+  /// nullptr where the directory has been removed meanwhile, or somebody holds the lock who is not waited for.
+  static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Waits waits);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object

@@ -26,6 +26,11 @@ inline constexpr std::string_view kLinkSuffix = ".sherd-link";
 /// The side file of an object, with one of these suffixes.
 [[nodiscard]] std::string side_file_of(std::string_view name, std::string_view suffix);
 
+/// Below `.sherd-new-…/` at a store's root something is made by whoever holds the lock of that name. When the lock is
+/// free its maker is gone, and it may be removed unless an object stands in it directly: a note for who goes on with
+/// it.
+inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
+
 /// The key's last segment, and all before it with its `/`.
 struct KeyParts {
   std::string_view prefix;

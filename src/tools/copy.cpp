@@ -20,6 +20,7 @@
 #include "array/twin.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "codec/chain.hpp"
 #include "precomputed/document.hpp"
 
@@ -39,7 +40,7 @@ class TreeCopy {
         new_format_(*destination.format) {}
 
   Result<CopyReport> run() {
-    SHERD_TRY(plan_all());
+    SHERD_TRY(in_store(plan_all(), source_.store->url()));
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
       if (node.text.empty()) node.text = new_format_.text(node.document.document);
@@ -364,7 +365,7 @@ class TreeCopy {
 }  // namespace
 
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
-  return TreeCopy(source, destination, options).run();
+  return in_store(TreeCopy(source, destination, options).run(), destination.store->url());
 }
 
 }  // namespace sherd

@@ -128,6 +128,19 @@ struct CopyCounts {
   std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
 };
 
+/// What elements of variable length take in memory, which only decoding tells, estimated by what is stored of them and
+/// by what was met so far. Thread-safe.
+class TextSizes {
+ public:
+  /// Elements of so many bytes, with the text of so many stored ones; before anything was met, more than there can be.
+  [[nodiscard]] std::uint64_t decoded(std::uint64_t elements, std::uint64_t stored) const noexcept;
+  /// These have been decoded of so many stored bytes.
+  void met(std::uint64_t stored, std::span<const std::byte> elements) noexcept;
+
+ private:
+  std::atomic<std::uint64_t> ratio_{0};  ///< the largest met
+};
+
 /// Where objects stand that are nobody's chunks.
 struct ObjectsPlace {
   std::shared_ptr<Store> store;
@@ -173,6 +186,7 @@ class ObjectCopy {
   Result<void> copy_whole(const CellAccess& at);
   Result<void> move_one(const CellAccess& at);
   Result<void> move_into_shard(const CellAccess& at);
+  Result<void> move_slots(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder, ShardWriter& writer);
   Result<EncodedBatch> fetch(std::span<const Slot> slots, const LeafFinder& finder);
   Result<void> encode_one(const CellAccess& at);
   Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
@@ -180,11 +194,13 @@ class ObjectCopy {
   Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
   Result<EncodedBatch> encode_one_slot(const Slots& all, const Slot& slot);
+  [[nodiscard]] static std::uint64_t stored_bytes(std::span<const Slot> slots);
+  [[nodiscard]] std::uint64_t bytes_of(const Slots& all, std::span<const Slot> slots) const;
   Result<void> read_elements(const Box& box, std::byte* to, VarBytesArena& arena);
   Result<WriteSource> read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena);
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);
-  Result<std::vector<Slot>> touched(const Slots& all);
+  Result<std::vector<Slot>> touched(Slots& all);
   Result<std::shared_ptr<ByteSource>> open_again(const LeafFinder::Object& object);
 
   const ArrayCopy& task_;
@@ -196,6 +212,8 @@ class ObjectCopy {
   ReadBudget budget_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
+  Budget under_way_;  ///< elements, or encoded chunks that are moved; a chunk larger than it is alone
+  TextSizes text_;
   std::optional<ValueBatch> values_;  ///< where the destination's chunks are values
 };
 

@@ -126,6 +126,13 @@ bool same_codecs(const Codecs& a, const Codecs& b, CodecTable table) {
   return codec_list_json(canonical(a, table)) == codec_list_json(canonical(b, table));
 }
 
+// Frames of zstd say by themselves whether they have a checksum, and not every format has a word for it.
+Codecs without_checksums(Codecs codecs) {
+  for (CodecSpec& spec : codecs)
+    if (spec.name == "zstd" || spec.name == "numcodecs.zstd") spec.configuration.erase("checksum");
+  return codecs;
+}
+
 bool same_grid(const ArraySpec& a, const ArraySpec& b) {
   const auto* left = std::get_if<RegularGrid>(&a.grid);
   const auto* right = std::get_if<RegularGrid>(&b.grid);
@@ -203,6 +210,10 @@ LeafCoding leaf_coding(const Codecs& leaf, const Array::State& state) {
 
 bool same_leaf(const Array::State& source, const Codecs& from, const Array::State& destination, const Codecs& to) {
   LeafCoding left = leaf_coding(from, source), right = leaf_coding(to, destination);
+  if (source.place.format->name() != destination.place.format->name()) {
+    left.rest = without_checksums(std::move(left.rest));
+    right.rest = without_checksums(std::move(right.rest));
+  }
   if (left.order != right.order || left.rest.size() != right.rest.size()) return false;
   // A volume's info does not say how hard gzip has tried.
   for (std::size_t i = 0; is_clipped(destination) && i < right.rest.size(); ++i)
@@ -237,36 +248,6 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const auto to_leaf = leaf_codecs(to.codecs);
   const bool same = from_leaf && to_leaf && same_leaf(source, *from_leaf, destination, *to_leaf);
   return same ? CopyWay::moved : CopyWay::encoded;
-}
-
-CopyShares share_memory(const ArrayCopy& task, const Config& config) {
-  const Array::State& from = task.source.state();
-  const Array::State& to = task.destination.state();
-  const auto leaf_bytes = [](const Array::State& state) {
-    const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
-    if (!state.layout.shard) return chunk_bytes(state.layout, shape);
-    return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
-  };
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const std::uint64_t finer = task.reduction ? task.reduction->most() : 0;  // elements that one is made of
-  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
-  const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
-  const Shape shape = to.shape();
-  Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
-  for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
-  const std::uint64_t object_bytes =
-      std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
-
-  CopyShares shares{.config = config};
-  shares.config.progress = nullptr;
-  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
-  shares.config.threads = static_cast<unsigned>(threads);
-  shares.lanes =
-      task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
-  shares.box_bytes = budget / 4 / shares.lanes / (1 + finer);
-  shares.reading = budget / 4 / shares.lanes;
-  shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
-  return shares;
 }
 
 }  // namespace sherd

@@ -4,6 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -210,7 +211,7 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
                          return visit(found);
                        });
   };
-  return look().in_key(key);
+  return in_store(look().in_key(key), state_.place.store->url());
 }
 
 }  // namespace sherd

@@ -90,18 +90,8 @@ Result<void> import_at(const std::string& source, const ImportOptions& options, 
   const CreateOptions create = target_options(reader->array(), options);
   const std::string& url = place.store->url();
   SHERD_TRY(document, in_store(new_document(place, create), url));
-  SHERD_TRY(staged, in_store(StagedNode::begin(place, create.overwrite), url));
-  const auto make = [&]() -> Result<void> {
-    SHERD_TRY(in_store(check_links(staged.place(), document), url));
-    SHERD_TRY(in_store(write_twin(staged.place(), document), url));
-    SHERD_TRY(in_store(write_document(staged.place(), NodeType::array, document.document, Condition::absent()), url));
-    SHERD_TRY(array, make_array(staged.place(), document));
-    SHERD_TRY(fill(*reader, array, create.config, url));
-    return in_store(staged.commit(), url);
-  };
-  auto made = make();
-  if (!made) (void)staged.abandon();  // the first failure is the one to tell
-  return made;
+  return create_with(place, document, create.overwrite,
+                     [&](const Array& array) { return fill(*reader, array, create.config, url); });
 }
 
 }  // namespace sherd

@@ -205,6 +205,59 @@ TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
   EXPECT_LE(grown / kMiB, (result + bytes + kOverhead) / kMiB);
 }
 
+TEST_F(MemoryBudget, IsNotTakenByChunksThatAreDecodedStraightIntoTheirPlace) {
+  for (const char* codec : {"zstd:1", "gzip:1", "blosc:lz4:1"}) {
+    CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {kRows / 2, kColumns}};
+    options.codecs = Codecs{codec};
+    create_array(folder_ / "a", options)
+        .value()
+        .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(steps(kRows * kColumns)))
+        .value();
+    Config config = with_budget(256 * kMiB);
+    config.threads = 1;
+    // A chunk is 64 MiB, and hardly anything when it is encoded.
+    EXPECT_LE(reading(folder_ / "a", config) / kMiB, 18) << codec;
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
+TEST_F(MemoryBudget, IsNotSpentOnTextThatNobodyWants) {
+  const std::string text(1000, 'x');
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 17, kEvery = 64;
+  CreateOptions options{.shape = {kCount}, .dtype = DType::string, .chunks = {kCount / 16}, .codecs = Codecs{}};
+  options.config = with_budget(16 * kMiB);
+  const Array array = create_array(folder_ / "a", options).value();
+  const std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
+  array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value();
+  const std::uint64_t grown = growth([&] {
+    const auto into = std::make_shared<std::vector<VarBytes>>(kCount / kEvery);
+    const auto arena = std::make_shared<VarBytesArena>();
+    return [=, &array] {
+      array
+          .read(Selection::orthogonal({Range{0, kCount / kEvery, kEvery}}),
+                AnyView{reinterpret_cast<std::byte*>(into->data()), DType::string, {kCount / kEvery}, {16}},
+                arena.get())
+          .value();
+      for (const VarBytes& value : *into)
+        if (value.view() != std::string(1000, 'x')) throw std::runtime_error("other text");
+    };
+  });
+  EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB) << "all of it are 128 MiB";
+}
+
+TEST_F(MemoryBudget, BoundsTextThatIsEncodedForAShard) {
+  const std::string text(kMiB, 'x');
+  constexpr std::uint64_t kCount = 192;
+  const std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
+  CreateOptions options{
+      .shape = {kCount}, .dtype = DType::string, .chunks = {1}, .shards = {kCount}, .codecs = Codecs{}};
+  options.config = with_budget(16 * kMiB);
+  const Array array = create_array(folder_ / "a", options).value();
+  const std::uint64_t grown =
+      growth([&] { return [&] { array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value(); }; });
+  EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB);
+}
+
 TEST_F(MemoryBudget, SmallerThanAnythingStillLetsOneChunkThroughAfterAnother) {
   const std::uint64_t chunk = 8 * kMiB;
   const auto values = half_noise(kRows * kColumns);

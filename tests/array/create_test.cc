@@ -114,7 +114,7 @@ TEST(CreateArray, WritesTheCanonicalDocument) {
       "name": "zstd",
       "configuration": {
         "level": 3,
-        "checksum": false
+        "checksum": true
       }
     }
   ],
@@ -344,6 +344,48 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .attributes = Json(1)}, invalid, "attributes");
   expect_refused({.shape = Shape(33, 1)}, ErrorCode::unsupported, "shape");
   expect_refused({.shape = {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}, ErrorCode::unsupported, "shape");
+}
+
+TEST(CreateArray, AppearsWithItsContentsOrNotAtAll) {
+  const auto store = memory_store();
+  create_group(store, "").value();
+  CreateOptions options{.shape = {4}, .dtype = DType::uint8, .chunks = {2}};
+  const auto fails = [](const Array& array) -> Result<void> {
+    const std::vector<std::uint8_t> half{7, 7};
+    auto written = array.write(Box{{0}, {2}}, std::span(half));
+    if (!written) return written;
+    return Error(ErrorCode::io, "no more");
+  };
+  const auto writes = [](const Array& array) {
+    const std::vector<std::uint8_t> all{1, 2, 3, 4};
+    return array.write(Box{{0}, {4}}, std::span(all));
+  };
+  const auto keys = [&] {
+    std::vector<std::string> found;
+    store
+        ->list("",
+               [&](const std::string& key, std::uint64_t) {
+                 found.push_back(key);
+                 return true;
+               })
+        .value();
+    return found;
+  };
+  options.contents = fails;
+  EXPECT_EQ(create_array(store, "a", options).error().message(), "no more");
+  EXPECT_EQ(keys(), (std::vector<std::string>{"zarr.json"}));
+
+  options.contents = writes;
+  const Array made = create_array(store, "a", options).value();
+  EXPECT_EQ(keys(), (std::vector<std::string>{"a/c/0", "a/c/1", "a/zarr.json", "zarr.json"}));
+  EXPECT_EQ(create_array(store, "a", options).error().code(), ErrorCode::conflict);
+
+  options.overwrite = true;
+  options.contents = fails;
+  EXPECT_FALSE(create_array(store, "a", options));
+  std::vector<std::uint8_t> values(4);
+  made.read(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4}));
 }
 
 }  // namespace

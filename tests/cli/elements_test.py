@@ -86,6 +86,15 @@ def test_a_read_that_fails_leaves_no_file(sherd, volume, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_pipe_with_too_many_elements_changes_nothing(sherd):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2")
+    ran = sherd("write", "a", "-i", "-", input=bytes(range(1, 6)))
+    assert ran.code in (2, 4) and "'standard input'" in ran.stderr
+    assert sherd.ok("read", "a", "--json").json == [0, 0, 0, 0]
+    sherd.ok("write", "a", "--select", "2:2", "-i", "-")
+    assert sherd("write", "a", "--select", "2:2", "-i", "-", input=b"x").code in (2, 4)
+
+
 @pytest.mark.parametrize("text", ["...", "3", "2:9,::2", "::-1,5,1:4", "10:2:-3,...,8"])
 @pytest.mark.parametrize("form", ["npy", "fortran", "raw", "json"])
 @pytest.mark.parametrize("by_file", [True, False])

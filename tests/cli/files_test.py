@@ -107,6 +107,20 @@ def test_export_writes_into_a_pipe(sherd, tmp_path):
     assert piped.stdout == VOLUME.tobytes()
 
 
+def test_a_dash_is_standard_input_or_output(sherd, tmp_path):
+    numpy.save(tmp_path / "v.npy", VOLUME)
+    ran = sherd.ok("import", "-", "v.zarr", "--from", "npy", input=(tmp_path / "v.npy").read_bytes())
+    assert ran.stderr == "imported -: (5, 8, 11) uint8 in v.zarr\n"
+    assert sherd.ok("export", "v.zarr", "-", "--to", "npy").stdout == (tmp_path / "v.npy").read_bytes()
+    assert sherd.ok("export", "v.zarr", "-", "--to", "raw").stdout == VOLUME.tobytes()
+    sherd.ok("picture", "v.zarr", "p.png", "--index", "2")
+    assert sherd.ok("picture", "v.zarr", "-", "--index", "2").stdout == (tmp_path / "p.png").read_bytes()
+    for line, option in [(["import", "-", "w.zarr"], "--from"), (["export", "v.zarr", "-"], "--to")]:
+        ran = sherd(*line)
+        assert ran.code == 2 and option in ran.stderr and ran.stdout == b""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.png", "v.npy", "v.zarr"]
+
+
 def test_a_picture_of_text_is_unsupported_and_one_of_no_range_a_usage_error(sherd, tmp_path):
     sherd.ok("create", "text", "--shape", "3,3", "--dtype", "string")
     ran = sherd("picture", "text", "p.png")

@@ -43,7 +43,7 @@ def test_info_for_people_speaks_of_sizes_counts_and_codecs(sherd):
     assert parts["shape"] == ["(2048, 1024)", "2 MiB"]
     assert parts["shards"] == ["(1024, 1024)", "2 shards of 1 MiB"]
     assert parts["chunks"] == ["(64, 64)", "512 chunks of 4 KiB"]
-    assert parts["codecs"] == ["bytes, zstd (level 3, checksum false)"]
+    assert parts["codecs"] == ["bytes, zstd (level 3, checksum true)"]
     assert parts["index"] == ["at the end: bytes (endian little), crc32c"]
     assert parts["dimensions"] == ["y, x"]
     assert parts["attributes"] == ["unit", '"nm"']

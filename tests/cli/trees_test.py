@@ -90,6 +90,17 @@ def test_a_flipped_bit_is_found_in_its_slot_and_the_others_still_read(sherd, tmp
     assert sherd("read", "a", "--select", "4").code == 4
 
 
+def test_a_copys_error_says_which_store_it_is_about(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2", "--codec", "crc32c")
+    sherd.ok("write", "a", "--value", "1")
+    (tmp_path / "a/c/1").write_bytes(b"short")
+    ran = sherd("copy", "a", "b", "--codec", "zstd")
+    assert ran.code == 4 and f"file://{tmp_path}/a" in ran.stderr and f"{tmp_path}/b" not in ran.stderr
+    sherd.ok("create", "b", "--shape", "2", "--dtype", "uint8")
+    ran = sherd("copy", "a", "b")
+    assert ran.code == 6 and f"file://{tmp_path}/b" in ran.stderr and f"{tmp_path}/a" not in ran.stderr
+
+
 def test_a_damaged_document_is_a_fault_and_nothing_at_all_is_an_error(sherd, tmp_path, source):
     (tmp_path / "study/a/zarr.json").write_text("{")
     ran = sherd("check", "study", "--json")

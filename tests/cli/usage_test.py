@@ -191,6 +191,8 @@ def test_limits_come_from_options_and_from_the_environment(sherd):
     assert sherd("info", "a", "--limit", "chunk_bytes=999").code == 5
     sherd.ok("info", "a", "--limit", "chunk_bytes=1KiB", env=small)
     assert sherd("info", "a", env={"SHERD_LIMIT_CHUNK_BYTES": "lots"}).code == 2
+    mistyped = sherd("info", "a", env={"SHERD_LIMIT_CHUNKS_BYTES": "999"})
+    assert mistyped.code == 2 and "SHERD_LIMIT_CHUNKS_BYTES" in mistyped.stderr
 
 
 @pytest.mark.parametrize("size, code", [("1000", 0), ("1KiB", 0), ("1kB", 0), ("0.5MiB", 0), ("1 GiB", 0), ("2G", 0),

@@ -298,8 +298,9 @@ TEST(Compressors, RefuseLevelsAndMembersThatDoNotExist) {
 }
 
 TEST(Compressors, HaveShortForms) {
-  EXPECT_EQ(zstd_codec.short_form("", DType::uint8).value(), json(R"({"level": 3, "checksum": false})"));
-  EXPECT_EQ(zstd_codec.short_form("-5", DType::uint8).value(), json(R"({"level": -5, "checksum": false})"));
+  EXPECT_EQ(zstd_codec.short_form("", DType::uint8).value(), json(R"({"level": 3, "checksum": true})"));
+  EXPECT_EQ(zstd_codec.short_form("-5", DType::uint8).value(), json(R"({"level": -5, "checksum": true})"));
+  EXPECT_EQ(numcodecs_zstd_codec.short_form("", DType::uint8).value(), json(R"({"level": 3, "checksum": false})"));
   EXPECT_EQ(gzip_codec.short_form("9", DType::uint8).value(), json(R"({"level": 9})"));
   EXPECT_EQ(zlib_codec.short_form("", DType::uint8).value(), json(R"({"level": 1})"));
   for (const std::string_view wrong : {"x", "3x", "23", "3:4", " 3"})

@@ -1,8 +1,10 @@
 // numcodecs' byte shuffle.
+#include <gmock/gmock.h>
+
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry shuffle_codec;
+extern const CodecEntry shuffle_codec, blosc_codec;
 
 namespace test {
 namespace {
@@ -39,6 +41,12 @@ TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
             encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes));
   EXPECT_EQ(shuffle_codec.short_form("", DType::int16).value(), Json::parse(size_of(2)).value());
   EXPECT_EQ(try_bytes_codec(shuffle_codec, size_of(0)).error().member(), "configuration.elementsize");
+}
+
+TEST(Shuffle, OfElementsWithoutASizeOfTheirOwnGoesByTheByte) {
+  EXPECT_EQ(shuffle_codec.short_form("", DType::string).value().dump(), R"({"elementsize":1})");
+  EXPECT_EQ(shuffle_codec.short_form("", DType::uint32).value().dump(), R"({"elementsize":4})");
+  EXPECT_THAT(blosc_codec.short_form("", DType::bytes).value().dump(), testing::HasSubstr(R"("typesize":1)"));
 }
 
 }  // namespace

@@ -71,6 +71,34 @@ TEST(DraftTools, CopyKeepsTheFormatOrChangesItAndMovesChunksAsTheyAre) {
   EXPECT_EQ(other.metadata().find("storage_transformers"), nullptr);
 }
 
+TEST(DraftTools, ChunksOfZstdAreMovedThoughTheDraftHasNoWordForTheirChecksums) {
+  const auto zarr3 = memory_store();
+  CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}, .shards = {4, 4}};
+  options.codecs = std::vector<Json>{"zstd:3"};
+  options.index_codecs = std::vector<Json>{"bytes"};
+  const Array original = create_array(zarr3, "a", options).value();
+  write(original, Box{{0, 0}, {7, 5}}, counted(35));
+
+  const auto draft = memory_store();
+  const CopyReport down = copy(zarr3, draft, {.format = "draft2022"}).value();
+  EXPECT_EQ(down.chunks_encoded, 0U);
+  EXPECT_GT(down.chunks_moved, 0U);
+  const Array moved = open_array(draft, {.path = "a"}).value();
+  EXPECT_EQ(moved.metadata().find("compressor")->find("configuration")->dump(), R"({"level":3})");
+  EXPECT_EQ(draft->get("data/root/a/c1/0").value(), zarr3->get("a/c/1/0").value());
+
+  const auto back = memory_store();
+  const CopyReport up = copy(draft, back, {.format = "zarr3"}).value();
+  EXPECT_EQ(up.chunks_encoded, 0U);
+  EXPECT_EQ(up.chunks_moved, down.chunks_moved);
+  EXPECT_THAT(open_array(back, {.path = "a"}).value().metadata().dump(), HasSubstr(R"({"level":3,"checksum":false})"));
+  EXPECT_EQ(elements(open_array(back, {.path = "a"}).value()), counted(35));
+
+  // Within a format a copy that asks for checksums gets them.
+  const auto guarded = memory_store();
+  EXPECT_GT(copy(back, guarded, {.codecs = std::vector<Json>{"zstd:3"}}).value().chunks_encoded, 0U);
+}
+
 /// A sharded array of two in implicit groups, and one without shards.
 std::shared_ptr<Store> two_arrays() {
   const auto store = memory_store();

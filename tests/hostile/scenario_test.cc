@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <random>
 
+#include "base/buffer.hpp"
+#include "base/endian.hpp"
+#include "sherd/tools.hpp"
 #include "tests/hostile/hostile.hpp"
 #include "tests/store/forwarding_store.hpp"
 
@@ -125,6 +129,43 @@ TEST(Damage, AFlippedBitSpoilsItsOwnChunkOnlyAndTheErrorNamesIt) {
       EXPECT_EQ(whole.error().slot(), spoilt[0]);
     }
   }
+}
+
+/// What elements a damaged store holds, if any; `check` tells the same, and names one slot.
+std::optional<Elements> checked(const std::shared_ptr<Store>& store, std::uint64_t slot) {
+  const CheckReport report = check(store, {.path = "a", .data = true, .config = one_thread()}).value();
+  const auto read = read_all(open_array(store, {.path = "a"}).value());
+  EXPECT_EQ(report.ok(), read.has_value());
+  if (read) return *read;
+  EXPECT_EQ(report.faults.size(), 1U);
+  EXPECT_EQ(report.faults.front().code, "chunk_decode");
+  EXPECT_EQ(report.faults.front().key, "a/c/0/0");
+  EXPECT_EQ(report.faults.front().slot, slot);
+  return std::nullopt;
+}
+
+TEST(Damage, NoBitOfAChunkInTheDefaultCodecsGivesOtherElements) {
+  const auto store = memory_store();
+  CreateOptions options{.shape = {32, 64}, .dtype = DType::uint16, .chunks = {32, 32}, .shards = {32, 64}};
+  options.config = one_thread();
+  Elements noisy(32 * 64);
+  std::minstd_rand random(1);
+  for (auto& element : noisy) element = static_cast<std::uint16_t>(1000 + random() % 16 * (random() % 2));
+  ASSERT_TRUE(write_all(create_array(store, "a", options).value(), noisy));
+  const std::string good = store->get("a/c/0/0").value().value();
+  constexpr std::size_t index_bytes = 2 * 16 + 4;
+  std::size_t found = 0, harmless = 0;
+  for (std::size_t bit = 0; bit < (good.size() - index_bytes) * 8; bit += 5) {
+    std::string bytes = good;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    store->set("a/c/0/0", bytes).value();
+    const std::uint64_t second = load_little<std::uint64_t>(as_bytes(good).last(index_bytes).subspan(16).data());
+    const auto left = checked(store, bit / 8 < second ? 0 : 1);
+    ASSERT_TRUE(!left || *left == noisy) << "bit " << bit;
+    ++(left ? harmless : found);
+  }
+  // Bits that zstd's format leaves without a meaning are no damage.
+  EXPECT_GT(found, 50 * harmless);
 }
 
 TEST(Damage, EveryBitOfTheIndexIsGuarded) {

@@ -41,12 +41,11 @@ Make entry(std::uint64_t offset, std::uint64_t nbytes) {
   };
 }
 
-/// A shard of zstd chunks, as a file that goes on for `size` bytes and ends with an index whose slot 0 is all before
-/// it.
-Make sparse_shard(std::uint64_t size, std::uint64_t nbytes) {
+/// A shard, as a file that goes on for `size` bytes and ends with an index of which one slot is so large.
+Make sparse_shard_of(const std::string& codecs, std::uint64_t size, std::size_t slot, std::uint64_t nbytes) {
   return [=](World& world) {
-    world.array(sharded(R"(, {"name": "zstd", "configuration": {"level": 1, "checksum": false}})"));
-    world.index([=](Words words) { words[1] = nbytes; });
+    world.array(codecs);
+    world.index([=](Words words) { words[2 * slot + 1] = nbytes; });
     const std::string bytes = world.object();
     const std::string index = bytes.substr(bytes.size() - 68);
     world.sparse(size);
@@ -54,6 +53,22 @@ Make sparse_shard(std::uint64_t size, std::uint64_t nbytes) {
     if (::pwrite(fd, index.data(), index.size(), static_cast<off_t>(size - index.size())) != 68) std::abort();
     ::close(fd);
   };
+}
+
+/// Of zstd chunks.
+Make sparse_shard(std::uint64_t size, std::uint64_t nbytes) {
+  return sparse_shard_of(sharded(R"(, {"name": "zstd", "configuration": {"level": 1, "checksum": false}})"), size, 0,
+                         nbytes);
+}
+
+/// Of shards of two chunks each.
+Make sparse_nest(std::uint64_t size, std::size_t slot, std::uint64_t nbytes) {
+  constexpr const char* bytes = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+  const auto level = [&](const std::string& shape, const std::string& codecs) {
+    return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + shape + R"(, "codecs": [)" + codecs +
+           R"(], "index_codecs": [)" + bytes + R"(, {"name": "crc32c"}]}})";
+  };
+  return sparse_shard_of("[" + level("[2, 4]", level("[1, 4]", bytes)) + "]", size, slot, nbytes);
 }
 
 Make instead_of_object(const std::function<void(const std::string&)>& make) {
@@ -165,6 +180,12 @@ std::vector<Case> files() {
        refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
       {50, "a chunk of 1 GiB in a sparse file, of which one element is written", sparse_shard(tebibyte, tebibyte >> 10),
        Act::write_one, refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
+      {50, "a shard of 1 GiB inside a sparse one, of which one element is written",
+       sparse_nest(tebibyte, 0, tebibyte >> 10), Act::write_one, refused(corrupt_code, "inner shard of", 0),
+       Where::files},
+      {50, "a shard of 512 GiB inside a sparse one, while an element beside it is written",
+       sparse_nest(tebibyte, 3, tebibyte / 2), Act::write_one, refused(corrupt_code, "inner shard of", 3),
+       Where::files},
       {54, "a sparse shard of 4 TiB",
        [](World& world) {
          world.array(sharded());

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import warnings
@@ -366,3 +368,20 @@ def test_results_own_aligned_memory():
     assert whole.flags.writeable and whole.flags.aligned
     del array
     assert whole.sum() == 9 << 20
+
+
+def mapping_flags(address):
+    """What the kernel was asked for about the memory at an address."""
+    inside = False
+    for line in pathlib.Path("/proc/self/smaps").read_text().splitlines():
+        if bounds := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            inside = int(bounds[1], 16) <= address < int(bounds[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return line.split()[1:]
+    raise AssertionError("no such mapping")
+
+
+def test_large_results_ask_for_huge_pages():
+    array = sherd.create_array(sherd.MemoryStore(), shape=(32 << 20,), dtype="u2", chunks=(1 << 20,), fill_value=3)
+    whole = array[:]
+    assert "hg" in mapping_flags(whole.ctypes.data) and "hg" in mapping_flags(whole.ctypes.data + whole.nbytes - 1)

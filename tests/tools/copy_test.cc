@@ -307,6 +307,44 @@ TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
   EXPECT_LE(WEXITSTATUS(status), 16) << "MiB; 255: the copy failed";
   EXPECT_TRUE(check(folder / "b").value().faults.empty());
 }
+
+TEST(Copy, OfLongTextTakesNoMoreThanTheBudget) {
+  const TempDir folder;
+  constexpr std::uint64_t count = 96, shard = 24;
+  const std::string text(std::size_t{1} << 20, 'x');
+  {
+    const std::vector<VarBytes> values(shard, VarBytes{text.data(), text.size()});
+    for (const bool compressed : {false, true}) {
+      const auto codecs = compressed ? std::vector<Json>{"zstd:1"} : std::vector<Json>{};
+      const Array array =
+          create_array(folder / (compressed ? "short" : "long"),
+                       {.shape = {count}, .dtype = DType::string, .chunks = {1}, .shards = {shard}, .codecs = codecs})
+              .value();
+      for (std::uint64_t i = 0; i < count; i += shard)
+        array.write(Box{{i}, {shard}}, std::span<const VarBytes>(values)).value();
+    }
+  }
+  for (const char* source : {"long", "short"}) {
+    for (const std::uint64_t chunk : {1, 4}) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        CopyOptions options{
+            .chunks = Shape{chunk}, .shards = Shape{count}, .codecs = std::vector<Json>{"gzip:1"}, .overwrite = true};
+        options.config.memory_budget = std::uint64_t{16} << 20;
+        options.config.threads = 2;
+        const std::uint64_t before = memory_field("VmRSS");
+        const auto report = sherd::copy(folder / source, folder / "b", options);
+        if (!report || report->chunks_encoded != count / chunk) ::_exit(255);
+        ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (memory_field("VmHWM") - before) >> 20)));
+      }
+      int status = 0;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      ASSERT_TRUE(WIFEXITED(status));
+      // Four strings are a chunk of 4 MiB, of which each step of its codecs holds one.
+      EXPECT_LE(WEXITSTATUS(status), 16 + 4 * chunk) << "MiB; 255: the copy failed; " << source << ' ' << chunk;
+    }
+  }
+}
 #endif
 
 }  // namespace

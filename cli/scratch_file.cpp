@@ -1,0 +1,61 @@
+// Knows how standard input and output stand in for files that are read and written out of order. The file is spooled,
+// so its size is bounded by the room for temporary files and not by memory.
+#include "cli/scratch_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "base/try.hpp"
+#include "cli/input_pipe.hpp"
+
+namespace sherd::cli {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+Result<ScratchFile> ScratchFile::make() {
+  const char* const folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/sherd-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) return io_error("cannot make " + name + ": " + std::strerror(errno));
+  return ScratchFile(std::move(name));
+}
+
+ScratchFile::~ScratchFile() {
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+Result<void> ScratchFile::take_input(const Config& config) const {
+  const auto input = InputPipe::standard_input(config);
+  std::ofstream file(path(), std::ios::binary);
+  std::vector<std::byte> block(kBlockBytes);
+  for (std::size_t got = block.size(); got == block.size() && file;) {
+    SHERD_TRY(count, input->read_some(block));
+    got = count;
+    file.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(got));
+  }
+  file.close();
+  if (!file) return io_error("cannot write " + path() + ": " + std::strerror(errno));
+  return {};
+}
+
+Result<void> ScratchFile::give(Output& out) const {
+  if (std::filesystem::is_directory(path())) return unsupported("several files cannot go to standard output");
+  std::ifstream file(path(), std::ios::binary);
+  std::vector<char> block(kBlockBytes);
+  while (file && !out.closed()) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    SHERD_TRY(out.write(std::string_view(block.data(), static_cast<std::size_t>(file.gcount()))));
+  }
+  if (!file.eof() && !out.closed()) return io_error("cannot read " + path());
+  return {};
+}
+
+}  // namespace sherd::cli

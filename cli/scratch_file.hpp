@@ -1,0 +1,31 @@
+// A file between a pipe and those who need one with a name.
+#pragma once
+
+#include <string>
+
+#include "cli/output.hpp"
+#include "sherd/options.hpp"
+
+namespace sherd::cli {
+
+/// A name in a directory of its own, which goes with all that is in it.
+class ScratchFile {
+ public:
+  /// Below TMPDIR, or /tmp.
+  static Result<ScratchFile> make();
+  ScratchFile(ScratchFile&& other) noexcept : directory_(std::exchange(other.directory_, {})) {}
+  ScratchFile& operator=(ScratchFile&&) = delete;
+  ~ScratchFile();
+
+  [[nodiscard]] std::string path() const { return directory_ + "/data"; }
+  /// Makes the file of standard input.
+  Result<void> take_input(const Config& config) const;
+  /// Puts the file on standard output; `unsupported` where it has become a directory.
+  Result<void> give(Output& out) const;
+
+ private:
+  explicit ScratchFile(std::string directory) : directory_(std::move(directory)) {}
+  std::string directory_;
+};
+
+}  // namespace sherd::cli

@@ -1,0 +1,79 @@
+// What a copy holds in memory: how the budget is divided, what text takes that is not decoded yet, and values that wait
+// to be put together.
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "tools/copy.hpp"
+
+namespace sherd {
+
+CopyShares share_memory(const ArrayCopy& task, const Config& config) {
+  const Array::State& from = task.source.state();
+  const Array::State& to = task.destination.state();
+  const auto leaf_bytes = [](const Array::State& state) {
+    const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
+    if (!state.layout.shard) return chunk_bytes(state.layout, shape);
+    return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
+  };
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  const std::uint64_t finer = task.reduction ? task.reduction->most() : 0;  // elements that one is made of
+  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
+  const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
+  const Shape shape = to.shape();
+  Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
+  for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
+  const std::uint64_t object_bytes =
+      std::max<std::uint64_t>(1, element_count(object).value_or(~std::uint64_t{0} / 64) * to.dtype.size());
+
+  CopyShares shares{.config = config};
+  shares.config.progress = nullptr;
+  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
+  shares.config.threads = static_cast<unsigned>(threads);
+  shares.lanes =
+      task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
+  shares.box_bytes = budget / 4 / shares.lanes / (1 + finer);
+  shares.reading = budget / 4 / shares.lanes;
+  shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
+  return shares;
+}
+
+std::uint64_t TextSizes::decoded(std::uint64_t elements, std::uint64_t stored) const noexcept {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t ratio = ratio_;
+  if (ratio == 0) return most;
+  return checked_add(elements, checked_mul(stored, ratio).value_or(most)).value_or(most);
+}
+
+void TextSizes::met(std::uint64_t stored, std::span<const std::byte> elements) noexcept {
+  const std::uint64_t ratio = ceil_div(text_bytes(elements) + 1, std::max<std::uint64_t>(1, stored));
+  for (std::uint64_t known = ratio_; known < ratio && !ratio_.compare_exchange_weak(known, ratio);) {
+  }
+}
+
+Result<void> ValueBatch::put(const std::string& key, Buffer value) {
+  {
+    const std::lock_guard hold(mutex_);
+    bytes_ += value.capacity();
+    values_.emplace_back(*store_.id_of(key), std::move(value));
+    if (bytes_ < most_) return {};
+  }
+  return flush();
+}
+
+Result<void> ValueBatch::flush() {
+  std::vector<std::pair<std::uint64_t, Buffer>> values;
+  {
+    const std::lock_guard hold(mutex_);
+    values.swap(values_);
+    bytes_ = 0;
+  }
+  std::vector<neuroglancer::ShardedStore::Item> items;
+  items.reserve(values.size());
+  for (const auto& [id, value] : values) items.push_back({.id = id, .value = value.span()});
+  SHERD_TRY(neuroglancer::change(store_.values(), items, {}));
+  return {};
+}
+
+}  // namespace sherd

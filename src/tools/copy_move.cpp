@@ -1,0 +1,166 @@
+// How encoded chunks get from one object to another: a whole object, a chunk that is an object on one side, and the
+// chunks of a shard in the order in which they are written. The source is opened anew and must still be the version
+// whose index was read.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "tools/copy.hpp"
+#include "tools/copy_slots.hpp"
+
+namespace sherd {
+
+Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Object& object) {
+  SHERD_TRY(source, task_.source.store()->open(object.key));
+  if (source != nullptr) {
+    SHERD_TRY(generation, source->generation());
+    if (generation == object.generation) return source;
+  }
+  return in_store(
+      std::move(conflict("another writer has changed the source while it was copied; copy again")).in_key(object.key),
+      task_.source.store()->url());
+}
+
+Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
+  std::uint64_t chunks = 0;
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid});
+  SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
+    ++chunks;
+    return true;
+  }));
+  if (finder.objects().empty()) return {};
+  SHERD_TRY(source, open_again(finder.objects().front()));
+  SHERD_TRY(size, source->size());
+  SHERD_TRY(put_part(at, *source, {0, size}));
+  counts_.moved += chunks;
+  return {};
+}
+
+Result<void> ObjectCopy::move_one(const CellAccess& at) {
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid});
+  std::optional<SourceLeaf> leaf;
+  SHERD_TRY(finder.visit([&](const SourceLeaf& found) -> Result<bool> {
+    leaf = found;
+    return false;
+  }));
+  if (!leaf) return {};
+  SHERD_TRY(source, open_again(finder.objects()[leaf->object]));
+  SHERD_TRY(put_part(at, *source, leaf->extent));
+  ++counts_.moved;
+  return {};
+}
+
+// A part of an object as an object, or as a value.
+Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
+  if (values_) {
+    SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
+    Buffer bytes;
+    SHERD_TRY(bytes.resize(part.length));
+    const RangeRead range{part.offset, bytes.span()};
+    SHERD_TRY(source.read({&range, 1}).in_key(source.name()));
+    SHERD_TRY(values_->put(at.key, std::move(bytes)));
+  } else {
+    SHERD_TRY(object, to_.place.store->write(at.key, part.length));
+    SHERD_TRY(object->copy(source, part.offset, part.length, 0));
+    SHERD_TRY(object->commit());
+  }
+  ++counts_.written;
+  return {};
+}
+
+Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
+  const Slots all(at, to_.layout);
+  const Shape begin = to_.grid.cell_begin(at.cell);
+  LeafFinder finder(task_, {begin, at.valid});
+  std::vector<Slot> slots;
+  SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
+    Shape cell(begin.size());
+    for (std::size_t j = 0; j < cell.size(); ++j) {
+      const std::size_t d = all.permutation[j];
+      cell[j] = (leaf.box.origin[d] - begin[d]) / all.shard.inner_shape[j];
+    }
+    slots.push_back({order_key(all.shard, cell, all.grid, encoding_.chunk_order), ravel(cell, all.grid), leaf.extent,
+                     leaf.object, task_.clips && all.is_edge(cell)});
+    return true;
+  }));
+  if (slots.empty()) return {};
+  std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
+  SHERD_TRY(object, to_.place.store->write(at.key));
+  SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
+  ShardWriter writer(*coding, all.shard.most_encoded(), shares_.window);
+  SHERD_TRY(writer.start_new(*object));
+  SHERD_TRY(move_slots(all, slots, finder, writer));
+  SHERD_TRY(present, writer.finish());
+  if (!present) return {};
+  SHERD_TRY(object->commit());
+  ++counts_.written;
+  counts_.moved += static_cast<std::uint64_t>(std::ranges::count(slots, false, &Slot::edge));
+  return {};
+}
+
+// In batches, as many at one time as there is memory for.
+Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder,
+                                    ShardWriter& writer) {
+  struct Batch {
+    std::span<const Slot> slots;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const bool joins = i > 0 && !slots[i].edge && !slots[i - 1].edge && batches.back().bytes < kCopyBatchBytes;
+    if (!joins) batches.push_back({slots.subspan(i, 0)});
+    Batch& batch = batches.back();
+    batch.slots = {batch.slots.data(), batch.slots.size() + 1};
+    batch.bytes += slots[i].extent.length;
+  }
+  for (std::size_t first = 0; first < batches.size();) {
+    std::size_t last = first;
+    std::uint64_t bytes = 0;
+    do {
+      bytes += batches[last++].bytes;
+    } while (last < batches.size() && bytes + batches[last].bytes <= shares_.box_bytes);
+    const auto share = under_way_.take(bytes);
+    SHERD_TRY(parallel_for(last - first, shares_.config, [&](std::size_t i) -> Result<void> {
+      const std::size_t number = first + i;
+      ShardWriter::Turn turn(writer, number);
+      const auto part = batches[number].slots;
+      auto batch = part.front().edge ? encode_one_slot(all, part.front()) : fetch(part, finder);
+      if (!batch) return std::move(batch).error();
+      return turn.put(*std::move(batch));
+    }));
+    first = last;
+  }
+  return {};
+}
+
+// The encoded bytes of some slots, with one batch of reads an object.
+Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFinder& finder) {
+  const ShardLayout& shard = *to_.layout.shard;  // its chunks are encoded as the source's
+  EncodedBatch batch;
+  std::uint64_t bytes = 0;
+  std::vector<std::size_t> objects;
+  for (const Slot& slot : slots) {
+    SHERD_TRY(shard.inner->check_encoded_size(shard.inner_shape, slot.extent.length)
+                  .in_key(finder.objects()[slot.object].key));
+    batch.chunks.push_back({slot.slot, slot.extent.length, true});
+    bytes += slot.extent.length;
+    objects.push_back(slot.object);
+  }
+  SHERD_TRY(batch.bytes->resize(bytes));
+  std::sort(objects.begin(), objects.end());
+  objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+  for (const std::size_t object : objects) {
+    SHERD_TRY(source, open_again(finder.objects()[object]));
+    std::vector<RangeRead> reads;
+    std::uint64_t at = 0;
+    for (const Slot& slot : slots) {
+      if (slot.object == object)
+        reads.push_back({slot.extent.offset, batch.bytes->span().subspan(at, slot.extent.length)});
+      at += slot.extent.length;
+    }
+    SHERD_TRY(in_store(source->read(reads).in_key(finder.objects()[object].key), task_.source.store()->url()));
+  }
+  return batch;
+}
+
+}  // namespace sherd
