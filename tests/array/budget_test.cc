@@ -229,7 +229,7 @@ TEST_F(MemoryBudget, IsNotSpentOnTextThatNobodyWants) {
   const Array array = create_array(folder_ / "a", options).value();
   const std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
   array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value();
-  const std::uint64_t grown = growth([&] {
+  const std::uint64_t grown = growth_in_child([&] {
     const auto into = std::make_shared<std::vector<VarBytes>>(kCount / kEvery);
     const auto arena = std::make_shared<VarBytesArena>();
     return [=, &array] {
@@ -254,7 +254,7 @@ TEST_F(MemoryBudget, BoundsTextThatIsEncodedForAShard) {
   options.config = with_budget(16 * kMiB);
   const Array array = create_array(folder_ / "a", options).value();
   const std::uint64_t grown =
-      growth([&] { return [&] { array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value(); }; });
+      growth_in_child([&] { return [&] { array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value(); }; });
   EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB);
 }
 
