@@ -27,6 +27,20 @@ std::vector<std::optional<std::string>> names_from(nb::handle list) {
   return names;
 }
 
+/// A Python function that writes into the new array; `function` must outlive the call.
+std::function<Result<void>(const Array&)> contents_from(nb::handle function) {
+  return [function](const Array& array) -> Result<void> {
+    const nb::gil_scoped_acquire held;
+    try {
+      function(BoundArray(array));
+      return {};
+    } catch (nb::python_error& raised) {
+      raised.restore();  // thrown again where the engine has returned
+      return invalid_argument("the data could not be written");
+    }
+  };
+}
+
 /// The options that are given, one by one.
 void apply(CreateOptions& to, const std::string& name, nb::handle value) {
   if (name == "shape")
@@ -67,6 +81,8 @@ void apply(CreateOptions& to, const std::string& name, nb::handle value) {
     to.overwrite = nb::cast<bool>(value);
   else if (name == "config")
     to.config = config_over(std::move(to.config), value);
+  else if (name == "contents")
+    to.contents = contents_from(value);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ def make_array(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Calls `create` with the engine's options and writes the data, where there is any."""
+    """Calls `create` with the engine's options, which write the data, where there is any."""
     _arguments.flag(overwrite, "overwrite")
     if data is not None:
         data = np.asarray(data)
@@ -61,7 +61,6 @@ def make_array(
         index_codecs=index_codecs,
         compressor="gzip:6" if _options.is_two_formats(config) else "zstd:3",
     )
-    array = create(options)
     if data is not None:
-        array[...] = data
-    return array
+        options["contents"] = lambda array: array.__setitem__(..., data)
+    return create(options)

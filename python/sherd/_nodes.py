@@ -138,7 +138,7 @@ def create_array(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Makes an array. Shape and dtype are needed, or `data`, which is written.
+    """Makes an array. Shape and dtype are needed, or `data`: the array then appears with it, all at once, or not at all.
 
     name: the path below the store's root; None: the root itself.
     dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.

@@ -1,5 +1,7 @@
 """What create_array makes of its arguments."""
 
+import functools
+
 import numpy as np
 import pytest
 import sherd
@@ -263,3 +265,27 @@ def test_a_fill_value_that_does_not_fit_is_refused(dtype, value):
     with pytest.raises(sherd.InvalidArgument) as error:
         make(dtype=dtype, fill_value=value)
     assert "fill_value" in str(error.value)
+
+
+@pytest.mark.parametrize("place", ["directory", "memory", "group"])
+def test_an_array_appears_with_its_data_or_not_at_all(tmp_path, place):
+    store = sherd.MemoryStore() if place == "memory" else tmp_path / "a.zarr"
+    create = functools.partial(sherd.create_group(store).create_array, "a")
+    if place != "group":
+        create = functools.partial(sherd.create_array, store, name="a")
+    bad = np.array(["one", 2, "three"], dtype=object)
+    with pytest.raises(TypeError):
+        create(data=bad, dtype="string")
+    group = sherd.open_group(store)
+    assert list(group.keys()) == []
+    create(data=np.arange(4), chunks=(2,), attributes={"is": "kept"})
+    with pytest.raises(TypeError):
+        create(data=bad, dtype="string", overwrite=True)
+    assert group["a"].attrs["is"] == "kept" and group["a"][...].tolist() == [0, 1, 2, 3]
+    made = create(data=np.arange(3.0), overwrite=True)
+    assert made[...].tolist() == [0, 1, 2] and group["a"].dtype == "float64"
+    made[1] = 5
+    assert group["a"][1] == 5
+    if place == "directory":
+        left = sorted(path.name for path in store.rglob("*") if path.name != "zarr.json")
+        assert left == ["0", "a", "c"]
