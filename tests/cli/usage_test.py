@@ -95,7 +95,7 @@ def test_what_this_version_does_anyway_may_be_asked_for(sherd, writer, option):
 def test_help_names_nothing_that_is_refused(sherd):
     for command in COMMANDS:
         help_text = sherd.ok(command, "--help").text
-        for option in ["--update", "--slack", "--layout", "arrival", "--repair"]:
+        for option in ["--update", "--slack", "hdf5", "arrival", "--repair"]:
             assert option not in help_text
     for command in ["append", "compact"]:
         assert f"\n  {command} " not in sherd.ok("--help").text

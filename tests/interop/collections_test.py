@@ -13,6 +13,7 @@ import sherd
 from sherd import neuroglancer as ng
 
 from lacking import lacking
+from shardings import sharding
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,11 +29,8 @@ TRANSFORM = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
 ATTRIBUTES = [{"id": "radius", "data_type": "float32", "num_components": 1}]
 
 
-def sharding(encoding):
-    return {
-        "@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 1, "hash": "murmurhash3_x86_128",
-        "minishard_bits": 2, "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": encoding,
-    }  # fmt: skip
+def hashed(encoding):
+    return sharding("murmurhash3_x86_128", (1, 2, 1), "gzip", encoding)
 
 
 def volume(cloudvolume, folder, **members):
@@ -63,7 +61,7 @@ def skeleton_info(how):
     })  # fmt: skip
 
 
-@pytest.mark.parametrize("how", [None, sharding("raw"), sharding("gzip")], ids=["unsharded", "raw", "gzip"])
+@pytest.mark.parametrize("how", [None, hashed("raw"), hashed("gzip")], ids=["unsharded", "raw", "gzip"])
 def test_cloud_volume_reads_our_skeletons_also_after_changes(cloudvolume, tmp_path, how):
     ours = ng.Collection.create(tmp_path / "skeletons", skeleton_info(how))
     for number in range(1, 30):
@@ -81,11 +79,11 @@ def test_cloud_volume_reads_our_skeletons_also_after_changes(cloudvolume, tmp_pa
 def test_skeletons_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, tmp_path, encoding):
     from cloudvolume.datasource.precomputed.sharding import ShardingSpecification
 
-    specification = ShardingSpecification.from_dict(sharding(encoding))
+    specification = ShardingSpecification.from_dict(hashed(encoding))
     binaries = {number: skeleton(number).to_bytes() for number in range(1, 30)}
     folder = tmp_path / "skeletons"
     folder.mkdir()
-    (folder / "info").write_text(json.dumps(skeleton_info(sharding(encoding)).to_json()))
+    (folder / "info").write_text(json.dumps(skeleton_info(hashed(encoding)).to_json()))
     for name, data in specification.synthesize_shards(binaries).items():
         (folder / name).write_bytes(data)
     collection = ng.Collection(folder, mode="r+")
@@ -171,7 +169,7 @@ def placed(made):
 def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvolume, tmp_path, way):
     if not ng.can_decode_draco():
         lacking("libdraco-dev")
-    how = None if way == "unsharded" else sharding("raw")
+    how = None if way == "unsharded" else hashed("raw")
     meshes = {number: draco_mesh(number) for number in range(1, 12)}
     ours = ng.Collection.create(tmp_path / "mesh", multiscale_info(how))
     if way == "built":
@@ -203,8 +201,8 @@ def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(
     offsets = {number: len(each.manifest.to_bytes()) for number, each in meshes.items()}
     folder = tmp_path / "mesh"
     folder.mkdir()
-    (folder / "info").write_text(json.dumps(multiscale_info(sharding("raw")).to_json()))
-    shards = ShardingSpecification.from_dict(sharding("raw")).synthesize_shards(binaries, data_offset=offsets)
+    (folder / "info").write_text(json.dumps(multiscale_info(hashed("raw")).to_json()))
+    shards = ShardingSpecification.from_dict(hashed("raw")).synthesize_shards(binaries, data_offset=offsets)
     for name, data in shards.items():
         (folder / name).write_bytes(data)
     collection = ng.Collection(folder, mode="r+")
@@ -220,7 +218,7 @@ def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(
     np.testing.assert_allclose(sorted_vertices(peer.get(6, lod=0)[6]), placed(meshes[6]), rtol=1e-5)
 
 
-@pytest.mark.parametrize("how", [None, sharding("gzip")], ids=["unsharded", "sharded"])
+@pytest.mark.parametrize("how", [None, hashed("gzip")], ids=["unsharded", "sharded"])
 def test_cloud_volume_reads_our_annotations_by_every_index(cloudvolume, tmp_path, how):
     document = {
         "@type": "neuroglancer_annotations_v1",

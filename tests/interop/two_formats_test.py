@@ -148,7 +148,7 @@ def test_a_volume_that_another_program_has_changed_can_be_copied(plain, tmp_path
     volume_of(folder)[0, 0, 0, 0].write(500).result()
     data[0, 0, 0] = 500
 
-    sherd.copy(folder / "1_1_1", tmp_path / "b.zarr", format="zarr3", config=BOTH)
+    sherd.copy(folder / "1_1_1", tmp_path / "b.zarr", to="zarr3", config=BOTH)
 
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], data)
     np.testing.assert_array_equal(volume_of(tmp_path / "b.zarr").read().result()[..., 0].T, data)

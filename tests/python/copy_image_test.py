@@ -78,7 +78,7 @@ def test_means_are_numpys(dtype, shape):
         made = group[str(level)].read()
         assert made.dtype == data.dtype
         if made.dtype.kind == "f":
-            np.testing.assert_allclose(made, data, rtol=2e-7 if dtype == "float32" else 1e-13)
+            np.testing.assert_allclose(made, data, rtol=2e-7 if dtype == "float32" else 1e-13, atol=1e-12)
         else:
             np.testing.assert_array_equal(made, data)
 

@@ -2,14 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstring>
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/memory.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/copy_testing.hpp"
 
@@ -17,6 +13,7 @@ namespace sherd {
 namespace {
 
 using namespace copy_testing;
+
 CreateOptions nested() {
   return {.raw_codecs = json(R"([{"name":"transpose","configuration":{"order":[1,0]}},
     {"name":"sharding_indexed","configuration":{"chunk_shape":[8,12],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
@@ -278,33 +275,8 @@ TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {
 TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
   const TempDir folder;
   const Shape shape{512, 512, 256};  // 128 MiB
-  {
-    const Array array = create_array(folder / "a", {.shape = shape,
-                                                    .dtype = DType::uint16,
-                                                    .chunks = {64, 64, 64},
-                                                    .shards = {128, 512, 256},
-                                                    .codecs = std::vector<Json>{"zstd:1"}})
-                            .value();
-    std::vector<std::uint16_t> values(std::size_t{64} * 512 * 256);
-    for (std::uint64_t z = 0; z < 512; z += 64) {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i / 7 + z);
-      array.write(Box{{z, 0, 0}, {64, 512, 256}}, std::span<const std::uint16_t>(values)).value();
-    }
-  }
-  const pid_t child = ::fork();
-  if (child == 0) {
-    CopyOptions options{.chunks = Shape{32, 64, 64}, .shards = shape};
-    options.config.memory_budget = std::uint64_t{16} << 20;
-    options.config.threads = 2;
-    const std::uint64_t before = memory_field("VmRSS");
-    const auto report = sherd::copy(folder / "a", folder / "b", options);  // not std::copy
-    if (!report || report->chunks_encoded != 512) ::_exit(255);
-    ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (memory_field("VmHWM") - before) >> 20)));
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_LE(WEXITSTATUS(status), 16) << "MiB; 255: the copy failed";
+  make_sharded(folder / "a", shape, {64, 64, 64});
+  EXPECT_LE(growth_of_copy(folder / "a", folder / "b", {.chunks = Shape{32, 64, 64}, .shards = shape}, 512), 16U);
   EXPECT_TRUE(check(folder / "b").value().faults.empty());
 }
 
@@ -326,22 +298,11 @@ TEST(Copy, OfLongTextTakesNoMoreThanTheBudget) {
   }
   for (const char* source : {"long", "short"}) {
     for (const std::uint64_t chunk : {1, 4}) {
-      const pid_t child = ::fork();
-      if (child == 0) {
-        CopyOptions options{
-            .chunks = Shape{chunk}, .shards = Shape{count}, .codecs = std::vector<Json>{"gzip:1"}, .overwrite = true};
-        options.config.memory_budget = std::uint64_t{16} << 20;
-        options.config.threads = 2;
-        const std::uint64_t before = memory_field("VmRSS");
-        const auto report = sherd::copy(folder / source, folder / "b", options);
-        if (!report || report->chunks_encoded != count / chunk) ::_exit(255);
-        ::_exit(static_cast<int>(std::min<std::uint64_t>(254, (memory_field("VmHWM") - before) >> 20)));
-      }
-      int status = 0;
-      ASSERT_EQ(::waitpid(child, &status, 0), child);
-      ASSERT_TRUE(WIFEXITED(status));
+      const CopyOptions options{
+          .chunks = Shape{chunk}, .shards = Shape{count}, .codecs = std::vector<Json>{"gzip:1"}, .overwrite = true};
       // Four strings are a chunk of 4 MiB, of which each step of its codecs holds one.
-      EXPECT_LE(WEXITSTATUS(status), 16 + 4 * chunk) << "MiB; 255: the copy failed; " << source << ' ' << chunk;
+      EXPECT_LE(growth_of_copy(folder / source, folder / "b", options, count / chunk), 16 + 4 * chunk)
+          << source << ' ' << chunk;
     }
   }
 }

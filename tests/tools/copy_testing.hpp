@@ -1,13 +1,15 @@
-// Small arrays to copy, and stores as text to compare.
+// Arrays to copy, what a copy takes, and stores as text to compare.
 #pragma once
 
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
+#include "tests/child.hpp"
 
 namespace sherd::copy_testing {
 
@@ -46,6 +48,34 @@ inline std::vector<std::uint16_t> elements(const Array& array) {
   std::vector<std::uint16_t> values(*element_count(array.shape()));
   array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
   return values;
+}
+
+/// An array of uint16 in shards of 128 x 512 x 256, written slab by slab.
+inline void make_sharded(const std::string& url, const Shape& shape, const Shape& chunks) {
+  const std::vector<Json> codecs{"zstd:1"};
+  const Array array =
+      create_array(
+          url, {.shape = shape, .dtype = DType::uint16, .chunks = chunks, .shards = {128, 512, 256}, .codecs = codecs})
+          .value();
+  std::vector<std::uint16_t> values(64 * shape[1] * shape[2]);
+  for (std::uint64_t z = 0; z < shape[0]; z += 64) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i / 7 + z);
+    array.write(Box{{z, 0, 0}, {64, shape[1], shape[2]}}, std::span<const std::uint16_t>(values)).value();
+  }
+}
+
+/// What a process of its own grows by, in MiB, when it copies with 16 MiB of memory and encodes so many chunks.
+inline std::uint64_t growth_of_copy(const std::string& source, const std::string& destination, CopyOptions options,
+                                    std::uint64_t encoded) {
+  options.config.memory_budget = std::uint64_t{16} << 20;
+  options.config.threads = 2;
+  const std::uint64_t grown = growth_in_child([&] {
+    return [&] {
+      if (sherd::copy(source, destination, options).value().chunks_encoded != encoded)
+        throw std::runtime_error("another number of chunks has been encoded");
+    };
+  });
+  return grown >> 20;
 }
 
 }  // namespace sherd::copy_testing
