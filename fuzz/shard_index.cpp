@@ -51,13 +51,13 @@ Array open_with(const std::shared_ptr<Store>& store) {
 }
 
 // One array for each layout, and a whole object of it.
-struct Layout {
+struct ShardShape {
   std::shared_ptr<Store> store = memory_store();
   std::string object;
   std::optional<Array> in_memory;
   std::optional<Array> in_ranges;
 
-  explicit Layout(unsigned number) {
+  explicit ShardShape(unsigned number) {
     CreateOptions options{.shape = {8, 12}, .dtype = DType::uint16};
     options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [8, 12]}})").value();
     options.raw_codecs = Json::parse(codecs_of(number)).value();
@@ -72,10 +72,10 @@ struct Layout {
   }
 };
 
-Layout& layout_of(std::uint8_t byte) {
-  static std::vector<std::unique_ptr<Layout>> layouts(kLayouts);
+ShardShape& layout_of(std::uint8_t byte) {
+  static std::vector<std::unique_ptr<ShardShape>> layouts(kLayouts);
   auto& layout = layouts[byte % kLayouts];
-  if (!layout) layout = std::make_unique<Layout>(byte % kLayouts);
+  if (!layout) layout = std::make_unique<ShardShape>(byte % kLayouts);
   return *layout;
 }
 
@@ -101,7 +101,7 @@ void check_element(const Array& array, const Result<Elements>& all, std::uint64_
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  Layout& layout = layout_of(data[0]);
+  ShardShape& layout = layout_of(data[0]);
   layout.store->set("c/0/0", std::string_view(reinterpret_cast<const char*>(data) + 2, size - 2)).value();
   const auto in_memory = read_all(*layout.in_memory);
   const auto in_ranges = read_all(*layout.in_ranges);
