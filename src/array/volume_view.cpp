@@ -70,12 +70,12 @@ Result<std::vector<CodecSpec>> inner_codecs(const ArraySpec& spec, const ChunkLa
 // ---- dimensions ----
 
 Result<void> check_names(const ArraySpec& spec, const VolumeView& view) {
-  const auto known = [](std::string_view name) { return name == "c" ? std::string_view("channel") : name; };
   for (std::size_t d = 0; d < spec.dimension_names.size(); ++d) {
-    const std::string_view name = known(spec.dimension_names[d].value_or(""));
+    std::string name = spec.dimension_names[d].value_or("");
+    if (name == "c") name = "channel";
     const auto is = std::ranges::find(view.dimensions, d) - view.dimensions.begin();
     if (std::ranges::find(kNames, name) == std::end(kNames) || name == kNames[is]) continue;
-    return fails("dimension_names", "dimension " + std::to_string(d) + " is called '" + std::string(name) +
+    return fails("dimension_names", "dimension " + std::to_string(d) + " is called '" + name +
                                         "' and would be Neuroglancer's " + std::string(kNames[is]) +
                                         ", for x is the one that changes fastest in a chunk; order the dimensions "
                                         "c,z,y,x, or put a 'transpose' among the inner codecs");
