@@ -60,7 +60,11 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
-  return report_to(call([&] { return in_store(sherd::copy(from, to, options), from->url() + " or " + to->url()); }));
+  const bool by_url = !is_store(source) && !is_store(destination);
+  return report_to(call([&] {
+    auto copied = by_url ? sherd::copy(from->url(), to->url(), options) : sherd::copy(from, to, options);
+    return in_store(std::move(copied), from->url() + " or " + to->url());
+  }));
 }
 
 }  // namespace
