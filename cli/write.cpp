@@ -48,8 +48,8 @@ struct Write {
   }
 
   /// The elements of an .npy or raw source, which must be those of the selection.
-  Result<std::unique_ptr<FileReader>> open_elements(std::unique_ptr<FileBytes> bytes, const std::string& as,
-                                                    const Array& array, const TypedSelection& typed) const {
+  Result<std::unique_ptr<ArrayFileReader>> open_elements(std::unique_ptr<FileBytes> bytes, const std::string& as,
+                                                         const Array& array, const TypedSelection& typed) const {
     NpyHeader header;
     if (as == "npy") {
       SHERD_TRY(read, read_npy_header(
@@ -73,7 +73,7 @@ struct Write {
 
   static std::string dtype_of(const DType& dtype) { return print_dtype(dtype).dump(); }
 
-  Result<void> stream(FileReader& reader, const Array& array, const Selection& selection) const {
+  Result<void> stream(ArrayFileReader& reader, const Array& array, const Selection& selection) const {
     const DType& dtype = array.dtype();
     const bool fortran = reader.array().fortran;
     BlockRequest request = slabs(array, selection, kSlabBytes);

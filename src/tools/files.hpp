@@ -29,9 +29,9 @@ struct FileArray {
 };
 
 /// A file being read. Every error names the file.
-class FileReader {
+class ArrayFileReader {
  public:
-  virtual ~FileReader() = default;
+  virtual ~ArrayFileReader() = default;
   [[nodiscard]] const FileArray& array() const noexcept { return array_; }
   /// Whether elements may be read in any order at no extra cost; otherwise only front to back is cheap.
   [[nodiscard]] virtual bool random_access() const noexcept { return false; }
@@ -45,9 +45,9 @@ class FileReader {
 };
 
 /// A file being written; destroyed before finish() it leaves nothing behind.
-class FileWriter {
+class ArrayFileWriter {
  public:
-  virtual ~FileWriter() = default;
+  virtual ~ArrayFileWriter() = default;
   [[nodiscard]] virtual bool random_access() const noexcept { return false; }
   /// The elements from `first` on; without random access each call continues where the last one ended.
   virtual Result<void> write(std::uint64_t first, std::span<const std::byte> elements) = 0;
@@ -64,8 +64,8 @@ struct WriteMode {
 struct FileFormat {
   std::string_view name;
   std::span<const std::string_view> suffixes;  ///< lower case, with the dot
-  Result<std::unique_ptr<FileReader>> (*open)(const std::string& path, const ImportOptions& options);
-  Result<std::unique_ptr<FileWriter>> (*create)(const std::string& path, const FileArray& array, WriteMode mode);
+  Result<std::unique_ptr<ArrayFileReader>> (*open)(const std::string& path, const ImportOptions& options);
+  Result<std::unique_ptr<ArrayFileWriter>> (*create)(const std::string& path, const FileArray& array, WriteMode mode);
 };
 
 extern const FileFormat kNiftiFiles, kNpyFiles, kRawFiles, kPngFiles, kPgmFiles, kTiffFiles;
@@ -161,10 +161,11 @@ struct FlatLayout {
   std::uint64_t offset = 0;
   std::vector<WordSwap> swaps = {};
 };
-Result<std::unique_ptr<FileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array, FlatLayout layout);
+Result<std::unique_ptr<ArrayFileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array,
+                                                     FlatLayout layout);
 /// A header and the elements behind it, in the machine's byte order (which the header is to say).
-Result<std::unique_ptr<FileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
-                                                std::size_t element_size);
+Result<std::unique_ptr<ArrayFileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
+                                                     std::size_t element_size);
 
 /// The number of bytes of an array's elements, refused where it does not fit 63 bits or a dimension limit.
 Result<std::uint64_t> array_bytes(const Shape& shape, const DType& dtype, const Limits& limits = {});
@@ -199,8 +200,8 @@ using OpenImage = Result<std::unique_ptr<ImageFile>> (*)(const std::string& path
 
 /// The images that a file, a directory or a pattern (`*`, `?`, `%04d` in the last component) names, in natural order,
 /// as (y, x[, c]) for one page of one file and (z, y, x[, c]) otherwise.
-Result<std::unique_ptr<FileReader>> open_images(const std::string& source, const ImportOptions& options,
-                                                const FileFormat& format, OpenImage open);
+Result<std::unique_ptr<ArrayFileReader>> open_images(const std::string& source, const ImportOptions& options,
+                                                     const FileFormat& format, OpenImage open);
 /// The files that a directory or pattern names, or nullopt where `source` is a file or nothing of the kind.
 Result<std::optional<std::vector<std::string>>> list_images(const std::string& source,
                                                             std::span<const std::string_view> suffixes);
@@ -226,8 +227,8 @@ Result<Planes> as_planes(const FileArray& array);
 /// Whether the last component is a pattern such as slice_%04d.png, which stands for many files.
 [[nodiscard]] bool is_numbered(const std::string& path);
 /// One file a plane: `destination` is a file for one plane, a pattern with %d or %04d, or a directory.
-Result<std::unique_ptr<FileWriter>> create_images(const std::string& destination, const FileArray& array,
-                                                  WriteMode mode, CreateImage create, std::string_view suffix);
+Result<std::unique_ptr<ArrayFileWriter>> create_images(const std::string& destination, const FileArray& array,
+                                                       WriteMode mode, CreateImage create, std::string_view suffix);
 
 // ---- npy ----
 

@@ -8,7 +8,7 @@
 namespace sherd {
 namespace {
 
-class FlatReader final : public FileReader {
+class FlatReader final : public ArrayFileReader {
  public:
   FlatReader(std::unique_ptr<FileBytes> bytes, FileArray array, FlatLayout layout)
       : bytes_(std::move(bytes)), layout_(std::move(layout)) {
@@ -30,7 +30,7 @@ class FlatReader final : public FileReader {
   FlatLayout layout_;
 };
 
-class FlatWriter final : public FileWriter {
+class FlatWriter final : public ArrayFileWriter {
  public:
   FlatWriter(std::unique_ptr<OutputFile> file, std::uint64_t offset, std::size_t element_size)
       : file_(std::move(file)), offset_(offset), element_size_(element_size) {}
@@ -80,7 +80,8 @@ Result<std::uint64_t> array_bytes(const Shape& shape, const DType& dtype, const 
   return *bytes;
 }
 
-Result<std::unique_ptr<FileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array, FlatLayout layout) {
+Result<std::unique_ptr<ArrayFileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array,
+                                                     FlatLayout layout) {
   SHERD_TRY(size, array_bytes(array.shape, array.dtype));
   const auto end = checked_add(layout.offset, size);
   if (!end || *end > bytes->size_bound())
@@ -90,8 +91,8 @@ Result<std::unique_ptr<FileReader>> flat_reader(std::unique_ptr<FileBytes> bytes
   return std::make_unique<FlatReader>(std::move(bytes), std::move(array), std::move(layout));
 }
 
-Result<std::unique_ptr<FileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
-                                                std::size_t element_size) {
+Result<std::unique_ptr<ArrayFileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
+                                                     std::size_t element_size) {
   SHERD_TRY(file, OutputFile::create(path, mode));
   SHERD_TRY(file->append(as_bytes(header)));
   return std::make_unique<FlatWriter>(std::move(file), header.size(), element_size);

@@ -68,7 +68,7 @@ std::optional<Numbered> parse_numbered(const std::string& name) {
   return numbered;
 }
 
-class StackReader final : public FileReader {
+class StackReader final : public ArrayFileReader {
  public:
   StackReader(std::vector<std::string> files, OpenImage open, const Limits& limits)
       : files_(std::move(files)), open_(open), limits_(limits) {}
@@ -166,7 +166,7 @@ Result<void> StackReader::read(std::uint64_t first, std::span<std::byte> into) {
   return {};
 }
 
-class StackWriter final : public FileWriter {
+class StackWriter final : public ArrayFileWriter {
  public:
   StackWriter(std::vector<std::string> files, Planes planes, WriteMode mode, CreateImage create)
       : files_(std::move(files)), planes_(std::move(planes)), mode_(mode), create_(create) {}
@@ -272,14 +272,14 @@ Result<std::optional<std::vector<std::string>>> list_images(const std::string& s
   return std::optional(std::move(names));
 }
 
-Result<std::unique_ptr<FileReader>> open_images(const std::string& source, const ImportOptions& options,
-                                                const FileFormat& format, OpenImage open) {
+Result<std::unique_ptr<ArrayFileReader>> open_images(const std::string& source, const ImportOptions& options,
+                                                     const FileFormat& format, OpenImage open) {
   SHERD_TRY(listed, list_images(source, format.suffixes));
   const bool single = !listed;
   auto reader = std::make_unique<StackReader>(single ? std::vector{source} : std::move(*listed), open,
                                               options.create.config.limits);
   SHERD_TRY(reader->start(single).in_key(source));
-  return std::unique_ptr<FileReader>(std::move(reader));
+  return std::unique_ptr<ArrayFileReader>(std::move(reader));
 }
 
 Result<Planes> as_planes(const FileArray& array) {
@@ -302,8 +302,8 @@ bool is_numbered(const std::string& path) {
   return parse_numbered(std::filesystem::path(path).filename().string()).has_value();
 }
 
-Result<std::unique_ptr<FileWriter>> create_images(const std::string& destination, const FileArray& array,
-                                                  WriteMode mode, CreateImage create, std::string_view suffix) {
+Result<std::unique_ptr<ArrayFileWriter>> create_images(const std::string& destination, const FileArray& array,
+                                                       WriteMode mode, CreateImage create, std::string_view suffix) {
   SHERD_TRY(planes, as_planes(array).in_key(destination));
   SHERD_TRY(files, plane_files(destination, planes.count, suffix));
   return std::make_unique<StackWriter>(std::move(files), std::move(planes), mode, create);

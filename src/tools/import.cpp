@@ -58,7 +58,7 @@ Config quiet(Config config) {
   return config;
 }
 
-Result<void> fill(FileReader& reader, const Array& array, const Config& config, const std::string& url) {
+Result<void> fill(ArrayFileReader& reader, const Array& array, const Config& config, const std::string& url) {
   const FileArray& file = reader.array();
   const Array target = array.with_config(quiet(config));
   BlockRequest request;

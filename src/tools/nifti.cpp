@@ -73,9 +73,9 @@ std::string sibling(std::string path, std::string_view from, std::string_view to
 }
 
 // value * slope + inter in double precision, stored as float32 or, from types with more than 24 bits, as float64.
-class ScaledReader final : public FileReader {
+class ScaledReader final : public ArrayFileReader {
  public:
-  ScaledReader(std::unique_ptr<FileReader> stored, double slope, double inter)
+  ScaledReader(std::unique_ptr<ArrayFileReader> stored, double slope, double inter)
       : stored_(std::move(stored)), slope_(slope), inter_(inter) {
     array_ = stored_->array();
     const auto kind = array_.dtype.kind();
@@ -137,12 +137,12 @@ class ScaledReader final : public FileReader {
       target[i] = static_cast<To>(static_cast<double>(source[i]) * slope_ + inter_);
   }
 
-  std::unique_ptr<FileReader> stored_;
+  std::unique_ptr<ArrayFileReader> stored_;
   double slope_, inter_;
   Buffer scratch_;
 };
 
-Result<std::unique_ptr<FileReader>> open_nifti(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_nifti(const std::string& path, const ImportOptions& options) {
   const std::string header_path = sibling(path, ".img", ".hdr");
   SHERD_TRY(bytes, open_inflated(header_path));
   SHERD_TRY(header, NiftiHeader::read(*bytes).in_key(header_path));
@@ -173,7 +173,7 @@ Result<std::unique_ptr<FileReader>> open_nifti(const std::string& path, const Im
 
 // ---- writing ----
 
-class GzipWriter final : public FileWriter {
+class GzipWriter final : public ArrayFileWriter {
  public:
   explicit GzipWriter(std::unique_ptr<OutputFile> file) : file_(std::move(file)) {}
   ~GzipWriter() override { deflateEnd(&stream_); }
@@ -249,7 +249,7 @@ Result<NiftiHeader> make_header(const FileArray& array) {
   return header;
 }
 
-Result<std::unique_ptr<FileWriter>> create_nifti(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_nifti(const std::string& path, const FileArray& array, WriteMode mode) {
   if (const std::string_view pairs[] = {".hdr", ".img", ".hdr.gz", ".img.gz"}; has_suffix(path, pairs))
     return invalid_argument("pairs of .hdr and .img are read, not written; name a .nii or .nii.gz file").in_key(path);
   SHERD_TRY(header, make_header(array).in_key(path));
@@ -258,7 +258,7 @@ Result<std::unique_ptr<FileWriter>> create_nifti(const std::string& path, const 
   SHERD_TRY(file, OutputFile::create(path, mode));
   auto writer = std::make_unique<GzipWriter>(std::move(file));
   SHERD_TRY(writer->start(header.print()));
-  return std::unique_ptr<FileWriter>(std::move(writer));
+  return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }
 
 constexpr std::string_view kSuffixes[] = {".nii", ".nii.gz", ".hdr", ".img", ".hdr.gz", ".img.gz"};

@@ -236,7 +236,7 @@ Result<NpyHeader> parse_dictionary(std::string_view source) {
   return header;
 }
 
-Result<std::unique_ptr<FileReader>> open_npy(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_npy(const std::string& path, const ImportOptions& options) {
   SHERD_TRY(file, InputFile::open(path));
   const Limits& limits = options.create.config.limits;
   SHERD_TRY(header,
@@ -311,7 +311,7 @@ Result<std::string> print_descr(const DType& dtype) {
   return unsupported("npy has no type for '" + dtype.name() + "' but pickled objects");
 }
 
-Result<std::unique_ptr<FileWriter>> create_npy(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_npy(const std::string& path, const FileArray& array, WriteMode mode) {
   SHERD_TRY(header, npy_header(array.dtype, array.shape).in_key(path));
   return flat_writer(path, mode, std::move(header), array.dtype.size());
 }

@@ -190,10 +190,11 @@ Result<std::unique_ptr<ImageWriter>> create_pnm(const std::string& path, const I
   return std::make_unique<PnmWriter>(std::move(file), wide && std::endian::native == std::endian::little);
 }
 
-Result<std::unique_ptr<FileReader>> open_pgm_files(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_pgm_files(const std::string& path, const ImportOptions& options) {
   return open_images(path, options, kPgmFiles, open_pnm);
 }
-Result<std::unique_ptr<FileWriter>> create_pgm_files(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_pgm_files(const std::string& path, const FileArray& array,
+                                                          WriteMode mode) {
   SHERD_TRY(planes, as_planes(array).in_key(path));
   return create_images(path, array, mode, create_pnm, planes.image.channels == 3 ? ".ppm" : ".pgm");
 }

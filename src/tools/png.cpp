@@ -119,10 +119,11 @@ class PngFileWriter final : public ImageWriter {
   std::size_t filled_ = 0;
 };
 
-Result<std::unique_ptr<FileReader>> open_png_files(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_png_files(const std::string& path, const ImportOptions& options) {
   return open_images(path, options, kPngFiles, open_png_image);
 }
-Result<std::unique_ptr<FileWriter>> create_png_files(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_png_files(const std::string& path, const FileArray& array,
+                                                          WriteMode mode) {
   return create_images(path, array, mode, create_png, ".png");
 }
 

@@ -8,7 +8,7 @@
 namespace sherd {
 namespace {
 
-Result<std::unique_ptr<FileReader>> open_raw(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_raw(const std::string& path, const ImportOptions& options) {
   if (options.shape.empty() || !options.dtype)
     return invalid_argument("a raw file has no header; give its shape and its dtype").in_key(path);
   if (options.dtype->is_variable())
@@ -28,7 +28,7 @@ Result<std::unique_ptr<FileReader>> open_raw(const std::string& path, const Impo
   return flat_reader(std::move(file), std::move(array), std::move(layout)).in_key(path);
 }
 
-Result<std::unique_ptr<FileWriter>> create_raw(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_raw(const std::string& path, const FileArray& array, WriteMode mode) {
   if (array.dtype.is_variable())
     return unsupported("'" + array.dtype.name() + "' has no fixed size and cannot stand in a raw file").in_key(path);
   return flat_writer(path, mode, {}, array.dtype.size());

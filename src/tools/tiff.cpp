@@ -298,7 +298,7 @@ Result<std::unique_ptr<ImageFile>> open_tiff(const std::string& path, const Limi
 
 }  // namespace
 
-Result<std::unique_ptr<FileReader>> open_tiff_files(const std::string& path, const ImportOptions& options) {
+Result<std::unique_ptr<ArrayFileReader>> open_tiff_files(const std::string& path, const ImportOptions& options) {
   return open_images(path, options, kTiffFiles, open_tiff);
 }
 

@@ -34,6 +34,6 @@ class TiffSession {
   TIFF* tiff_ = nullptr;
 };
 
-Result<std::unique_ptr<FileReader>> open_tiff_files(const std::string& path, const ImportOptions& options);
+Result<std::unique_ptr<ArrayFileReader>> open_tiff_files(const std::string& path, const ImportOptions& options);
 
 }  // namespace sherd

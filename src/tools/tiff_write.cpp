@@ -95,7 +95,7 @@ std::optional<double> resolution(const Json* spacing, const Json* units, std::si
   return 1 / (*step * centimetres);
 }
 
-class TiffWriter final : public FileWriter {
+class TiffWriter final : public ArrayFileWriter {
  public:
   TiffWriter(std::unique_ptr<OutputFile> file, Planes planes)
       : file_(std::move(file)), session_(std::in_place, file_->path()), planes_(std::move(planes)) {}
@@ -194,7 +194,7 @@ Result<void> TiffWriter::finish() {
   return file_->commit();
 }
 
-Result<std::unique_ptr<FileWriter>> create_tiff(const std::string& path, const FileArray& array, WriteMode mode) {
+Result<std::unique_ptr<ArrayFileWriter>> create_tiff(const std::string& path, const FileArray& array, WriteMode mode) {
   if (is_numbered(path))
     return invalid_argument("a TIFF file holds all planes as its pages; give one name, without a number").in_key(path);
   SHERD_TRY(planes, as_planes(array).in_key(path));
@@ -207,7 +207,7 @@ Result<std::unique_ptr<FileWriter>> create_tiff(const std::string& path, const F
     return invalid_argument("a TIFF file cannot be written into a pipe or device").in_key(path);
   auto writer = std::make_unique<TiffWriter>(std::move(file), std::move(planes));
   SHERD_TRY(writer->start(array));
-  return std::unique_ptr<FileWriter>(std::move(writer));
+  return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }
 
 constexpr std::string_view kSuffixes[] = {".tif", ".tiff"};

@@ -3,6 +3,7 @@
 - a room includes only itself, rooms to its left and the public headers;
 - public headers include the standard library and each other, nothing else;
 - no file of code is longer than 500 lines;
+- no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
 - no document refers to a path outside the repository.
 
 It first proves on a small tree that each rule can fail.
@@ -12,12 +13,16 @@ import pathlib
 import re
 import sys
 import tempfile
+from collections import defaultdict
 
 ROOMS = ["base", "codec", "store", "shard", "kv", "array", "format", "precomputed", "tools", "registry"]
 CODE = {".cpp", ".hpp", ".h", ".cc", ".py", ".cmake", ".js", ".mjs"}
 FOLDERS = ["include", "src", "cli", "python", "fuzz", "bench", "tests", "cmake", "script", "docs", "examples", ".ci"]
 GENERATED = {"node_modules", "__pycache__", "data", "corpus", ".pytest_cache", ".hypothesis"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+NAMESPACE = re.compile(r"^(?:inline )?namespace\b ?([\w:]*) ?\{")
+KIND = r"(?:class|struct|union|enum|enum class)"
+TYPE = re.compile(rf"^(?:template <.*> )?{KIND} (?:\w+ )*?(\w+)(?: final)?(?: : [^;]*)?( \{{.*)?$")
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 LONGEST = 500
 
@@ -60,11 +65,25 @@ def include_fault(here, bracket, name):
     return f"{here} may include {', '.join(allowed)} and sherd/"
 
 
+def named_types(lines):
+    """Line and qualified name of each type defined in a namespace with a name, in code as clang-format writes it."""
+    scope = []  # name and line of each namespace
+    for number, line in enumerate(lines, 1):
+        opened, found = NAMESPACE.match(line), TYPE.match(line)
+        if opened:
+            scope.append((opened.group(1), number))
+        elif scope and (line.startswith("}  // namespace") or (line == "}" and number == scope[-1][1] + 2)):
+            scope.pop()  # one with a single declaration in it ends without a comment
+        elif found and scope and all(name for name, _ in scope):
+            yield number, "::".join([*(name for name, _ in scope), found.group(1)])
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
 
 def faults(root):
+    defined = defaultdict(set)
     for path in files(root):
         name = path.relative_to(root)
         try:
@@ -73,6 +92,12 @@ def faults(root):
             continue
         if path.suffix in CODE and len(lines) > LONGEST:
             yield f"{name}: {len(lines)} lines; {LONGEST} is the most: is it still one thing?"
+        if path.suffix in {".cpp", ".hpp", ".cc"}:
+            for number, type_name in named_types(lines):
+                others = defined[type_name] - {name}
+                if others:
+                    yield f"{name}:{number}: {type_name} is also defined in {', '.join(map(str, sorted(others)))}"
+                defined[type_name].add(name)
         here = place(name) if path.suffix in CODE else None
         if here not in (None, "include", "cli", "python", *ROOMS):
             yield f"{name}: {here} is no room; the rooms are {', '.join(ROOMS)}"
@@ -97,9 +122,13 @@ def self_test():
         "include/sherd/g.hpp": '#include "base/buffer.hpp"\n',
         "src/array/h.cpp": "\n" * (LONGEST + 1),
         "docs/i.md": "see ../../elsewhere/design.md\n",
+        "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
     right = {
         "src/registry.cpp": '#include "registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
+        "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
+        "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
+        "src/kv/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
         "tests/base/m_test.cc": '#include "tools/copy.hpp"\n',

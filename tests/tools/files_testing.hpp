@@ -55,14 +55,14 @@ inline void save(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-inline Result<std::unique_ptr<FileReader>> open_file(const std::string& path, const ImportOptions& options = {}) {
+inline Result<std::unique_ptr<ArrayFileReader>> open_file(const std::string& path, const ImportOptions& options = {}) {
   auto format = find_file_format(options.from, path);
   if (!format) return std::move(format).error();
   return (*format)->open(path, options);
 }
 
 /// All elements in file order, read in parts of `part` elements.
-inline Result<std::vector<std::byte>> read_all(FileReader& reader, std::uint64_t part = ~std::uint64_t{0}) {
+inline Result<std::vector<std::byte>> read_all(ArrayFileReader& reader, std::uint64_t part = ~std::uint64_t{0}) {
   const FileArray& array = reader.array();
   const std::uint64_t count = element_count(array.shape).value();
   std::vector<std::byte> bytes(count * array.dtype.size());
@@ -95,7 +95,7 @@ std::vector<T> values_of(const std::vector<std::byte>& bytes) {
 /// The file holds the pattern, whether it is read at once, in odd parts or element by element, and again from the
 /// start.
 template <class T>
-void expect_pattern(FileReader& reader, T factor = T(1)) {
+void expect_pattern(ArrayFileReader& reader, T factor = T(1)) {
   const auto expected = pattern_of<T>(element_count(reader.array().shape).value(), factor);
   for (const std::uint64_t part : {~std::uint64_t{0}, std::uint64_t{11}, std::uint64_t{1}}) {
     auto bytes = read_all(reader, part);

@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Files, NiftiRoundTrip,
                                            std::pair("nifti2_big.nii", "a.nii"), std::pair("rgb.nii", "a.nii"),
                                            std::pair("scaled.nii", "a.nii"), std::pair("one_dimension.nii", "a.nii")));
 
-std::string exported(const Folder& folder, const FileReader& reader, const Json& attributes) {
+std::string exported(const Folder& folder, const ArrayFileReader& reader, const Json& attributes) {
   FileArray array = reader.array();
   array.attributes = attributes;
   auto writer = kNiftiFiles.create(folder / "out.nii", array, WriteMode{}).value();
