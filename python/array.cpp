@@ -249,6 +249,12 @@ void bind_changes(nb::class_<BoundArray>& type) {
              const Json json = json_from(changes);
              call(*self.array.store(), [&] { return self.array.update_attributes(json); });
            })
+      .def("_remove_attribute",
+           [](BoundArray& self, nb::handle given) {
+             const std::string name = text_of(given, "an attribute's name");
+             return call(*self.array.store(),
+                         [&] { return self.array.update_attributes(Json(Json::Object{}), {&name, 1}); }) == 1;
+           })
       .def_prop_ro(
           "attrs", [](nb::handle self) { return nb::module_::import_("sherd._attributes").attr("Attributes")(self); },
           "The user's attributes, a mutable mapping. update() is one atomic write.",

@@ -48,6 +48,11 @@ void bind_group_class(nb::module_& module) {
              const Json json = json_from(changes);
              call(*self.store(), [&] { return self.update_attributes(json); });
            })
+      .def("_remove_attribute",
+           [](Group& self, nb::handle given) {
+             const std::string name = text_of(given, "an attribute's name");
+             return call(*self.store(), [&] { return self.update_attributes(Json(Json::Object{}), {&name, 1}); }) == 1;
+           })
       .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))
       .def("open",
            [](const Group& self, const std::string& path) {

@@ -153,9 +153,11 @@ class SHERD_API Array {
   /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
   /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
-  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
+  /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  Result<void> update_attributes(const Json& changes);
+  /// Removes the attributes that `remove` names and sets the members of `set`, of which null is a value like any other,
+  /// in one atomic write. All others stay as the store has them now. Gives how many of those to remove were there.
+  Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
   /// Inner chunks (or chunks) that are stored. Lists what exists and reads indices; never walks what is absent.
   [[nodiscard]] Result<std::uint64_t> nchunks_initialized() const;

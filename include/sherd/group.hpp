@@ -1,8 +1,10 @@
 // Groups and the hierarchy: open and create nodes, list members, edit attributes, consolidate metadata.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,9 +48,11 @@ class SHERD_API Group {
   [[nodiscard]] Json attributes() const;
   [[nodiscard]] Json metadata() const;
   [[nodiscard]] const Config& config() const noexcept;
-  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
+  /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  Result<void> update_attributes(const Json& changes);
+  /// Removes the attributes that `remove` names and sets the members of `set`, of which null is a value like any other,
+  /// in one atomic write. All others stay as the store has them now. Gives how many of those to remove were there.
+  Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
   /// Names and types of the direct members, sorted by name. What has no document of its own is not a member; one whose
   /// document is broken is listed as `unknown` beside the others.

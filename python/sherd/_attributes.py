@@ -9,8 +9,9 @@ from typing import Any
 class Attributes(MutableMapping[str, Any]):
     """The user's attributes of an array or a group. Values are what JSON can say.
 
-    Every change is one atomic write of the node's document; update() makes many changes in one. Values that are read
-    are copies: to change something inside one, assign it anew.
+    Every change is one atomic write of the node's document, beside what others have changed in it meanwhile; update()
+    makes many changes in one. What is read is as this handle last saw the document: when it was opened, or at its last
+    change. Values are copies: to change something inside one, assign it anew.
     """
 
     def __init__(self, node: Any) -> None:
@@ -32,19 +33,13 @@ class Attributes(MutableMapping[str, Any]):
         self.update({name: value})
 
     def __delitem__(self, name: str) -> None:
-        if name not in self:
+        if not isinstance(name, str) or not self._node._remove_attribute(name):
             raise KeyError(name)
-        self._node._update_attributes({name: None})
 
     def update(self, other: Any = (), /, **more: Any) -> None:
         """Changes many attributes in one atomic write."""
         changes = {**dict(other), **more}
-        if not changes:
-            return
-        # The engine's update takes null for "remove".
-        if any(value is None for value in changes.values()):
-            self._node._set_attributes({**self._node._attributes(), **changes})
-        else:
+        if changes:
             self._node._update_attributes(changes)
 
     def clear(self) -> None:

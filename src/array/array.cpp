@@ -296,11 +296,15 @@ Result<void> Array::set_attributes(const Json& attributes) {
   });
 }
 
-Result<void> Array::update_attributes(const Json& changes) {
-  return state_->edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(merged, merged_attributes(present.attributes, changes));
-    return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, std::move(merged)));
-  });
+Result<std::uint64_t> Array::update_attributes(const Json& set, std::span<const std::string> remove) {
+  std::uint64_t removed = 0;
+  SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
+    SHERD_TRY(updated, updated_attributes(present.attributes, set, remove));
+    removed = updated.removed;
+    return state_->place.format->with_attributes(present.document,
+                                                 keep_tie(present.attributes, std::move(updated.attributes)));
+  }));
+  return removed;
 }
 
 }  // namespace sherd

@@ -59,17 +59,13 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
   return {};
 }
 
-Result<Json> merged_attributes(Json attributes, const Json& changes) {
-  if (!changes.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
-  if (attributes.is_null()) attributes = Json(Json::Object{});
-  for (const auto& [name, value] : changes.members()) {
-    if (value.is_null()) {
-      attributes.erase(name);
-    } else {
-      attributes.set(name, value);
-    }
-  }
-  return attributes;
+Result<UpdatedAttributes> updated_attributes(Json attributes, const Json& set, std::span<const std::string> remove) {
+  if (!set.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
+  UpdatedAttributes updated{std::move(attributes)};
+  if (updated.attributes.is_null()) updated.attributes = Json(Json::Object{});
+  for (const std::string& name : remove) updated.removed += updated.attributes.erase(name) ? 1 : 0;
+  for (const auto& [name, value] : set.members()) updated.attributes.set(name, value);
+  return updated;
 }
 
 Error stored_error(Error error) {

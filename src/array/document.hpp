@@ -1,7 +1,9 @@
 // Changing one metadata document so that nobody else's change is lost, and what that needs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "array/state.hpp"
@@ -29,8 +31,12 @@ Result<Generation> write_document(const NodePlace& place, NodeType type, const J
 /// `unsupported` where readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);
 
-/// `attributes` with the members of `changes` set, or removed where they are null. Both must be objects.
-Result<Json> merged_attributes(Json attributes, const Json& changes);
+struct UpdatedAttributes {
+  Json attributes;
+  std::uint64_t removed = 0;
+};
+/// `attributes` without those that `remove` names and with the members of `set`, which must be an object.
+Result<UpdatedAttributes> updated_attributes(Json attributes, const Json& set, std::span<const std::string> remove);
 
 /// The same error about bytes that were stored: what would be invalid_argument in a request is `corrupt` there.
 Error stored_error(Error error);

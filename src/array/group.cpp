@@ -120,12 +120,14 @@ Result<void> Group::set_attributes(const Json& attributes) {
   return state_->edit([&](const NodeDocument& now) { return format.with_attributes(now.document, attributes); });
 }
 
-Result<void> Group::update_attributes(const Json& changes) {
-  const Format& format = *state_->place.format;
-  return state_->edit([&](const NodeDocument& now) -> Result<Json> {
-    SHERD_TRY(merged, merged_attributes(now.attributes, changes));
-    return format.with_attributes(now.document, merged);
-  });
+Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const std::string> remove) {
+  std::uint64_t removed = 0;
+  SHERD_TRY(state_->edit([&](const NodeDocument& now) -> Result<Json> {
+    SHERD_TRY(updated, updated_attributes(now.attributes, set, remove));
+    removed = updated.removed;
+    return state_->place.format->with_attributes(now.document, updated.attributes);
+  }));
+  return removed;
 }
 
 Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {

@@ -191,6 +191,7 @@ TEST_F(TwoFormats, KeepTheirTieAndTheirShape) {
   Array array = create_array(url(), options).value();
   array.set_attributes(json(R"({"b": 2})")).value();
   array.update_attributes(json(R"({"sherd_layout": null})")).value();
+  array.update_attributes(json("{}"), std::vector<std::string>{"sherd_layout"}).value();
   EXPECT_EQ(open("zarr3").attributes(), json(R"({"b": 2, "sherd_layout": "zarr+neuroglancer"})"));
   EXPECT_THAT(refusal(array.resize({64, 48, 64}), ErrorCode::unsupported), HasSubstr("keeps its shape"));
   const auto frame = noise(48 * 64);

@@ -122,6 +122,26 @@ def test_attributes_are_a_mapping_whose_update_is_one_write(volume, tmp_path):
     assert len(volume.attrs) == 0
 
 
+@pytest.mark.parametrize("kind", ["array", "group"])
+def test_a_change_of_attributes_leaves_those_alone_that_another_handle_has_changed(tmp_path, kind):
+    node = tmp_path / "node"
+    if kind == "array":
+        sherd.create_array(node, shape=4, dtype="uint8")
+    else:
+        sherd.create_group(node)
+    one, other = (sherd.open(node, mode="r+") for _ in range(2))
+    other.attrs.update(x=1, y=2)
+    one.attrs["nothing"] = None
+    assert dict(sherd.open(node).attrs) == {"x": 1, "y": 2, "nothing": None}
+    other.attrs["z"] = 3
+    del one.attrs["z"]  # which this handle has never seen
+    with pytest.raises(KeyError):
+        del other.attrs["z"]  # which it has
+    with pytest.raises(KeyError):
+        del other.attrs[5]
+    assert dict(sherd.open(node).attrs) == {"x": 1, "y": 2, "nothing": None} == other.attrs.asdict()
+
+
 def test_attributes_keep_integers_of_any_size_and_numpy_values(volume):
     volume.attrs.update(big=10**30, array=np.arange(3), real=np.float32(0.5), flag=np.bool_(True))
     assert volume.attrs.asdict() == {"unit": "mm", "big": 10**30, "array": [0, 1, 2], "real": 0.5, "flag": True}
