@@ -1,6 +1,7 @@
 // Knows the order of requests in which the sharding transformer finds and reads values: the shards that the keys lead
 // to are opened, then one index a shard is read, of all shards together and transformer by transformer, then the
-// values. A source shows one version of its object, so index and values of one shard belong together.
+// values; where there are many shards, a group of them after the other. A source shows one version of its object, so
+// index and values of one shard belong together.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -15,7 +16,8 @@ namespace {
 using State = ShardingTransformer::State;
 using Share = ChunkPrefix::Share;
 
-constexpr int kAttempts = 4;  // of a read whose objects are replaced meanwhile
+constexpr int kAttempts = 4;              // of a read whose objects are replaced meanwhile
+constexpr std::size_t kOpenObjects = 64;  // at one time: a process has few descriptors, and other calls open files too
 
 Extent cut(const ByteRange& range, const Extent& value) {
   // -(start + 1) + 1: the lowest number has no negative.
@@ -29,25 +31,39 @@ Extent cut(const ByteRange& range, const Extent& value) {
 // One call of get_partial_values.
 class BatchRead {
  public:
-  explicit BatchRead(const State& state) : state_(state), config_(state.request_config()) {}
+  using Values = std::vector<std::optional<std::string>>;
 
-  Result<std::vector<std::optional<std::string>>> run(std::span<const KeyRange> ranges) {
-    std::vector<std::size_t> targets;
-    for (const KeyRange& range : ranges) targets.push_back(target_of(range.key));
-    SHERD_TRY(open());
-    for (const Level& level : state_.levels) SHERD_TRY(follow(level));
-    return read(ranges, targets);
+  BatchRead(const State& state, std::span<const KeyRange> ranges)
+      : state_(state), config_(state.request_config()), ranges_(ranges), values_(ranges.size()) {}
+
+  Result<Values> run() {
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      const std::size_t target = target_of(ranges_[i].key);
+      objects_[targets_[target].object].reads.push_back({i, target});
+    }
+    for (std::size_t first = 0; first < objects_.size(); first += kOpenObjects) {
+      const auto group = std::span(objects_).subspan(first, std::min(kOpenObjects, objects_.size() - first));
+      SHERD_TRY(read_group(group));
+      for (Object& object : group) object.source.reset();
+    }
+    return std::move(values_);
   }
 
  private:
-  struct Object {
-    std::string key;
-    std::shared_ptr<ByteSource> source = nullptr;
-  };
   struct Target {
     std::size_t object;
     std::optional<Shape> chunk;        // none: the value is the object
     std::optional<Extent> where = {};  // in the object; of the shard that is known to hold it, in the end of itself
+  };
+  struct Read {
+    std::size_t range;
+    std::size_t target;
+  };
+  struct Object {
+    std::string key;
+    std::shared_ptr<ByteSource> source = nullptr;
+    std::vector<std::size_t> targets = {};
+    std::vector<Read> reads = {};
   };
 
   std::size_t target_of(const std::string& key) {
@@ -57,31 +73,45 @@ class BatchRead {
     const std::string stored = chunk ? state_.array.key(state_.shard_of(*chunk)) : key;
     const auto [object, is_new_object] = by_object_.try_emplace(stored, objects_.size());
     if (is_new_object) objects_.push_back({stored});
+    objects_[object->second].targets.push_back(targets_.size());
     targets_.push_back({object->second, std::move(chunk)});
     return known->second;
   }
 
-  Result<void> open() {
-    std::vector<Extent> whole(objects_.size());
-    SHERD_TRY(parallel_for(objects_.size(), config_, [&](std::size_t i) -> Result<void> {
-      SHERD_TRY(source, state_.store().open(objects_[i].key).in_key(objects_[i].key));
-      if (source == nullptr) return {};
-      SHERD_TRY(size, source->size().in_key(objects_[i].key));
-      whole[i] = {0, size};
-      objects_[i].source = std::move(source);
+  Result<void> read_group(std::span<Object> group) {
+    for (int attempt = 1;; ++attempt) {
+      auto done = open(group);
+      for (const Level& level : state_.levels)
+        if (done) done = follow(level, group);
+      if (done) done = read(group);
+      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
+    }
+  }
+
+  Result<void> open(std::span<Object> group) {
+    return parallel_for(group.size(), config_, [&](std::size_t i) -> Result<void> {
+      Object& object = group[i];
+      SHERD_TRY(source, state_.store().open(object.key).in_key(object.key));
+      std::optional<Extent> whole;
+      if (source != nullptr) {
+        SHERD_TRY(size, source->size().in_key(object.key));
+        whole = Extent{0, size};
+      }
+      object.source = std::move(source);
+      for (const std::size_t target : object.targets) targets_[target].where = whole;
       return {};
-    }));
-    for (Target& target : targets_)
-      if (objects_[target.object].source != nullptr) target.where = whole[target.object];
-    return {};
+    });
   }
 
   // From the shards of this level to the slots of the chunks.
-  Result<void> follow(const Level& level) {
-    std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t>, std::vector<Target*>> by_shard;
-    for (Target& target : targets_)
-      if (target.chunk && target.where)
-        by_shard[{target.object, target.where->offset, target.where->length}].push_back(&target);
+  Result<void> follow(const Level& level, std::span<const Object> group) {
+    std::map<std::tuple<const Object*, std::uint64_t, std::uint64_t>, std::vector<Target*>> by_shard;
+    for (const Object& object : group)
+      for (const std::size_t number : object.targets) {
+        Target& target = targets_[number];
+        if (target.chunk && target.where)
+          by_shard[{&object, target.where->offset, target.where->length}].push_back(&target);
+      }
     std::vector<const std::vector<Target*>*> shards;
     shards.reserve(by_shard.size());
     for (const auto& [shard, targets] : by_shard) shards.push_back(&targets);
@@ -110,34 +140,36 @@ class BatchRead {
     return extent;
   }
 
-  Result<std::vector<std::optional<std::string>>> read(std::span<const KeyRange> ranges,
-                                                       std::span<const std::size_t> targets) {
-    std::vector<std::optional<std::string>> values(ranges.size());
-    std::vector<std::vector<RangeRead>> reads(objects_.size());
+  Result<void> read(std::span<const Object> group) {
+    std::vector<std::vector<RangeRead>> reads(group.size());
     try {
-      for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const Target& target = targets_[targets[i]];
-        if (!target.where) continue;
-        const Extent part = cut(ranges[i].range, *target.where);
-        values[i].emplace(part.length, '\0');
-        if (part.length > 0)
-          reads[target.object].push_back({part.offset, std::as_writable_bytes(std::span(*values[i]))});
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        for (const auto& [range, target] : group[i].reads) {
+          std::optional<std::string>& value = values_[range];
+          value.reset();
+          const std::optional<Extent>& where = targets_[target].where;
+          if (!where) continue;
+          const Extent part = cut(ranges_[range].range, *where);
+          value.emplace(part.length, '\0');
+          if (part.length > 0) reads[i].push_back({part.offset, std::as_writable_bytes(std::span(*value))});
+        }
       }
     } catch (const std::exception&) {
       return unavailable("no memory for what is to be read");
     }
-    SHERD_TRY(parallel_for(objects_.size(), config_, [&](std::size_t i) -> Result<void> {
+    return parallel_for(group.size(), config_, [&](std::size_t i) -> Result<void> {
       if (reads[i].empty()) return {};
-      return objects_[i].source->read(reads[i]).in_key(objects_[i].key);
-    }));
-    return values;
+      return group[i].source->read(reads[i]).in_key(group[i].key);
+    });
   }
 
   const State& state_;
   const Config config_;
+  const std::span<const KeyRange> ranges_;
   std::map<std::string, std::size_t, std::less<>> by_key_, by_object_;
   std::vector<Object> objects_;
   std::vector<Target> targets_;
+  Values values_;
 };
 
 // The chunks of these shards that a prefix means.
@@ -205,10 +237,7 @@ std::optional<std::vector<std::string>> chunk_directories(const State& state, co
 
 Result<std::vector<std::optional<std::string>>> ShardingTransformer::get_partial_values(
     std::span<const KeyRange> key_ranges) const {
-  for (int attempt = 1;; ++attempt) {
-    auto values = BatchRead(*state_).run(key_ranges);
-    if (values || values.error().code() != ErrorCode::conflict || attempt == kAttempts) return values;
-  }
+  return BatchRead(*state_, key_ranges).run();
 }
 
 Result<std::optional<std::string>> ShardingTransformer::get(const std::string& key) const {

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <limits>
 
 #include "tests/format/draft2022_transformer_testing.hpp"
+#include "tests/store/temp_dir.hpp"
 
 namespace sherd::draft {
 namespace {
@@ -14,6 +17,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Optional;
 using testing::StartsWith;
+
+/// While this lives the process may open no more than 128 files.
+class FewFiles {
+ public:
+  FewFiles() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{128, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+  ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 // ---- reading
 
@@ -32,6 +51,34 @@ TEST(DraftTransformer, ReadsAllIndicesAndThenAllValues) {
               ElementsAre("get c1/1 0+0", "get c0/0 20+64", "get c1/0 4+64", "get c0/0 17+2", "get c0/0 4+12",
                           "get c0/0 19+1", "get c1/0 0+4"));
   EXPECT_THAT(values, ElementsAre("hi", "klmn", "456789abcdef", std::nullopt, std::nullopt, "j"));
+}
+
+TEST(DraftTransformer, ReadsMoreShardsThanFilesMayBeOpen) {
+  const TempDir folder;
+  constexpr std::uint64_t kShards = 200;
+  const std::string long_one = document("[" + std::to_string(kShards * 8) + ", 5]");
+  World world(long_one);
+  world.store = file_store(folder / "s").value();
+  world.store->set("zarr.json", kEntryPoint).value();
+  world.store->set("meta/root/a.array.json", long_one).value();
+  world.transformer = world.open();
+  std::vector<KeyRange> ranges;
+  for (std::uint64_t i = 0; i < kShards; ++i) {
+    world.put({{"c" + std::to_string(2 * i) + "/0", std::to_string(i)}});
+    ranges.push_back({world.key("c" + std::to_string(2 * i) + "/0")});
+  }
+  for (std::uint64_t i = 0; i < kShards; ++i) ranges.push_back({ranges[i].key, {-1, {}}});
+  std::vector<std::optional<std::string>> values;
+  const auto log = world.requests([&] {
+    const FewFiles few;
+    values = parts(world, ranges);
+  });
+  EXPECT_EQ(log.size(), 3 * kShards);  // of each shard the index and two parts of a chunk
+  ASSERT_EQ(values.size(), 2 * kShards);
+  for (std::uint64_t i = 0; i < kShards; ++i) {
+    EXPECT_EQ(values[i], std::to_string(i));
+    EXPECT_EQ(values[kShards + i], std::to_string(i % 10));
+  }
 }
 
 TEST(DraftTransformer, CutsRangesOffWhereTheChunkEnds) {
