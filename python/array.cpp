@@ -119,6 +119,7 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "The NumPy type of the elements; object for string (str) and bytes. Unsupported for bfloat16 without "
           "ml_dtypes.",
           nb::sig("def dtype(self) -> numpy.dtype[typing.Any]"))
+      .def_prop_ro("_type_name", [](const BoundArray& self) { return self.array.dtype().name(); })
       .def_prop_ro(
           "ndim", [](const BoundArray& self) { return self.array.ndim(); }, "The number of dimensions.")
       .def_prop_ro(

@@ -157,8 +157,7 @@ class Tree:
                 yield indent + branch + name
                 yield from self._below(node, indent + deeper)
             else:
-                dtype = node.metadata["data_type"]
-                yield f"{indent}{branch}{name} {node.shape} {dtype if isinstance(dtype, str) else dtype['name']}"
+                yield f"{indent}{branch}{name} {node.shape} {node._type_name}"
 
     def __str__(self) -> str:
         return "\n".join(self._lines)

@@ -35,6 +35,8 @@ def test_scales_have_the_defaults_of_the_format(tmp_path):
     assert (first["key"], first["chunk_sizes"], first["encoding"]) == ("8_8.5_40", [[64, 64, 64]], "raw")
     assert second["compressed_segmentation_block_size"] == [8, 8, 8] and "sharding" not in first | second
     assert array.shape == (70, 50, 33, 1) and array.dimension_names == ("x", "y", "z", "channel")
+    assert str(sherd.open(tmp_path).tree()).splitlines() == [
+        "/", f"├── {second['key']} (35, 25, 33, 1) uint32", f"└── {first['key']} (70, 50, 33, 1) uint32"]
     assert sherd.open_array(tmp_path, scale=1).shape == (35, 25, 33, 1)
     assert dict(sherd.open(tmp_path).attrs) == {"type": "segmentation", "data_type": "uint32", "num_channels": 1,
                                                 "mesh": "mesh"}
