@@ -1,15 +1,11 @@
 // sherd kv: values by id in Neuroglancer's shards, one at a time: for skeletons, meshes and whatever else a shell moves
 // about. What is done differs little, and all of it takes a place and its sharding.
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/input_pipe.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 #include "sherd/sharded_store.hpp"
@@ -23,23 +19,25 @@ using neuroglancer::ShardedStore;
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 /// All of standard input.
-Result<std::string> read_stdin(std::uint64_t limit) {
+Result<std::string> read_stdin(const Config& config) {
+  const auto input = InputPipe::standard_input(config);
+  const std::uint64_t limit = config.limits.chunk_bytes;
   std::string bytes;
   for (std::size_t size = 0;;) {
     bytes.resize(size + kReadBytes);
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + size, kReadBytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error(std::string("standard input cannot be read: ") + std::strerror(errno));
-    size += static_cast<std::size_t>(got);
-    bytes.resize(size);
+    SHERD_TRY(got, input->read_some(std::as_writable_bytes(std::span(bytes)).subspan(size)).in([] {
+      return "standard input";
+    }));
+    bytes.resize(size += got);
     if (size > limit)
       return unsupported("standard input has more than the limit chunk_bytes (" + std::to_string(limit) + ")");
-    if (got == 0) return bytes;
+    if (got < kReadBytes) return bytes;
   }
 }
 
-Result<std::string> read_input(const std::string& path, std::uint64_t limit) {
-  if (path == "-") return read_stdin(limit);
+Result<std::string> read_input(const std::string& path, const Config& config) {
+  if (path == "-") return read_stdin(config);
+  const std::uint64_t limit = config.limits.chunk_bytes;
   SHERD_TRY(file, InputFile::open(path));
   if (file->size_bound() > limit)
     return std::move(unsupported("has " + std::to_string(file->size_bound()) +
@@ -87,10 +85,10 @@ struct Kv {
     SHERD_TRY(number, id());
     if (action == "get") return get(session, store, number);
     if (action == "put") {
-      SHERD_TRY(value, read_input(input, store.options().config.limits.chunk_bytes));
+      SHERD_TRY(value, read_input(input, store.options().config));
       std::string bytes_before;
       if (preceding) {
-        SHERD_TRY(bytes, read_input(*preceding, store.options().config.limits.chunk_bytes));
+        SHERD_TRY(bytes, read_input(*preceding, store.options().config));
         bytes_before = std::move(bytes);
       }
       return store.put({number, as_bytes(value), as_bytes(bytes_before)});

@@ -1,14 +1,19 @@
 """The command on a terminal, in a pipe that closes, and interrupted."""
 
+import array
+import fcntl
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
+from shardings import sharding
 
 
 @pytest.fixture
@@ -127,6 +132,21 @@ def test_an_interrupted_import_leaves_no_array(sherd, tmp_path, start):
     assert process.wait(60) == 130
     assert json.loads(message)["error"]["code"] == "unavailable"
     assert sherd("info", "a.zarr").code == 3
+
+
+def test_an_interrupt_ends_the_waiting_for_a_value(sherd, start):
+    process = start("kv", "put", "ids", "7", "--sharding", json.dumps(sharding()), stdin=subprocess.PIPE)
+    process.stdin.write(b"half of it")
+    process.stdin.flush()
+    state = pathlib.Path(f"/proc/{process.pid}/stat")
+    waiting = array.array("i", [1])
+    while waiting[0] > 0 or state.read_text().rpartition(")")[2].split()[0] != "S":
+        time.sleep(0.01)
+        fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.stderr.read() == b"sherd: interrupted\n"
+    assert not (sherd.folder / "ids").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--format", "raw"], ["--format", "npy"], ["--json"]])
