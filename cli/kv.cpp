@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
 #include "cli/options.hpp"
+#include "cli/value_file.hpp"
 #include "cli/values.hpp"
 #include "sherd/sharded_store.hpp"
 #include "tools/files.hpp"
@@ -37,12 +38,7 @@ Result<std::string> read_stdin(const Config& config) {
 
 Result<std::string> read_input(const std::string& path, const Config& config) {
   if (path == "-") return read_stdin(config);
-  const std::uint64_t limit = config.limits.chunk_bytes;
-  SHERD_TRY(file, InputFile::open(path));
-  if (file->size_bound() > limit)
-    return std::move(unsupported("has " + std::to_string(file->size_bound()) +
-                                 " bytes, more than the limit chunk_bytes (" + std::to_string(limit) + ")"))
-        .in_key(path);
+  SHERD_TRY(file, open_value_file(path, config.limits));
   std::string bytes(static_cast<std::size_t>(file->size_bound()), '\0');
   SHERD_TRY(file->read_at(0, std::as_writable_bytes(std::span(bytes))));
   return bytes;

@@ -6,9 +6,9 @@
 #include "cli/input_pipe.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
+#include "cli/value_file.hpp"
 #include "cli/values.hpp"
 #include "sherd/sharded_build.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -71,13 +71,13 @@ std::optional<std::uint64_t> id_of(const Json* value) {
   return value->is_string() ? Json::number(value->text()).as_uint() : value->as_uint();
 }
 
-Result<void> read_file(const std::string& path, Buffer& to) {
-  SHERD_TRY(file, InputFile::open(path));
+Result<void> read_file(const std::string& path, const Limits& limits, Buffer& to) {
+  SHERD_TRY(file, open_value_file(path, limits));
   SHERD_TRY(to.resize(file->size_bound()));
   return file->read_at(0, to.span()).in_key(path);
 }
 
-Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
+Result<void> add_file(ShardedBuilder& builder, const std::string& text, const Limits& limits) {
   const auto json = Json::parse(text);
   if (!json) return invalid_argument(json.error().message() + "; " + std::string(kAsWhat));
   const auto id = id_of(json->find("id"));
@@ -89,8 +89,8 @@ Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
   if (before != nullptr && !before->is_string())
     return invalid_argument("'preceding' must name a file; " + std::string(kAsWhat));
   Scratch bytes, preceding;
-  SHERD_TRY(read_file(path->text(), *bytes));
-  if (before != nullptr) SHERD_TRY(read_file(before->text(), *preceding));
+  SHERD_TRY(read_file(path->text(), limits, *bytes));
+  if (before != nullptr) SHERD_TRY(read_file(before->text(), limits, *preceding));
   return builder.add({*id, bytes->span(), before != nullptr ? preceding->span() : std::span<std::byte>()});
 }
 
@@ -110,7 +110,9 @@ struct KvBuild {
       SHERD_TRY(lines, input.next().in([] { return "standard input"; }));
       if (lines.empty()) return builder.finish();
       SHERD_TRY(parallel_for(lines.size(), config, [&](std::size_t i) {
-        return add_file(builder, lines[i].text).in([&] { return "line " + std::to_string(lines[i].number); });
+        return add_file(builder, lines[i].text, config.limits).in([&] {
+          return "line " + std::to_string(lines[i].number);
+        });
       }));
     }
   }

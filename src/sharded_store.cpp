@@ -31,15 +31,10 @@ void add_part(const Json& object, std::vector<ShardedPart>& parts) {
   parts.push_back({std::filesystem::path(key->text()).lexically_normal().generic_string(), *sharding});
 }
 
-bool is_of_meshes(const Json& info) {
-  const Json* type = info.find("@type");
-  return type != nullptr && type->text() == "neuroglancer_multilod_draco";
-}
-
 std::vector<ShardedPart> parts_of(const Json& info) {
   std::vector<ShardedPart> parts;
   if (const Json* sharding = info.find("sharding"); sharding != nullptr && sharding->is_object())
-    parts.push_back({"", *sharding, is_of_meshes(info)});
+    parts.push_back({"", *sharding, has_manifests(info)});
   for (const char* member : {"scales", "relationships", "spatial"}) {
     const Json* list = info.find(member);
     if (list == nullptr || !list->is_array()) continue;
@@ -99,10 +94,8 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
   Json chosen = sharding;
   ShardedStoreOptions completed = options;
   // Whoever writes must not take the fragments of meshes for dead bytes.
-  if (!chosen.is_null() && options.writable && !options.preceding) {
-    const auto parts = read_parts(*store, options.config.limits);
-    if (parts && *parts && !(*parts)->empty() && (*parts)->front().manifests) completed.preceding = fragments_before;
-  }
+  if (!chosen.is_null() && options.writable && !options.preceding)
+    completed.preceding = rule_of_info(*store, options.config.limits);
   if (chosen.is_null()) {
     SHERD_TRY(parts, read_parts(*store, options.config.limits));
     if (!parts) {

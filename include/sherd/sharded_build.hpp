@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,11 @@ struct BuildOptions {
   /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
   /// nearest above it that exists, otherwise the system's.
   std::string temporary = {};
+  /// How many bytes belong before a value, as ShardedStoreOptions::preceding; a value that comes with others is
+  /// refused. Where it is absent and the object `info` at the store's root is that of multi-resolution meshes, create()
+  /// sets it; without it the bytes are stored as they come.
+  std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
+  /// A value larger than limits.chunk_bytes is refused, as reads would refuse it.
   Config config = {};
 };
 
@@ -53,7 +59,8 @@ class SHERD_API ShardedBuilder {
   struct Value {
     std::uint64_t id = 0;
     std::span<const std::byte> bytes;
-    /// Stored as they are, immediately before the value: the fragments of a multi-resolution mesh before its manifest.
+    /// Stored as they are, immediately before the value: the fragments of a multi-resolution mesh before its manifest
+    /// (BuildOptions::preceding).
     std::span<const std::byte> preceding = {};
   };
   /// Encodes a value on the calling thread and keeps it; thread-safe. The bytes are not looked at afterwards.

@@ -43,6 +43,9 @@ def build(
     Values that do not fit into `memory` (8MiB at the least) wait, encoded, in a temporary file without a name, beside the
     shards or in the directory `temporary`. The bytes of the shards depend on sharding and items alone, not on their order.
 
+    A value that could not be read back is refused when it comes: Unsupported where it is larger than the limit
+    `chunk_bytes`, and InvalidArgument where `info` beside the shards is that of multi-resolution meshes and a manifest
+    comes with other than its fragments.
     An id that comes twice is InvalidArgument and a shard that exists Conflict, before anything is written. With
     `overwrite` shards are replaced, each at once; those of which there is no id are left alone. Without it, a build that
     fails leaves nothing.

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "kv/shard_set.hpp"
+#include "kv/value_rules.hpp"
 #include "store/span.hpp"
 
 namespace sherd::neuroglancer {
@@ -63,7 +64,14 @@ Result<ShardedBuilder> ShardedBuilder::Build::start(std::shared_ptr<Store> store
   return ShardedBuilder(std::move(build));
 }
 
+Result<void> ShardedBuilder::Build::check(const Value& value) const {
+  const NewValue parts{value.bytes, value.preceding};
+  SHERD_TRY(check_size(parts, options_.config.limits));
+  return options_.preceding ? check_preceding(parts, options_.preceding) : Result<void>();
+}
+
 Result<void> ShardedBuilder::Build::add(const Value& value) {
+  SHERD_TRY(check(value).in([&] { return "value of id " + std::to_string(value.id); }));
   if (!format_.sharding.gzip_data) return keep(value.id, {value.preceding, value.bytes});
   Scratch encoded;
   SHERD_TRY(format_.data_codecs.encode_bytes(value.bytes, *encoded));

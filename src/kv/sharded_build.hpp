@@ -30,6 +30,8 @@ class ShardedBuilder::Build {
   Build(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options)
       : store_(std::move(store)), format_(std::move(format)), options_(std::move(options)) {}
 
+  /// Refuses what could not be read back.
+  [[nodiscard]] Result<void> check(const Value& value) const;
   Result<void> keep(std::uint64_t id, const ValueArena::Parts& encoded);
   /// Sees to it that `filling_` has room for so many bytes, under the lock, by emptying it where it has not.
   Result<void> make_room(std::uint64_t bytes, std::unique_lock<std::mutex>& hold);

@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "kv/state.hpp"
+#include "kv/value_rules.hpp"
 #include "shard/writer.hpp"
 
 namespace sherd::neuroglancer {
@@ -309,18 +310,9 @@ Result<void> check_writable(const ShardedStore& store) {
 }
 
 Result<void> check_item(const ShardedStoreOptions& options, const Item& item) {
-  const std::uint64_t limit = options.config.limits.chunk_bytes;
-  if (item.value.size() > limit)
-    return unsupported("has " + std::to_string(item.value.size()) + " bytes, more than the limit chunk_bytes (" +
-                       std::to_string(limit) + ")");
-  std::uint64_t expected = 0;
-  if (options.preceding) {
-    SHERD_TRY(bytes, options.preceding(item.value));
-    expected = bytes;
-  }
-  if (item.preceding.size() == expected) return {};
-  return invalid_argument("comes with " + std::to_string(item.preceding.size()) + " bytes before it, and " +
-                          std::to_string(expected) + " belong to it");
+  const NewValue value{item.value, item.preceding};
+  SHERD_TRY(check_size(value, options.config.limits));
+  return check_preceding(value, options.preceding);
 }
 
 /// Sorts the changes and applies them, shard by shard in parallel; the number of ids that were there.

@@ -23,6 +23,18 @@ Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest) {
   return parsed.fragments_size();
 }
 
+bool has_manifests(const Json& info) noexcept {
+  const Json* type = info.find("@type");
+  return type != nullptr && type->is_string() && type->text() == "neuroglancer_multilod_draco";
+}
+
+PrecedingRule rule_of_info(Store& store, const Limits& limits) {
+  const auto text = store.get("info", limits.metadata_bytes);
+  if (!text || !*text) return {};
+  const auto info = Json::parse(**text, limits.json_depth, limits.json_values);
+  return info && has_manifests(*info) ? PrecedingRule(fragments_before) : PrecedingRule();
+}
+
 std::optional<std::uint64_t> parse_id(std::string_view text) noexcept {
   std::uint64_t id = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kv/state.hpp"
+#include "kv/value_rules.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/store.hpp"
 
@@ -15,6 +16,11 @@ namespace sherd::neuroglancer {
 
 /// Bytes that a manifest of a multi-resolution mesh has before it: what ShardedStoreOptions::preceding is for them.
 Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest);
+/// Whether this info document is of multi-resolution meshes.
+[[nodiscard]] bool has_manifests(const Json& info) noexcept;
+/// fragments_before where the object `info` at the root of a store is of such meshes; empty where it is not, or cannot
+/// be read.
+[[nodiscard]] PrecedingRule rule_of_info(Store& store, const Limits& limits);
 
 /// Without the suffix that cloud-volume gives to objects in files that it has compressed.
 [[nodiscard]] std::string_view plain_name(std::string_view object) noexcept;

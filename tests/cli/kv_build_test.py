@@ -74,6 +74,17 @@ def test_what_is_wrong_is_told_with_its_line(sherd, tmp_path):
         assert not (tmp_path / "out").exists()
 
 
+def test_a_value_that_no_get_would_return_is_refused(sherd, tmp_path):
+    files(tmp_path, small=bytes(2**20), large=bytes(2**20 + 1))
+    few = ["--limit", "chunk_bytes=1MiB"]
+    for line in ({"id": 1, "path": "large"}, {"id": 1, "path": "small", "preceding": "large"}):
+        ran = build(sherd, [line], *few)
+        assert ran.code == 5 and "line 1: " in ran.stderr and "chunk_bytes" in ran.stderr
+        assert not (tmp_path / "out").exists()
+    build(sherd, [{"id": 1, "path": "small"}], *few)
+    assert sherd.ok("kv", "get", "out", 1, "--sharding", json.dumps(SHARDING), *few).stdout == bytes(2**20)
+
+
 def test_arguments_that_are_wrong_are_named(sherd):
     assert "--sharding: give" in sherd("kv", "build", "out").stderr
     assert "--memory" in build(sherd, [], "--memory", "much").stderr

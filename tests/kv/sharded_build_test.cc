@@ -286,6 +286,38 @@ TEST(ShardedBuild, NamesWhatIsWrongWithItsParameters) {
   EXPECT_EQ(ShardedBuilder::create("ftp://somewhere", good).error().code(), ErrorCode::unsupported);
 }
 
+TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
+  const Uint64Sharding sharding{.gzip_data = true};
+  BuildOptions options;
+  options.config.limits.chunk_bytes = 1000;
+  const std::string largest(1000, 'x'), larger(1001, 'x');
+  const auto refusal = [&](const ShardedBuilder::Value& value) {
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, options);
+    const Error error = builder.add(value).error();
+    EXPECT_EQ(builder.finish().error().code(), error.code());
+    EXPECT_THAT(objects_of(*store), IsEmpty());
+    EXPECT_THAT(error.text(), HasSubstr("id 7"));
+    return std::pair(error.code(), error.text());
+  };
+  using testing::Pair;
+  EXPECT_THAT(refusal({.id = 7, .bytes = as_bytes(larger)}), Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
+  EXPECT_THAT(refusal({.id = 7, .bytes = {}, .preceding = as_bytes(larger)}),
+              Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
+  options.preceding = [](std::span<const std::byte> value) { return Result<std::uint64_t>(value.size()); };
+  EXPECT_THAT(refusal({.id = 7, .bytes = as_bytes(largest)}),
+              Pair(ErrorCode::invalid_argument, HasSubstr("0 bytes before it, and 1000 belong")));
+  const auto store = memory_store();
+  ShardedBuilder builder = builder_of(store, sharding, options);
+  builder.add({.id = 7, .bytes = as_bytes(largest), .preceding = as_bytes(largest)}).value();
+  builder.finish().value();
+  const auto values = neuroglancer::ShardedStore::open(store, sharding.json(),
+                                                       {.preceding = options.preceding, .config = options.config})
+                          .value();
+  EXPECT_EQ(values.get(7).value(), largest);
+  EXPECT_EQ(values.get_preceding(7).value(), largest);
+}
+
 TEST(ShardedBuild, EndsWithFinish) {
   ShardedBuilder builder = builder_of(memory_store(), {});
   builder.finish().value();

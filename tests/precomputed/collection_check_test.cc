@@ -161,9 +161,13 @@ TEST(CollectionCheck, LooksForTheFragmentsOfManifests) {
   info.sharding = one_shard();
   Collection::create(shards, info).value();
   const std::string manifest = mesh(5000).manifest.print().value();  // without its fragments
-  auto builder = ShardedBuilder::create(shards, one_shard()).value();
+  EXPECT_EQ(ShardedBuilder::create(shards, one_shard()).value().add(9, bytes_of(manifest)).error().code(),
+            ErrorCode::invalid_argument);
+  const auto elsewhere = memory_store();
+  auto builder = ShardedBuilder::create(elsewhere, one_shard()).value();
   builder.add(9, bytes_of(manifest)).value();
   builder.finish().value();
+  shards->set("0.shard", elsewhere->get("0.shard").value().value()).value();
   EXPECT_THAT(checked(shards, false).faults, ElementsAre(fault("fragments_size", "0.shard", 9)));
 }
 

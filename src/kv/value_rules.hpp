@@ -1,0 +1,26 @@
+// What may be stored under an id. What no later call would give back is refused by whoever stores it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::neuroglancer {
+
+/// A value and the bytes before it, neither of them encoded.
+struct NewValue {
+  std::span<const std::byte> bytes, preceding;
+};
+/// `unsupported` where one of the two is larger than limits.chunk_bytes, by which reads refuse it.
+Result<void> check_size(const NewValue& value, const Limits& limits);
+
+/// ShardedStoreOptions::preceding.
+using PrecedingRule = std::function<Result<std::uint64_t>(std::span<const std::byte> value)>;
+/// invalid_argument where other bytes come before the value than it says. Without a rule none belong there.
+Result<void> check_preceding(const NewValue& value, const PrecedingRule& rule);
+
+}  // namespace sherd::neuroglancer
