@@ -148,22 +148,19 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
 
 void ShardWriter::find_gaps(std::vector<Extent>& used, std::uint64_t end) {
   std::sort(used.begin(), used.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+  std::vector<Extent> free;
   std::uint64_t at = 0;
   for (const Extent& extent : used) {
-    if (extent.offset > at) gaps_.push_back({at, extent.offset - at});
+    if (extent.offset > at) free.push_back({at, extent.offset - at});
     at = std::max(at, extent.end());
   }
+  gaps_ = Gaps(std::move(free));
   end_ = std::max(at, end);
 }
 
 std::uint64_t ShardWriter::allocate(std::uint64_t length) {
-  for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-    if (gap->length < length) continue;
-    const std::uint64_t offset = gap->offset;
-    *gap = {offset + length, gap->length - length};
-    if (gap->length == 0) gaps_.erase(gap);
-    return offset;
-  }
+  if (length > 0)
+    if (const auto offset = gaps_.take(length)) return *offset;
   return std::exchange(end_, end_ + length);
 }
 

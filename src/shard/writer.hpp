@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "shard/gaps.hpp"
 #include "shard/layout.hpp"
 #include "sherd/store.hpp"
 
@@ -115,8 +116,8 @@ class ShardWriter {
   bool abandoned_ = false;
   std::size_t next_ = 0;  // the batch whose place comes next
   std::map<std::size_t, EncodedBatch> waiting_;
-  std::vector<Extent> gaps_;  // free space, by offset
-  std::uint64_t end_ = 0;     // free from here on
+  Gaps gaps_;              // free space that changed chunks go into
+  std::uint64_t end_ = 0;  // free from here on
 };
 
 }  // namespace sherd
