@@ -18,6 +18,7 @@ using neuroglancer::BuildReport;
 using neuroglancer::ShardedBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
@@ -300,7 +301,6 @@ TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
     EXPECT_THAT(error.text(), HasSubstr("id 7"));
     return std::pair(error.code(), error.text());
   };
-  using testing::Pair;
   EXPECT_THAT(refusal({.id = 7, .bytes = as_bytes(larger)}), Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
   EXPECT_THAT(refusal({.id = 7, .bytes = {}, .preceding = as_bytes(larger)}),
               Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
