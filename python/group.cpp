@@ -46,6 +46,11 @@ void bind_group_class(nb::module_& module) {
       .def("_update_attributes",
            [](Group& self, nb::handle changes) {
              const Json json = json_from(changes);
+             call(*self.store(), [&] { return self.update_attributes(json, Nulls::keep); });
+           })
+      .def("_remove_attribute",
+           [](Group& self, const std::string& name) {
+             const Json json(Json::Object{{name, nullptr}});
              call(*self.store(), [&] { return self.update_attributes(json); });
            })
       .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))

@@ -296,9 +296,9 @@ Result<void> Array::set_attributes(const Json& attributes) {
   });
 }
 
-Result<void> Array::update_attributes(const Json& changes) {
+Result<void> Array::update_attributes(const Json& changes, Nulls nulls) {
   return state_->edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(merged, merged_attributes(present.attributes, changes));
+    SHERD_TRY(merged, merged_attributes(present.attributes, changes, nulls));
     return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, std::move(merged)));
   });
 }

@@ -197,6 +197,8 @@ TEST_P(EveryStore, ConcurrentAttributeEditsLoseNothing) {
   EXPECT_EQ(open_array(store_, {.path = "a"}).value().attributes().size(), std::size_t{threads * edits});
 }
 
+  group.update_attributes(parsed(R"({"b": null})"), Nulls::keep).value();
+  EXPECT_EQ(group.attributes().dump(), R"({"z":1.10,"b":null})");
 TEST_P(EveryStore, OfConcurrentCreatorsExactlyOneWins) {
   std::atomic<int> made{0}, refused{0};
   std::vector<std::thread> creators;
