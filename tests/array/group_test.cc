@@ -164,13 +164,15 @@ TEST_P(EveryStore, ErasingTakesAllBelowAndNothingBeside) {
 
 TEST_P(EveryStore, AttributesAreReplacedMergedAndKeptInOrder) {
   store_
-      ->set("zarr.json", R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
-                         R"("attributes":{"z":1.10,"a":2}})")
+      ->set("zarr.json",
+            R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5,"s":"\u00b5\/m"},"node_type":"group",)"
+            R"("attributes":{"z":1.10,"a":2}})")
       .value();
   Group group = writable(store_);
   group.update_attributes(parsed(R"({"a": null, "b": {"c": [1.0]}})")).value();
-  const std::string expected = R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
-                               R"("attributes":{"z":1.10,"b":{"c":[1.0]}}})";
+  const std::string expected =
+      R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5,"s":"\u00b5\/m"},"node_type":"group",)"
+      R"("attributes":{"z":1.10,"b":{"c":[1.0]}}})";
   EXPECT_EQ(group.metadata().dump(), expected);
   EXPECT_EQ(parsed(text_at(*store_, "zarr.json")).dump(), expected);
   group.set_attributes(parsed("{}")).value();
