@@ -92,6 +92,7 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   if (occupied && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path")
         .in_key(place.format->probes(place.path).front());
+  if (occupied) SHERD_TRY(refuse_strangers(place));
   return site;
 }
 

@@ -60,6 +60,8 @@ Result<void> make_room(const NodePlace& place, const RoomOptions& options);
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodePlace& place);
+/// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
+Result<void> refuse_strangers(const NodePlace& place);
 /// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
 Result<bool> has_node(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
