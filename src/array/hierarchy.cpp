@@ -215,6 +215,7 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
   const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
   if (options.volume && !two_formats)
     return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
+  SHERD_TRY(check_index_options(options));
   DefaultCodecs defaults = place.format->default_codecs();
   if (two_formats) defaults.chunks = {"gzip:6"};
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
