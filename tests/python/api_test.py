@@ -147,6 +147,8 @@ def test_groups_hold_arrays_and_groups(tmp_path):
     assert [name for name, _ in root.groups()] == ["b"]
     assert [(name, type(node)) for name, node in root.members()] == [("a", sherd.Array), ("b", sherd.Group)]
     assert "b/x" in root and "b/y" not in root and "" not in root and 5 not in root
+    for nobodys in ("..", "a/../b", "a\0", "x" * 300, "\udc80", "zarr.json"):
+        assert nobodys not in root
     array[...] = 5
     assert np.array_equal(root["b/x"][...], [5, 5, 5, 5])
     assert root["b"]["x"].path == "b/x"
