@@ -250,7 +250,12 @@ class TreeCheck {
 
   Result<void> stray(const std::string& key, const std::string& message) {
     Findings findings(key);
-    findings.warning("stray_object", {}, message);
+    const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
+    if (!opened && opened.error().code() == ErrorCode::io) {  // such as a link to where chunks are, or were
+      SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
+    } else {
+      findings.warning("stray_object", {}, message);
+    }
     merge(findings);
     return {};
   }
