@@ -124,7 +124,7 @@ def create_group(
     config: dict[str, Any] | None = None,
 ) -> Group:
     """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
-    overwritten, which erases it and all below it."""
+    overwritten, which erases it and all its members; files that are no part of it are Conflict even then."""
     _arguments.new_name(path, "path")
     _arguments.flag(overwrite, "overwrite")
     return _make_group(store, path, attributes, overwrite, None, config)
@@ -170,7 +170,7 @@ def create_array(
     dimension_names: a str or None a dimension. attributes: a dict.
     volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
-    overwrite: erase what stands there; otherwise that is Conflict.
+    overwrite: erase the node that stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     config: settings of this handle; see sherd.config.
     """
     arguments = dict(locals())
