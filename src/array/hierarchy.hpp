@@ -33,8 +33,8 @@ Result<Node> make_node(NodePlace place, NodeDocument document);
 Result<void> enter(NodePlace& place);
 /// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
 /// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
-/// array, or where other objects stand in a new array's place. Overwriting erases the node and its members first, and is `conflict`
-/// where anything else stands among them.
+/// array, or where other objects stand in a new array's place. Overwriting erases the node and its members first, and
+/// is `conflict` where anything else stands among them.
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 /// The same for a group whose document is made already; other objects in its place are `conflict`, too.
