@@ -310,7 +310,8 @@ class TreeCheck {
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
-    const auto listed = store_.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
+    Store& store = state.scattered ? store_ : *state.place.store;  // of those the shards are looked at
+    const auto listed = store.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
       const std::string_view name = std::string_view(key).substr(state.prefix.size());
       if (key == document || is_ours(name) || is_twins(state, key)) return true;
       auto cell = stored_cell(state, name);
