@@ -53,7 +53,7 @@ struct CreateOptions {
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
   /// `resolution`, `voxel_offset` and `sharding` (docs/format/two-formats.md says what they are where absent).
   std::optional<Json> volume = {};
-  bool overwrite = false;  ///< replace what stands there; otherwise `conflict`
+  bool overwrite = false;  ///< replace the node that stands there; else `conflict`, as is what is no part of it
   Config config = {};
   /// Writes the first elements. The array is then made beside its place and appears there with them, instead of what
   /// was to be overwritten; where this fails, nothing has happened.

@@ -208,6 +208,8 @@ Result<std::vector<std::string>> plane_files(const std::string& destination, std
   std::vector<std::string> files;
   std::error_code failure;
   if (numbered) {
+    if (path.has_parent_path()) std::filesystem::create_directory(path.parent_path(), failure);
+    if (failure) return file_error("cannot make the directory", path.parent_path().string(), failure.value());
     for (std::uint64_t i = 0; i < count; ++i) files.push_back((path.parent_path() / numbered->name(i)).string());
     return files;
   }
