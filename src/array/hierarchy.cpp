@@ -75,7 +75,7 @@ Result<bool> has_contents(const NodePlace& place) {
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
-  bool strays = false;  ///< objects, but no node: those of one that was being put there or erased
+  bool strays = false;  ///< objects, but no node, that may go
 };
 
 Result<Site> survey(const NodePlace& place, bool overwrite) {
@@ -94,14 +94,14 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   return site;
 }
 
-Result<Site> survey_room(const NodePlace& place, bool overwrite) {
-  SHERD_TRY(site, survey(place, overwrite));
+Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
+  SHERD_TRY(site, survey(place, options.overwrite));
   if (site.occupied) return site;
   SHERD_TRY(strays, has_contents(place));
   if (!strays) return site;
   SHERD_TRY(moving, is_moving(place));
-  site.strays = moving;
-  if (!moving)
+  site.strays = true;
+  if (!moving && !options.strays)
     return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
         .in_key(place.format->probes(place.path).front());
   return site;
@@ -215,7 +215,7 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
 
 Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite) {
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
-  SHERD_TRY(site, survey_room(place, overwrite));
+  SHERD_TRY(site, survey_room(place, {.overwrite = overwrite}));
   SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
 }
@@ -262,7 +262,7 @@ Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
     if (!made || !made->array) return conflict("somebody else has made something else here meanwhile");
     return make_array(std::move(place), *std::move(made));
   }
-  SHERD_TRY(site, survey_room(place, options.overwrite));
+  SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
   SHERD_TRY(check_links(place, node));
   SHERD_TRY(generation, write_node(place, site, node));
   node.generation = std::move(generation);
@@ -294,13 +294,13 @@ Result<bool> is_moving(const NodePlace& place) {
 
 bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }
 
-Result<void> check_room(const NodePlace& place, bool overwrite) {
-  SHERD_TRY(survey_room(place, overwrite));
+Result<void> check_room(const NodePlace& place, RoomOptions options) {
+  SHERD_TRY(survey_room(place, options));
   return {};
 }
 
-Result<bool> prepare_room(const NodePlace& place, bool overwrite) {
-  SHERD_TRY(site, survey_room(place, overwrite));
+Result<bool> prepare_room(const NodePlace& place, RoomOptions options) {
+  SHERD_TRY(site, survey_room(place, options));
   SHERD_TRY(make_parents(place, site));
   return site.occupied || site.strays;
 }

@@ -42,10 +42,15 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
 /// The document of a new array at `place`, made and checked and not written.
 Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options);
 
+/// What may go to make room for a node.
+struct RoomOptions {
+  bool overwrite = false;  ///< a node, with all below it
+  bool strays = false;     ///< objects that belong to no node; the caller knows whose they are
+};
 /// Finds out, as create_array_at() does before it writes anything, whether a node can come to `place`.
-Result<void> check_room(const NodePlace& place, bool overwrite);
+Result<void> check_room(const NodePlace& place, RoomOptions options);
 /// The same, and makes the groups on the way there; whether anything stands there that clear_room() is to erase.
-Result<bool> prepare_room(const NodePlace& place, bool overwrite);
+Result<bool> prepare_room(const NodePlace& place, RoomOptions options);
 /// Erases what stands at `place`, its documents first. Before it stands the note of note_moving().
 Result<void> clear_room(const NodePlace& place);
 

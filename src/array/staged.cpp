@@ -9,7 +9,6 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -28,18 +27,18 @@ Result<void> try_place(const NodePlace& place) {
 
 }  // namespace
 
-Result<StagedNode> StagedNode::begin(NodePlace destination, bool overwrite, bool resume) {
+Result<StagedNode> StagedNode::begin(NodePlace destination, RoomOptions room, bool resume) {
   SHERD_TRY(require_writable(destination));
   StagedNode staged;
   const std::string name = staging_name(destination.path);
   staged.prefix_ = name + "/";
-  staged.overwrite_ = overwrite;
+  staged.room_ = room;
   Store& store = *destination.store;
   SHERD_TRY(lock, store.lock(name));
   staged.lock_ = std::move(lock);
   SHERD_TRY(moving, is_moving(destination));
   staged.partly_moved_ = moving;
-  SHERD_TRY(check_room(destination, overwrite));
+  SHERD_TRY(check_room(destination, room));
   staged.place_ = destination;
   staged.place_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
   staged.place_.format = destination.format->entered();
@@ -56,7 +55,7 @@ Result<void> StagedNode::abandon() const {
 Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   Store& store = *destination_.store;
   SHERD_TRY(enter(destination_));
-  SHERD_TRY(occupied, prepare_room(destination_, overwrite_));
+  SHERD_TRY(occupied, prepare_room(destination_, room_));
   SHERD_TRY(try_place(destination_));
   SHERD_TRY(note_moving(destination_));
   committing_ = true;
@@ -75,7 +74,7 @@ Result<void> StagedNode::put_in_place(bool occupied) const {
 Result<void> create_with(const NodePlace& destination, const NodeDocument& node, bool overwrite,
                          const std::function<Result<void>(const Array&)>& contents) {
   const std::string& url = destination.store->url();
-  SHERD_TRY(staged, in_store(StagedNode::begin(destination, overwrite), url));
+  SHERD_TRY(staged, in_store(StagedNode::begin(destination, {.overwrite = overwrite}), url));
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(in_store(check_links(staged.place(), node), url));
     SHERD_TRY(in_store(write_twin(staged.place(), node), url));

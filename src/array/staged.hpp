@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "array/hierarchy.hpp"
 #include "array/state.hpp"
 
 namespace sherd {
@@ -15,7 +16,7 @@ class StagedNode {
  public:
   /// Begins a node at `destination` (writable, its format given); waits while another is made there. `conflict` as
   /// create_array_at(). What a killed maker left stays where `resume` is set, and goes otherwise.
-  static Result<StagedNode> begin(NodePlace destination, bool overwrite, bool resume = false);
+  static Result<StagedNode> begin(NodePlace destination, RoomOptions room, bool resume = false);
 
   /// Where to make the node and all below it: documents by write_document(), in a store of its own.
   [[nodiscard]] const NodePlace& place() const noexcept { return place_; }
@@ -36,7 +37,7 @@ class StagedNode {
   NodePlace destination_;
   NodePlace place_;
   std::string prefix_;  ///< of all that is there until the node is in its place
-  bool overwrite_ = false;
+  RoomOptions room_;
   bool partly_moved_ = false;  ///< a killed maker may have put a part of a node into its place
   bool committing_ = false;    ///< what stood there is going, or gone
   std::unique_ptr<StoreLock> lock_;
