@@ -1,31 +1,26 @@
 // What no reader or writer of these files can be much faster than: the same bytes read with pread and decoded once, or
 // gathered, encoded once and written, by all cores, into memory on huge pages. Nothing else happens: the places of all
 // inner chunks are known beforehand, what is decoded stands as it comes, parts of chunks are not copied out.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstring>
 #include <map>
-#include <memory>
-#include <stdexcept>
-#include <system_error>
-#include <thread>
 
-#include "worker.hpp"
+#include "floor.hpp"
 
 namespace {
 
 using bench::Call;
+using bench::File;
+using bench::gather;
 using bench::Keep;
 using bench::Key;
 using bench::Layout;
+using bench::on_all_cores;
 using bench::Pages;
+using bench::pieces;
 using bench::Prepare;
+using bench::scratch;
 using bench::Task;
 using bench::Triple;
 
@@ -34,50 +29,6 @@ constexpr std::size_t kPart = std::size_t{1} << 20;  // of what is read or writt
 std::size_t checked(std::size_t result) {
   if (ZSTD_isError(result) != 0) throw std::runtime_error(ZSTD_getErrorName(result));
   return result;
-}
-
-class File {
- public:
-  File(const std::filesystem::path& path, int flags) : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path.string());
-  }
-  ~File() { close(descriptor_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void read(std::span<std::byte> to, std::uint64_t offset) const {
-    if (pread(descriptor_, to.data(), to.size(), static_cast<off_t>(offset)) != static_cast<ssize_t>(to.size()))
-      throw std::runtime_error("a short read");
-  }
-  void write(std::span<const std::byte> from, std::uint64_t offset) const {
-    if (pwrite(descriptor_, from.data(), from.size(), static_cast<off_t>(offset)) != static_cast<ssize_t>(from.size()))
-      throw std::runtime_error("a short write");
-  }
-  void sync() const { fsync(descriptor_); }
-  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(lseek(descriptor_, 0, SEEK_END)); }
-
- private:
-  int descriptor_;
-};
-
-// Runs work(0) … work(count - 1) on all cores.
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min<std::size_t>(count, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back(run);
-  run();
-}
-
-// Memory of this thread that stays warm.
-template <int Which>
-std::span<std::byte> scratch(std::size_t size) {
-  thread_local std::vector<std::byte> memory;
-  if (memory.size() < size) memory.resize(size);
-  return {memory.data(), size};
 }
 
 void decode(std::span<const std::byte> from, std::span<std::byte> to) {
@@ -90,14 +41,6 @@ std::span<const std::byte> encode(std::span<const std::byte> from) {
   thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
   const auto to = scratch<2>(ZSTD_compressBound(from.size()));
   return to.first(checked(ZSTD_compressCCtx(context.get(), to.data(), to.size(), from.data(), from.size(), 3)));
-}
-
-// Copies a box out of a cube of `size`.
-void gather(const std::byte* from, std::uint64_t size, const Key& box, std::byte* to) {
-  const std::size_t row = box.shape[2] * 2;
-  for (std::uint64_t z = 0; z < box.shape[0]; ++z)
-    for (std::uint64_t y = 0; y < box.shape[1]; ++y, to += row)
-      std::memcpy(to, from + (((box.origin[0] + z) * size + box.origin[1] + y) * size + box.origin[2]) * 2, row);
 }
 
 std::filesystem::path object(const std::filesystem::path& array, const Triple& cell) {
@@ -212,15 +155,6 @@ class Target {
   std::vector<std::atomic<std::uint64_t>> ends_;
 };
 
-std::vector<Key> pieces(const Key& box, std::uint64_t length) {
-  std::vector<Key> keys;
-  for (std::uint64_t z = 0; z < box.shape[0]; z += length)
-    for (std::uint64_t y = 0; y < box.shape[1]; y += length)
-      for (std::uint64_t x = 0; x < box.shape[2]; x += length)
-        keys.push_back({{box.origin[0] + z, box.origin[1] + y, box.origin[2] + x}, {length, length, length}});
-  return keys;
-}
-
 Prepare writing(const Task& task) {
   const auto elements = std::make_shared<const std::vector<std::uint16_t>>(task.elements());
   const Layout layout = task.target_layout();
@@ -237,7 +171,7 @@ Prepare writing(const Task& task) {
       } else {
         on_all_cores(keys.size(), [&](std::size_t i) {
           const auto chunk = scratch<1>(keys[i].elements() * 2);
-          gather(bytes.data(), task.size, keys[i], chunk.data());
+          gather(bytes.data(), task.size, keys[i], 2, chunk.data());
           target.append(keys[i].origin, encode(chunk));
         });
       }
@@ -287,7 +221,7 @@ Prepare copying(const Task& task) {
         decode(encoded, decoded);
         for (const Key& piece : pieces({{0, 0, 0}, keys[i].shape}, to.chunks)) {
           const auto chunk = scratch<1>(piece.elements() * 2);
-          gather(decoded.data(), from.chunks, piece, chunk.data());
+          gather(decoded.data(), from.chunks, piece, 2, chunk.data());
           target.append({origin[0] + piece.origin[0], origin[1] + piece.origin[1], origin[2] + piece.origin[2]},
                         encode(chunk));
         }
@@ -298,6 +232,7 @@ Prepare copying(const Task& task) {
 }
 
 Prepare program(const Task& task) {
+  if (task.is_volume()) return bench::volume_floor(task);
   if (task.cell == "update") return updating(task);
   if (task.cell == "reshard") return copying(task);
   return task.cell.starts_with("write-") ? writing(task) : reading(task);

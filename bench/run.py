@@ -23,6 +23,7 @@ from peers import zarrs_tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKER = str(ROOT / "bench" / "worker.py")
+FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Peer:
     def runs(self, cell):
         if cell.name.endswith("code-labels") and self.name == "tensorstore":
             return False  # its codec cannot be called alone
+        if self.title == "floor" and cell.is_volume:
+            return cell.name in FLOORS_OF_VOLUMES and (self.reads or cell.writes)
         if not (self.volumes if cell.is_volume else self.arrays):
             return False
         if self.start is None:

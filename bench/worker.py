@@ -60,9 +60,10 @@ def reading_volume(peer, cell, place):
 def building(peer, cell, place):
     elements = volume_elements(cell, place)
     volume = cells.VOLUMES[cell.layout]
+    settings = {} if cell.gzip_level is None else {"gzip_level": cell.gzip_level}
 
     def call(_):
-        peer.write_volume(peer.create_volume(place.target(cell), place.size, volume), elements)
+        peer.write_volume(peer.create_volume(place.target(cell), place.size, volume, **settings), elements)
 
     return lambda _: call
 

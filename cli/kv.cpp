@@ -51,7 +51,7 @@ Result<std::string> read_input(const std::string& path, std::uint64_t limit) {
 }
 
 struct Kv {
-  std::string action, url, id_text, input = "-", output = "-";
+  std::string action, url, id_text, input = "-", output = "-", gzip_level = kDefaultGzipLevel;
   std::optional<std::string> sharding, preceding;
   bool long_form = false, before = false;
 
@@ -73,8 +73,9 @@ struct Kv {
       SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
       json = std::move(given);
     }
-    const neuroglancer::ShardedStoreOptions options{.writable = writes(),
-                                                    .config = writes() ? session.guarded("kv") : session.config()};
+    neuroglancer::ShardedStoreOptions options{.writable = writes(),
+                                              .config = writes() ? session.guarded("kv") : session.config()};
+    options.config.gzip_level = gzip_level_of(gzip_level);
     SHERD_TRY(store, at(url, ShardedStore::open(url, json, options)));
     SHERD_TRY(at(store.url(), apply(session, store)));
     return 0;
@@ -168,6 +169,7 @@ Run add_kv_put(Arguments& arguments) {
   arguments.text("-i,--input", "FILE|-", kv->input, "The value; - is stdin, the default");
   arguments.text("--preceding", "FILE", kv->preceding,
                  "Of meshes: the fragments that belong before the manifest; as many bytes as it says");
+  add_gzip_level(arguments, kv->gzip_level);
   arguments.examples({{"sherd kv put brain/skeletons 17 -i 17.bin", "store it, or replace it in its shard"}});
   return [kv](Session& session) { return kv->run(session); };
 }

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
+#include "cli/options.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "cli/values.hpp"
@@ -95,7 +96,7 @@ Result<void> add_file(ShardedBuilder& builder, const std::string& text) {
 }
 
 struct KvBuild {
-  std::string url, sharding, memory = "128MiB", temporary;
+  std::string url, sharding, memory = "128MiB", temporary, gzip_level = kDefaultGzipLevel;
   bool overwrite = false;
 
   Result<BuildReport> build(const Config& config) const {
@@ -104,6 +105,7 @@ struct KvBuild {
     BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
     SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
     options.config.memory_budget = bytes;
+    options.config.gzip_level = gzip_level_of(gzip_level);
     SHERD_TRY(builder, ShardedBuilder::create(url, parameters, std::move(options)));
     Lines input(config);
     for (;;) {
@@ -138,6 +140,7 @@ Run add_kv_build(Arguments& arguments) {
       "Memory that the build may use, 8MiB or more and a file for each thread; 128MiB where absent. What does "
       "not fit waits in a temporary file");
   arguments.text("--temporary", "DIR", build->temporary, "Where the temporary file is; beside the shards where absent");
+  add_gzip_level(arguments, build->gzip_level);
   arguments.flag("--overwrite", build->overwrite, "Replace shards that exist");
   arguments.examples(
       {{"sherd kv build skeletons --sharding @sharding.json < list.ndjson",

@@ -17,9 +17,14 @@ void add_everywhere(Arguments& arguments, Everywhere& options);
 /// --scale, for what opens an array.
 void add_scale(Arguments& arguments, std::uint64_t& scale);
 
+/// --gzip-level, a digit.
+inline constexpr const char* kDefaultGzipLevel = "6";
+void add_gzip_level(Arguments& arguments, std::string& level);
+[[nodiscard]] int gzip_level_of(const std::string& level);
+
 /// How chunks and shards are written, whatever the array is.
 struct WritingOptions {
-  std::string chunk_order = "morton", layout = "plain";
+  std::string chunk_order = "morton", layout = "plain", gzip_level = kDefaultGzipLevel;
   std::optional<std::string> max_unused;
   bool write_empty_chunks = false, no_durable = false;
 

@@ -10,7 +10,8 @@ namespace sherd::neuroglancer {
 Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, const Json& sharding,
                                               BuildOptions options) {
   SHERD_TRY(parameters, Uint64Sharding::parse(sharding).in_member("sharding"));
-  SHERD_TRY(format, Uint64Format::build(parameters, precomputed_codecs(), options.config.limits));
+  SHERD_TRY(format,
+            Uint64Format::build(parameters, precomputed_codecs(), options.config.limits, options.config.gzip_level));
   if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
   return Build::start(std::move(store), std::move(format), std::move(options));
 }

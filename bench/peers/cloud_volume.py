@@ -20,7 +20,7 @@ class Peer:
     def read(self, volume, key):
         return volume[key]
 
-    def create_volume(self, path, size, volume):
+    def create_volume(self, path, size, volume, **_):
         scale = volume.scale(size)
         info = CloudVolume.create_new_info(
             num_channels=1,

@@ -35,10 +35,10 @@ class Peer:
     def open_volume(self, path):
         return sherd.open_array(path, scale=0, config=self.config | {"order": "F"})
 
-    def create_volume(self, path, size, volume):
+    def create_volume(self, path, size, volume, **settings):
         scale = volume.scale(size) | {"chunk_sizes": [[size // 8] * 3]}
         kind = {"type": volume.type, "dtype": volume.dtype}
-        return sherd.neuroglancer.create_precomputed(path, **kind, scales=[scale], config=self.config)
+        return sherd.neuroglancer.create_precomputed(path, **kind, scales=[scale], config=self.config | settings)
 
     def write_volume(self, array, elements):
         array[...] = elements

@@ -19,7 +19,7 @@ class Peer:
         spec = {"driver": "neuroglancer_precomputed", "kvstore": {"driver": "file", "path": f"{path}/"}} | options.pop("spec", {})
         return FortranOrder(tensorstore.open(spec, context=self.context, **options).result())
 
-    def create_volume(self, path, size, volume):
+    def create_volume(self, path, size, volume, **_):
         multiscale = {"type": volume.type, "data_type": volume.dtype, "num_channels": 1}
         scale = volume.scale(size) | {"chunk_size": [size // 8] * 3}
         return self.open_volume(path, create=True, spec={"multiscale_metadata": multiscale, "scale_metadata": scale})

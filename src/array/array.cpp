@@ -43,6 +43,12 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
   return layout.check_shape(largest, limits);
 }
 
+// A volume's info does not say how hard gzip tries.
+void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
+  for (CodecSpec& codec : codecs)
+    if (codec.name == "gzip") codec.configuration = Json(Json::Object{{"level", level}});
+}
+
 // Puts a store of ids before the place's own.
 Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const ArraySpec& spec,
                                                          const ChunkLayout& layout) {
@@ -160,8 +166,9 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 }
 
 Result<Array> make_array(NodePlace place, NodeDocument document) {
-  const ArraySpec& spec = *document.array;
+  ArraySpec& spec = *document.array;
   const std::string key = place.format->document_key(place.path, NodeType::array);
+  if (spec.ids) set_gzip_level(spec.codecs, place.config.gzip_level);
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
   const CodecTable table = place.codecs();
   const Limits& limits = place.config.limits;

@@ -362,15 +362,16 @@ struct Decoded {
   }
 };
 
-std::string decoded_name(const ByteSource& source, Extent where) {
-  return source.name() + "#" + std::to_string(where.offset) + "+" + std::to_string(where.length);
+// With the shape: entries of a damaged shard may give chunks of several shapes the same bytes.
+std::string decoded_name(const ByteSource& source, Extent where, const Shape& shape) {
+  return source.name() + "#" + std::to_string(where.offset) + "+" + std::to_string(where.length) + to_string(shape);
 }
 
 }  // namespace
 
 Result<bool> ChunkReader::from_cache(ByteSource& source, Extent where, const Piece& piece) const {
   SHERD_TRY(generation, source.generation());
-  auto kept = cache_.get<Decoded>(decoded_name(source, where), generation);
+  auto kept = cache_.get<Decoded>(decoded_name(source, where, piece.shape), generation);
   if (!kept) return false;
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
   copy_out(piece.layout.dtype.size(), kept->elements.data(), strides, piece.part, piece.target);
@@ -389,7 +390,7 @@ Result<void> ChunkReader::decode_kept(ByteSource& source, Extent where, std::spa
   SHERD_TRY(taken().with_arena(decoded->arena).from_memory(bytes, whole));
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
   copy_out(piece.layout.dtype.size(), decoded->elements.data(), strides, piece.part, piece.target);
-  cache_.put(decoded_name(source, where), generation, decoded, decoded->bytes(piece.layout.dtype));
+  cache_.put(decoded_name(source, where, piece.shape), generation, decoded, decoded->bytes(piece.layout.dtype));
   if (arena_ != nullptr) arena_->keep(std::move(decoded));
   return {};
 }

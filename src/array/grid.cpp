@@ -60,6 +60,13 @@ std::uint64_t AxisGrid::begin(std::uint64_t cell) const noexcept {
   return run.begin + (cell - run.first_cell) * run.length;
 }
 
+bool AxisGrid::has(std::uint64_t cell) const noexcept {
+  const Run run = regular() ? Run{0, 0, length_, 0} : run_of_cell(cell);
+  const auto from = checked_mul(cell - run.first_cell, run.length);
+  const auto begin = from ? checked_add(run.begin, *from) : std::nullopt;
+  return begin && checked_add(*begin, run.length);
+}
+
 std::uint64_t AxisGrid::length(std::uint64_t cell) const noexcept {
   return regular() ? std::min(length_, end_ - cell * length_) : run_of_cell(cell).length;
 }
@@ -162,7 +169,7 @@ std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
     if (end == std::string_view::npos || end == 0 || (end > 1 && key.front() == '0')) return std::nullopt;
     std::uint64_t number = 0;
     const auto [stop, error] = std::from_chars(key.data(), key.data() + end, number);
-    if (error != std::errc() || stop != key.data() + end) return std::nullopt;
+    if (error != std::errc() || stop != key.data() + end || !axes_[d].has(number)) return std::nullopt;
     cell.push_back(number);
     key.remove_prefix(std::min(end + 1, key.size()));
   }
@@ -233,7 +240,7 @@ std::optional<Shape> ChunkGrid::parse_range_key(std::string_view key) const {
     std::int64_t begin = 0;
     const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), begin);
     if (error != std::errc() || begin < keys_.offsets[j]) return std::nullopt;
-    cell[d] = axes_[d].cell_of(static_cast<std::uint64_t>(begin - keys_.offsets[j]));
+    cell[d] = axes_[d].cell_of(static_cast<std::uint64_t>(begin) - static_cast<std::uint64_t>(keys_.offsets[j]));
     if (axes_[d].begin(cell[d]) >= axes_[d].end()) return std::nullopt;
     rest.remove_prefix(std::min(rest.size(), rest.find('_')));
     if (!rest.empty()) rest.remove_prefix(1);

@@ -23,6 +23,8 @@ class AxisGrid {
 
   [[nodiscard]] std::uint64_t cell_of(std::uint64_t coordinate) const noexcept;
   [[nodiscard]] std::uint64_t begin(std::uint64_t cell) const noexcept;
+  /// Whether begin() of a cell, and its end, are coordinates at all.
+  [[nodiscard]] bool has(std::uint64_t cell) const noexcept;
   /// The declared length of a cell, also where the array ends inside it.
   [[nodiscard]] std::uint64_t length(std::uint64_t cell) const noexcept;
   /// Of the first cell, as if it were not clipped.

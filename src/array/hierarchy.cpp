@@ -178,6 +178,8 @@ NodePlace at_path(const NodePlace& place, std::string path) {
 
 Result<Node> make_node(NodePlace place, NodeDocument document) {
   if (document.type == NodeType::group) return Node(make_group(std::move(place), std::move(document)));
+  if (const int level = place.config.gzip_level; level < 0 || level > 9)
+    return std::move(invalid_argument("must be from 0 to 9, not " + std::to_string(level))).in_member("gzip_level");
   const std::string key = place.format->document_key(place.path, NodeType::array);
   auto array = make_array(std::move(place), std::move(document));
   if (!array) return stored_error(std::move(array).error()).in_key(key);
@@ -225,7 +227,7 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
   if (options.volume && !two_formats)
     return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
   DefaultCodecs defaults = place.format->default_codecs();
-  if (two_formats) defaults.chunks = {"gzip:6"};
+  if (two_formats) defaults.chunks = {"gzip:" + std::to_string(options.config.gzip_level)};
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));

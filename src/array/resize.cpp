@@ -72,20 +72,21 @@ Result<void> erase_beyond(const Array::State& state, const Shape& old_shape, con
 }
 
 // Innermost chunks that are stored in a shard and the shards inside it.
-Result<std::uint64_t> count_slots(const ShardPlace& shard, const Limits& limits, Cache& cache) {
-  SHERD_TRY(index, read_index(shard, limits, cache));
+Result<std::uint64_t> count_slots(const ShardPlace& shard, const Config& config, Cache& cache) {
+  SHERD_TRY(index, read_index(shard, config.limits, cache));
   const ChunkLayout& inner = *shard.layout.inner;
   if (!inner.shard || inner.opaque_shard()) return index->count();
   const Shape grid = inner.shard->grid(inner.chain.stored_shape(shard.layout.inner_shape));
-  std::uint64_t count = 0;
-  for (std::uint64_t slot = 0; slot < index->slots(); ++slot) {
+  std::atomic<std::uint64_t> count{0};
+  SHERD_TRY(parallel_for(index->slots(), config, [&](std::size_t slot) -> Result<void> {
     SHERD_TRY(extent, index->extent(slot));
-    if (!extent) continue;
+    if (!extent) return {};
     const ShardPlace nested{shard.source, {shard.where.offset + extent->offset, extent->length}, *inner.shard, grid};
-    SHERD_TRY(chunks, count_slots(nested, limits, cache).in_slot(slot));
+    SHERD_TRY(chunks, count_slots(nested, config, cache).in_slot(slot));
     count += chunks;
-  }
-  return count;
+    return {};
+  }));
+  return count.load();
 }
 
 Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell, const std::string& key) {
@@ -95,7 +96,7 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   SHERD_TRY(size, source->size());
   const ShardLayout& shard = *state.layout.shard;
   const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
-  return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config().limits, state.cache);
+  return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
 
 }  // namespace
@@ -176,8 +177,10 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
   const State& state = *state_;
   SHERD_TRY(state.check_access());
   std::vector<std::pair<Shape, std::string>> stored;
+  const Shape shape = state.shape();
   SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
-    stored.emplace_back(cell, key);
+    const Shape valid = state.valid_shape(cell, shape);
+    if (std::find(valid.begin(), valid.end(), 0) == valid.end()) stored.emplace_back(cell, key);
     return {};
   }));
   std::atomic<std::uint64_t> count{0};

@@ -9,7 +9,7 @@ Result<std::shared_ptr<ShardedStore::State>> ShardedStore::State::make(std::shar
                                                                        const ShardedStoreOptions& options) {
   if (options.writable && store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   SHERD_TRY(parsed, Uint64Sharding::parse(sharding).in_member("sharding"));
-  SHERD_TRY(format, Uint64Format::build(parsed, table, options.config.limits));
+  SHERD_TRY(format, Uint64Format::build(parsed, table, options.config.limits, options.config.gzip_level));
   if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
   return std::make_shared<State>(std::move(store), std::move(format), options);
 }

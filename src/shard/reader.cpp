@@ -20,9 +20,11 @@ Result<Extent> slots_extent(const ShardPlace& shard, const Limits& limits) {
   return Extent{index.location == IndexLocation::start ? shard.where.offset : shard.where.end() - size, size};
 }
 
-// With its length: a nested shard may begin where the one around it begins.
+// With all that tells shards of one object apart: an entry of a damaged one may name the shard around it as what is
+// inside.
 std::string cached_name(const ShardPlace& shard) {
-  return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length);
+  return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length) +
+         to_string(shard.grid);
 }
 
 constexpr std::uint64_t kPageEntries = 4096;                        // of the array at the beginning of a shard

@@ -108,11 +108,12 @@ Json Uint64Sharding::json() const {
                       {"data_encoding", gzip_data ? "gzip" : "raw"}};
 }
 
-Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits) {
+Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
+                                         int gzip_level) {
   const auto chain = [&](bool gzip) {
     std::vector<CodecSpec> specs(1);
     specs[0].name = "bytes";
-    if (gzip) specs.emplace_back().name = "gzip";
+    if (gzip) specs.push_back({"gzip", Json::Object{{"level", gzip_level}}});
     return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
   };
   SHERD_TRY(index_codecs, chain(sharding.gzip_index));

@@ -10,6 +10,7 @@
 #include "codec/chain.hpp"
 #include "shard/index.hpp"
 #include "sherd/json.hpp"
+#include "sherd/options.hpp"
 
 namespace sherd {
 
@@ -51,7 +52,9 @@ struct Uint64Format {
   CodecChain index_codecs;
   CodecChain data_codecs;
 
-  static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits);
+  /// What is only read needs no level.
+  static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
+                                    int gzip_level = Config{}.gzip_level);
 };
 
 /// The chunks of one minishard: ids in ascending order, each once.

@@ -207,7 +207,9 @@ class FileStore final : public Store {
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
-    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true, .links = true};
+    // A run that fits a core's cache is there still when its chunks are decoded.
+    return {
+        .coalesce_gap = std::uint64_t{32} << 10, .max_run_bytes = std::uint64_t{1} << 20, .locks = true, .links = true};
   }
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;

@@ -140,7 +140,10 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
   std::uint64_t used = 0;
   std::uint64_t reaching = 0;  // the slot that ends at `end`
   for (const Found& each : found) {
-    if (!distinct.empty() && distinct.back().extent == each.extent) continue;  // writers may store equal chunks once
+    // Writers may store equal chunks once.
+    if (!distinct.empty() && distinct.back().extent == each.extent &&
+        spot.chunk_shape(distinct.back().slot) == spot.chunk_shape(each.slot))
+      continue;
     const bool overlaps = each.extent.length > 0 && each.extent.offset < end;
     if (overlaps)
       to.warning("extent_overlap",

@@ -52,6 +52,21 @@ TEST(Array, ShrinkingErasesObjectsThatLieOutside) {
   EXPECT_EQ(array.nchunks_initialized().value(), 9U);
 }
 
+TEST(Array, NamesOfChunksBeyondAllCoordinatesAreNotThoseOfChunks) {
+  const auto store = memory_store();
+  Array array = small(store);
+  array.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(counting(400))).value();
+  const auto chunks = array.nchunks_initialized().value();
+  // Times the length of a shard these are 0, and so are their ends.
+  for (const char* key : {"c/4611686018427387904/0", "c/0/18446744073709551615", "c/7/7"})
+    store->set(key, std::string_view("no chunk")).value();
+  EXPECT_EQ(array.nchunks_initialized().value(), chunks);
+  array.resize({3, 3}).value();
+  array.resize({20, 20}).value();
+  const auto now = all_of(array);
+  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(now[i], i / 20 < 3 && i % 20 < 3 ? counting(400)[i] : 9) << i;
+}
+
 TEST(Array, ShrinkingGoesByTheShapeThatIsStoredNotByTheHandles) {
   const auto store = memory_store();
   const Array first = small(store, {4, 20});

@@ -3,6 +3,7 @@
 
 #include "array/create.hpp"
 #include "sherd/sherd.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -360,24 +361,13 @@ TEST(CreateArray, AppearsWithItsContentsOrNotAtAll) {
     const std::vector<std::uint8_t> all{1, 2, 3, 4};
     return array.write(Box{{0}, {4}}, std::span(all));
   };
-  const auto keys = [&] {
-    std::vector<std::string> found;
-    store
-        ->list("",
-               [&](const std::string& key, std::uint64_t) {
-                 found.push_back(key);
-                 return true;
-               })
-        .value();
-    return found;
-  };
   options.contents = fails;
   EXPECT_EQ(create_array(store, "a", options).error().message(), "no more");
-  EXPECT_EQ(keys(), (std::vector<std::string>{"zarr.json"}));
+  EXPECT_EQ(keys_of(*store), (std::vector<std::string>{"zarr.json"}));
 
   options.contents = writes;
   const Array made = create_array(store, "a", options).value();
-  EXPECT_EQ(keys(), (std::vector<std::string>{"a/c/0", "a/c/1", "a/zarr.json", "zarr.json"}));
+  EXPECT_EQ(keys_of(*store), (std::vector<std::string>{"a/c/0", "a/c/1", "a/zarr.json", "zarr.json"}));
   EXPECT_EQ(create_array(store, "a", options).error().code(), ErrorCode::conflict);
 
   options.overwrite = true;

@@ -10,6 +10,7 @@
 #include "sherd/sherd.hpp"
 #include "tests/store/forwarding_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -38,18 +39,6 @@ std::vector<std::uint8_t> elements(const std::shared_ptr<Store>& store, const st
   std::vector<std::uint8_t> bytes(4);
   open_array(store, {.path = path}).value().read(Box{{0}, {4}}, std::span(bytes)).value();
   return bytes;
-}
-
-std::vector<std::string> keys(Store& store) {
-  std::vector<std::string> found;
-  store
-      .list("",
-            [&](const std::string& key, std::uint64_t) {
-              found.push_back(key);
-              return true;
-            })
-      .value();
-  return found;
 }
 
 // Ends at the n-th call that erases or moves something.
@@ -93,13 +82,13 @@ TEST(StagedNode, ThatCannotBePutIntoItsPlaceIsNotLost) {
     if (!is_old_or_nothing(beneath)) {
       failed_on_the_way = true;
       EXPECT_THAT(made.error().text(), HasSubstr("stands below '.sherd-new-"));
-      EXPECT_THAT(keys(*beneath),
+      EXPECT_THAT(keys_of(*beneath),
                   testing::IsSupersetOf({testing::EndsWith("/node/a/c/0"), testing::EndsWith("/node/a/c/1"),
                                          testing::EndsWith("/node/a/zarr.json")}));
     }
     create_array(beneath, "a", filled_with(11, true)).value();
     EXPECT_EQ(elements(beneath, "a"), bytes_from(11));
-    EXPECT_THAT(keys(*beneath), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
   }
   EXPECT_TRUE(failed_on_the_way);
 }
@@ -120,7 +109,7 @@ TEST(CreateArray, ThatIsCutOffWhileItOverwritesLeavesNoArrayOfFillValues) {
     CreateOptions again = other;
     again.overwrite = stands;
     create_array(beneath, "a", again).value();
-    EXPECT_THAT(keys(*beneath), ElementsAre("a/zarr.json", "zarr.json"));
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("a/zarr.json", "zarr.json"));
   }
   EXPECT_TRUE(cut_off);
 }
@@ -136,7 +125,7 @@ TEST(Erasing, ThatIsCutOffLeavesNoArrayOfFillValuesAndIsDoneAgain) {
     cut_off = !is_old_or_nothing(beneath) || cut_off;
     Group root = open_group(beneath, {.writable = true}).value();
     root.erase("a").value();
-    EXPECT_THAT(keys(*beneath), ElementsAre("zarr.json"));
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("zarr.json"));
     EXPECT_EQ(root.erase("a").error().code(), ErrorCode::not_found);
   }
   EXPECT_TRUE(cut_off);
@@ -160,7 +149,7 @@ TEST(StagedNode, GoesWhereADirectoryIsALinkAlsoOfAnotherFileSystem) {
       create_array(store, "a", filled_with(first, true)).value();
       EXPECT_EQ(elements(store, "a"), bytes_from(first));
       EXPECT_TRUE(fs::is_symlink(folder / "h/a"));
-      EXPECT_THAT(keys(*store), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+      EXPECT_THAT(keys_of(*store), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
     }
   }
   fs::remove_all(other);
@@ -168,7 +157,7 @@ TEST(StagedNode, GoesWhereADirectoryIsALinkAlsoOfAnotherFileSystem) {
   create_array(store, "b/a", filled_with(1, false)).value();
   const auto refused = create_array(store, "a", filled_with(21, true));
   ASSERT_FALSE(refused) << "the link leads nowhere";
-  EXPECT_THAT(keys(*store), ElementsAre("b/a/c/0", "b/a/c/1", "b/a/zarr.json", "b/zarr.json", "zarr.json"));
+  EXPECT_THAT(keys_of(*store), ElementsAre("b/a/c/0", "b/a/c/1", "b/a/zarr.json", "b/zarr.json", "zarr.json"));
 }
 
 }  // namespace

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-SHARDING = {
-    "@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "murmurhash3_x86_128", "minishard_bits": 1,
-    "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": "raw",
-}  # fmt: skip
+from shardings import sharding
+
+SHARDING = sharding("murmurhash3_x86_128", (0, 1, 1), "gzip")
 MESHES = {
     "@type": "neuroglancer_multilod_draco", "vertex_quantization_bits": 16, "lod_scale_multiplier": 1,
     "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0], "sharding": SHARDING,

@@ -5,15 +5,9 @@ import os
 import signal
 import subprocess
 
-SHARDING = {
-    "@type": "neuroglancer_uint64_sharded_v1",
-    "preshift_bits": 0,
-    "hash": "identity",
-    "minishard_bits": 0,
-    "shard_bits": 1,
-    "minishard_index_encoding": "raw",
-    "data_encoding": "raw",
-}
+from shardings import sharding
+
+SHARDING = sharding(bits=(0, 0, 1))
 
 
 def build(sherd, lines, *arguments):
@@ -95,3 +89,16 @@ def test_an_interrupted_build_leaves_nothing(sherd, tmp_path):
     assert running.wait() == 130 and b"interrupted" in running.stderr.read()
     running.stderr.close()
     assert not (tmp_path / "out").exists()
+
+
+def test_values_are_compressed_as_hard_as_is_asked_for(sherd, tmp_path):
+    files(tmp_path, a=b"".join(b"%d " % (n * n) for n in range(20000)))
+    sharding = json.dumps(SHARDING | {"data_encoding": "gzip"})
+    line = json.dumps({"id": 1, "path": "a"}).encode()
+    sizes = []
+    for level in "169":
+        sherd.ok("kv", "build", "out", "--sharding", sharding, "--overwrite", "--gzip-level", level, input=line)
+        sizes.append((tmp_path / "out/1.shard").stat().st_size)
+        sherd.ok("kv", "put", "other", 1, "--sharding", sharding, "--gzip-level", level, "-i", "a")
+        assert sherd.ok("kv", "get", "other", 1, "--sharding", sharding).stdout == (tmp_path / "a").read_bytes()
+    assert sizes[0] > sizes[1] > sizes[2]

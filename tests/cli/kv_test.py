@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-SHARDING = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 1, "hash": "murmurhash3_x86_128",
-            "minishard_bits": 2, "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": "gzip"}
+from shardings import sharding
+
+SHARDING = sharding("murmurhash3_x86_128", (1, 2, 1), "gzip", "gzip")
 
 
 @pytest.fixture

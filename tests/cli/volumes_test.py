@@ -6,9 +6,10 @@ import json
 import numpy
 import pytest
 
+from shardings import sharding
+
 NEW = ["--store-format", "precomputed", "--shape", "70,50,33", "--dtype", "uint8", "--resolution", "8,8,40"]
-SHARDING = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 1, "hash": "identity", "minishard_bits": 1,
-            "shard_bits": 2, "minishard_index_encoding": "raw", "data_encoding": "gzip"}
+SHARDING = sharding(bits=(1, 1, 2), data="gzip")
 
 
 def scale_of(folder):
@@ -161,3 +162,19 @@ def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments,
     ran = sherd("copy", "a.zarr", "b", *arguments)
     assert ran.code == 2 and says in ran.stderr, ran.stderr
     assert not (tmp_path / "b").exists()
+
+
+def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
+    values = numpy.random.default_rng(3).integers(0, 9, (32, 32, 32), dtype="uint8")
+    numpy.save(tmp_path / "a.npy", values)
+    sherd.ok("import", "a.npy", "a.zarr", "--chunks", "16,16,16", "--codec", "bytes", "--dimension-names", "z,y,x")
+
+    def size_at(*level):
+        sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", "--sharding", "auto", "--overwrite", *level)
+        assert sherd.ok("check", "em", "--data", "--json").json["ok"]
+        return sum(path.stat().st_size for path in (tmp_path / "em").rglob("*.shard"))
+
+    sizes = [size_at("--gzip-level", level) for level in "0169"]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 4 and size_at() == sizes[2]
+    ran = sherd("copy", "a.zarr", "em", "--to", "precomputed", "--gzip-level", "10")
+    assert ran.code == 2 and "--gzip-level" in ran.stderr

@@ -30,7 +30,7 @@ TEST(SharedBuild, LosesNothingOfWhatThreadsAddAtTheSameTime) {
     });
   threads.clear();
   builder.finish().value();
-  const Values values = values_of(objects_of(*store), sharding);
+  const Values values = values_of(tree_of(*store), sharding);
   EXPECT_EQ(values.size(), kValues);
   for (std::size_t i = 0; i < kValues; ++i) ASSERT_TRUE(values.at(scrambled(i)) == value_of(i)) << i;
 }
@@ -47,7 +47,7 @@ TEST(SharedBuild, EncodesABatchByAllThreads) {
   for (const auto& [id, bytes] : values) batch.push_back({id, as_bytes(bytes)});
   builder.add(batch).value();
   builder.finish().value();
-  EXPECT_TRUE(values_of(objects_of(*store), sharding) == values);
+  EXPECT_TRUE(values_of(tree_of(*store), sharding) == values);
 }
 
 }  // namespace

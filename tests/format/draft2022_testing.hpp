@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd::draft {
 
@@ -54,12 +55,6 @@ inline std::shared_ptr<Store> hierarchy(std::string_view document, const std::st
 
 inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
 inline ErrorCode code_of(const auto& result) { return result.error().code(); }
-
-inline std::vector<std::string> keys_of(Store& store) {
-  std::vector<std::string> keys;
-  store.list("", [&](const std::string& key, std::uint64_t) { return keys.push_back(key), true; }).value();
-  return keys;
-}
 
 inline std::vector<std::int32_t> counted(std::size_t count) {
   std::vector<std::int32_t> values(count);

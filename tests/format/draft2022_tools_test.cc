@@ -107,12 +107,6 @@ std::shared_ptr<Store> two_arrays() {
   return store;
 }
 
-std::vector<std::pair<std::string, std::string>> tree_of(Store& store) {
-  std::vector<std::pair<std::string, std::string>> tree;
-  for (const std::string& key : keys_of(store)) tree.emplace_back(key, store.get(key).value().value());
-  return tree;
-}
-
 TEST(DraftTools, ACopyThatFailsAtAnyCommitCannotBeOpenedAndIsGoneOnWith) {
   const auto draft = two_arrays();
   const auto zarr3 = memory_store();

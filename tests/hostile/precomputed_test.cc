@@ -60,6 +60,14 @@ void make_volume(Store& store, const std::string& data = "raw") {
   array.write(Box{Shape(4, 0), array.shape()}, std::span<const std::uint8_t>(values)).value();
 }
 
+/// A volume whose first chunk is gzip of these bytes.
+void put_gzip(Store& store, std::span<const std::byte> bytes) {
+  make_volume(store, "gzip");
+  const std::shared_ptr<Store> borrowed(&store, [](Store*) {});
+  const auto ids = ShardedStore::open(prefixed_store(borrowed, "s/"), sharding(0, 1, 0, "gzip"), {.writable = true});
+  ids->put({0, bytes}).value();
+}
+
 using Bytes = std::string;
 void set_word(Bytes& bytes, std::size_t at, std::uint64_t value) {
   store_little(reinterpret_cast<std::byte*>(bytes.data()) + at, value);
@@ -173,23 +181,10 @@ std::vector<Row> shards() {
        },
        read_all, corrupt_code, "not a regular file"},
       {73, "a gzip chunk that decodes short",
-       [](Store& store, const std::string&) {
-         make_volume(store, "gzip");
-         const std::shared_ptr<Store> borrowed(&store, [](Store*) {});
-         const auto ids =
-             ShardedStore::open(prefixed_store(borrowed, "s/"), sharding(0, 1, 0, "gzip"), {.writable = true});
-         ids->put({0, std::as_bytes(std::span<const char>("short", 5))}).value();
-       },
+       [](Store& store, const std::string&) { put_gzip(store, std::as_bytes(std::span<const char>("short", 5))); },
        read_first, corrupt_code, kVolumeShard},
       {74, "a gzip chunk that decodes long",
-       [](Store& store, const std::string&) {
-         make_volume(store, "gzip");
-         const std::shared_ptr<Store> borrowed(&store, [](Store*) {});
-         const auto ids =
-             ShardedStore::open(prefixed_store(borrowed, "s/"), sharding(0, 1, 0, "gzip"), {.writable = true});
-         const std::vector<std::byte> bomb(std::size_t{200} << 20U);
-         ids->put({0, bomb}).value();
-       },
+       [](Store& store, const std::string&) { put_gzip(store, std::vector<std::byte>(std::size_t{200} << 20U)); },
        read_first, corrupt_code, kVolumeShard},
   };
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace sherd::hostile {
 namespace {
@@ -61,14 +62,27 @@ Make sparse_shard(std::uint64_t size, std::uint64_t nbytes) {
                          nbytes);
 }
 
+const std::string kBytes = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+
+std::string level(const std::string& shape, const std::string& codecs, const std::string& checksum) {
+  return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + shape + R"(, "codecs": [)" + codecs +
+         R"(], "index_codecs": [)" + kBytes + checksum + "]}}";
+}
+const std::string kChecksum = R"(, {"name": "crc32c"})";
+
 /// Of shards of two chunks each.
 Make sparse_nest(std::uint64_t size, std::size_t slot, std::uint64_t nbytes) {
-  constexpr const char* bytes = R"({"name": "bytes", "configuration": {"endian": "little"}})";
-  const auto level = [&](const std::string& shape, const std::string& codecs) {
-    return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + shape + R"(, "codecs": [)" + codecs +
-           R"(], "index_codecs": [)" + bytes + R"(, {"name": "crc32c"}]}})";
-  };
-  return sparse_shard_of("[" + level("[2, 4]", level("[1, 4]", bytes)) + "]", size, slot, nbytes);
+  return sparse_shard_of("[" + level("[2, 4]", level("[1, 4]", kBytes, kChecksum), kChecksum) + "]", size, slot,
+                         nbytes);
+}
+
+/// A shard of one shard of 32 chunks, which is said to be all of the one around it.
+void shard_inside_itself(World& world) {
+  world.array("[" + level("[4, 8]", level("[1, 1]", kBytes, kChecksum), "") + "]");
+  std::string bytes = world.object();
+  const std::uint64_t entry[] = {0, bytes.size()};
+  std::memcpy(bytes.data() + bytes.size() - sizeof entry, entry, sizeof entry);
+  world.object(bytes);
 }
 
 Make instead_of_object(const std::function<void(const std::string&)>& make) {
@@ -142,6 +156,8 @@ std::vector<Case> entries() {
          });
        },
        Act::write_one, reads(kFirstChunk)},
+      {47, "a shard inside is all of the one around it", shard_inside_itself, read_it,
+       refused(corrupt_code, "crc32c", 0)},
       {48, "a partial overlap", entry(8, 16), read_it, reads(kShifted)},
       {48, "a partial overlap, and the chunk is written", entry(8, 16), Act::write_all, reads()},
       {49, "nbytes 0", entry(0, 0), read_it, refused(corrupt_code, "'a/c/0/0'", 0)},

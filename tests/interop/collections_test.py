@@ -4,7 +4,6 @@ not, after changes too, and what cloud-volume stores Sherd reads, checks and cha
 cloud-volume (12.15.2) writes no annotations; what it cannot read of them stands in objects_test.py.
 """
 
-import importlib.util
 import json
 
 import numpy as np
@@ -12,34 +11,15 @@ import pytest
 import sherd
 from sherd import neuroglancer as ng
 
-from lacking import lacking
+from segmentations import TRANSFORM, segmentation
 from shardings import sharding
 
-
-@pytest.fixture(scope="module", autouse=True)
-def cloudvolume():
-    if importlib.util.find_spec("cloudvolume") is None:
-        lacking("cloud-volume")
-    import cloudvolume
-
-    return cloudvolume
-
-
-TRANSFORM = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
+pytestmark = pytest.mark.usefixtures("cloudvolume")
 ATTRIBUTES = [{"id": "radius", "data_type": "float32", "num_components": 1}]
 
 
 def hashed(encoding):
     return sharding("murmurhash3_x86_128", (1, 2, 1), "gzip", encoding)
-
-
-def volume(cloudvolume, folder, **members):
-    info = cloudvolume.CloudVolume.create_new_info(
-        num_channels=1, layer_type="segmentation", data_type="uint64", encoding="raw", resolution=[1, 1, 1],
-        voxel_offset=[0, 0, 0], chunk_size=[64, 64, 64], volume_size=[64, 64, 64], **members,
-    )  # fmt: skip
-    (folder / "info").write_text(json.dumps(info))
-    return cloudvolume.CloudVolume(f"file://{folder}", progress=False)
 
 
 def skeleton(seed):
@@ -68,7 +48,7 @@ def test_cloud_volume_reads_our_skeletons_also_after_changes(cloudvolume, tmp_pa
         ours.write(number, skeleton(number))
     ours.write(7, skeleton(77))
     ours.delete(8)
-    peer = volume(cloudvolume, tmp_path, skeletons="skeletons").skeleton
+    peer = segmentation(cloudvolume, tmp_path, skeletons="skeletons").skeleton
     for number in range(1, 30):
         if number != 8:
             same_skeleton(peer.get(number), skeleton(77 if number == 7 else number))
@@ -92,7 +72,7 @@ def test_skeletons_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, t
         assert collection.read(number).to_bytes() == data
     assert sherd.check(folder, data=True)["faults"] == []
     collection.write(3, skeleton(33))
-    same_skeleton(volume(cloudvolume, tmp_path, skeletons="skeletons").skeleton.get(3), skeleton(33))
+    same_skeleton(segmentation(cloudvolume, tmp_path, skeletons="skeletons").skeleton.get(3), skeleton(33))
 
 
 def test_skeletons_that_cloud_volume_has_compressed_are_read(cloudvolume, tmp_path):
@@ -101,7 +81,7 @@ def test_skeletons_that_cloud_volume_has_compressed_are_read(cloudvolume, tmp_pa
     (folder / "info").write_text(json.dumps(skeleton_info(None).to_json()))
     theirs = cloudvolume.Skeleton.from_precomputed(skeleton(5).to_bytes(), vertex_attributes=ATTRIBUTES)
     theirs.id = 5
-    volume(cloudvolume, tmp_path, skeletons="skeletons").skeleton.upload([theirs])
+    segmentation(cloudvolume, tmp_path, skeletons="skeletons").skeleton.upload([theirs])
     assert not (folder / "5").exists(), "cloud-volume compresses no longer; the test has lost its point"
     collection = ng.Collection(folder, mode="r+")
     assert collection.list() == [5]
@@ -120,7 +100,7 @@ def test_legacy_meshes(cloudvolume, tmp_path):
     ours = ng.Collection.create(tmp_path / "mesh", ng.LegacyMeshInfo.from_json({"@type": "neuroglancer_legacy_mesh"}))
     ours.write(3, mesh(1))
     ours.write(4, {"4:0:left": mesh(2), "4:0:right": mesh(3)})
-    peer = volume(cloudvolume, tmp_path, mesh="mesh").mesh
+    peer = segmentation(cloudvolume, tmp_path, mesh="mesh").mesh
     theirs = peer.get(3, remove_duplicate_vertices=False)
     np.testing.assert_array_equal(theirs.vertices, mesh(1).vertices)
     np.testing.assert_array_equal(theirs.faces, mesh(1).triangles)
@@ -184,7 +164,7 @@ def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvo
     if way == "copied":
         sherd.copy(tmp_path / "mesh", tmp_path / "copied")
     name = "copied" if way == "copied" else "mesh"
-    peer = volume(cloudvolume, tmp_path, mesh=name).mesh
+    peer = segmentation(cloudvolume, tmp_path, mesh=name).mesh
     for number, each in meshes.items():
         np.testing.assert_allclose(sorted_vertices(peer.get(number, lod=0)[number]), placed(each), rtol=1e-5)
         assert ng.Collection(tmp_path / name).read(number).fragments == each.fragments
@@ -213,7 +193,7 @@ def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(
     assert sherd.check(folder, data=True)["faults"] == []
     collection.write(5, draco_mesh(55))
     ng.ShardedStore(folder, mode="r+").compact()
-    peer = volume(cloudvolume, tmp_path, mesh="mesh").mesh
+    peer = segmentation(cloudvolume, tmp_path, mesh="mesh").mesh
     np.testing.assert_allclose(sorted_vertices(peer.get(5, lod=0)[5]), placed(draco_mesh(55)), rtol=1e-5)
     np.testing.assert_allclose(sorted_vertices(peer.get(6, lod=0)[6]), placed(meshes[6]), rtol=1e-5)
 

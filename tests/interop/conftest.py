@@ -1,3 +1,4 @@
+import importlib.util
 
 import pytest
 
@@ -10,3 +11,14 @@ def peer(request):
     if not is_there(PEERS[request.param]):
         lacking(request.param)
     return PEERS[request.param]
+
+
+@pytest.fixture(scope="module")
+def cloudvolume():
+    from lacking import lacking
+
+    if importlib.util.find_spec("cloudvolume") is None:
+        lacking("cloud-volume")
+    import cloudvolume
+
+    return cloudvolume

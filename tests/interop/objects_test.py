@@ -6,41 +6,20 @@ TypeError; and it takes properties in the info's order, not by size, so that onl
 """
 
 import gzip
-import importlib.util
 import json
 
 import numpy as np
 import pytest
 from sherd import neuroglancer as ng
 
-from lacking import lacking
+from segmentations import TRANSFORM, segmentation
 
-
-@pytest.fixture(scope="module", autouse=True)
-def cloudvolume():
-    if importlib.util.find_spec("cloudvolume") is None:
-        lacking("cloud-volume")
-    import cloudvolume
-
-    return cloudvolume
-
-
-TRANSFORM = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
+pytestmark = pytest.mark.usefixtures("cloudvolume")
 ATTRIBUTES = [
     {"id": "radius", "data_type": "float32", "num_components": 1},
     {"id": "vertex_types", "data_type": "uint8", "num_components": 1},
     {"id": "colour", "data_type": "uint16", "num_components": 3},
 ]
-
-
-def volume(cloudvolume, folder, **members):
-    """A segmentation to which other objects belong."""
-    info = cloudvolume.CloudVolume.create_new_info(
-        num_channels=1, layer_type="segmentation", data_type="uint64", encoding="raw", resolution=[1, 1, 1],
-        voxel_offset=[0, 0, 0], chunk_size=[64, 64, 64], volume_size=[64, 64, 64], **members,
-    )  # fmt: skip
-    (folder / "info").write_text(json.dumps(info))
-    return cloudvolume.CloudVolume(f"file://{folder}", progress=False)
 
 
 def random_skeleton(rng, count):
@@ -72,7 +51,7 @@ def test_a_skeleton_directory(cloudvolume, tmp_path):
     (folder / "info").write_text(json.dumps(ng.SkeletonInfo.from_json(info).to_json()))
     ours = random_skeleton(np.random.default_rng(7), 20)
     (folder / "11").write_bytes(ours.to_bytes())
-    peer = volume(cloudvolume, tmp_path, skeletons="skeletons").skeleton
+    peer = segmentation(cloudvolume, tmp_path, skeletons="skeletons").skeleton
     theirs = peer.get(11)
     np.testing.assert_array_equal(theirs.vertices, ours.vertices)
     np.testing.assert_array_equal(theirs.colour, ours.attributes["colour"])
@@ -136,7 +115,7 @@ def test_a_directory_of_multi_resolution_meshes(cloudvolume, tmp_path):
     (folder / "info").write_text(json.dumps(ng.MultiscaleMeshInfo.from_json(info).to_json()))
     (folder / "5.index").write_bytes(made.to_bytes())
     (folder / "5").write_bytes(b"".join(fragments))
-    theirs = volume(cloudvolume, tmp_path, mesh="mesh").mesh.get(5, lod=0)[5]
+    theirs = segmentation(cloudvolume, tmp_path, mesh="mesh").mesh.get(5, lod=0)[5]
     ours = []
     for number, expected in enumerate(quantized):
         offset, length = made.fragment_range(0, number)

@@ -77,36 +77,38 @@ Cost cost_of(Recorder& recorder, F&& run) {
   return {after.requests - before.requests, after.bytes_read - before.bytes_read};
 }
 
+/// 64 values of 100 kB in eight minishards, whose requests are counted.
+struct Recorded {
+  Recorded() {
+    Values values;
+    for (std::uint64_t id = 0; id < 64; ++id) values[id] = std::string(100'000, static_cast<char>(id));
+    put(open_cold(), values);
+  }
+  [[nodiscard]] ShardedStore open_cold() const {
+    ShardedStoreOptions options;
+    options.config.recorder = recorder;
+    return open(store, {.minishard_bits = 3}, options);
+  }
+  std::shared_ptr<Store> store = memory_store();
+  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+};
+
 TEST(ShardedStore, ColdCostsThreeRequestsAndWarmOne) {
-  const auto store = memory_store();
-  const Uint64Sharding sharding{.minishard_bits = 3};
-  Values values;
-  for (std::uint64_t id = 0; id < 64; ++id) values[id] = std::string(100'000, static_cast<char>(id));
-  put(open(store, sharding), values);
-  const auto recorder = std::make_shared<Recorder>();
-  ShardedStoreOptions options;
-  options.config.recorder = recorder;
-  const ShardedStore ids = open(store, sharding, options);
+  const Recorded recorded;
+  const ShardedStore ids = recorded.open_cold();
   const auto get = [&](std::uint64_t id) { return [&ids, id] { ids.get(id).value(); }; };
-  EXPECT_EQ(cost_of(*recorder, get(9)).requests, 3U) << "array, list, value";
-  EXPECT_EQ(cost_of(*recorder, get(17)).requests, 1U) << "of the same minishard";
-  EXPECT_EQ(cost_of(*recorder, get(10)).requests, 2U) << "of another one";
-  EXPECT_EQ(cost_of(*recorder, get(73)).requests, 0U) << "not there, as the list says";
-  EXPECT_EQ(cost_of(*recorder, [&] { EXPECT_TRUE(ids.contains(25).value()); }).requests, 0U);
+  EXPECT_EQ(cost_of(*recorded.recorder, get(9)).requests, 3U) << "array, list, value";
+  EXPECT_EQ(cost_of(*recorded.recorder, get(17)).requests, 1U) << "of the same minishard";
+  EXPECT_EQ(cost_of(*recorded.recorder, get(10)).requests, 2U) << "of another one";
+  EXPECT_EQ(cost_of(*recorded.recorder, get(73)).requests, 0U) << "not there, as the list says";
+  EXPECT_EQ(cost_of(*recorded.recorder, [&] { EXPECT_TRUE(ids.contains(25).value()); }).requests, 0U);
 }
 
 TEST(ShardedStore, ReadsNeighboursTogetherAndMostOfAShardAtOnce) {
-  const auto store = memory_store();
-  const Uint64Sharding sharding{.minishard_bits = 3};
-  Values values;
-  for (std::uint64_t id = 0; id < 64; ++id) values[id] = std::string(100'000, static_cast<char>(id));
-  put(open(store, sharding), values);
-  const auto recorder = std::make_shared<Recorder>();
-  ShardedStoreOptions options;
-  options.config.recorder = recorder;
+  const Recorded recorded;
   const auto requests = [&](const std::vector<std::uint64_t>& wanted) {
-    const ShardedStore ids = open(store, sharding, options);
-    return cost_of(*recorder, [&] { ids.get_many(wanted).value(); }).requests;
+    const ShardedStore ids = recorded.open_cold();
+    return cost_of(*recorded.recorder, [&] { ids.get_many(wanted).value(); }).requests;
   };
   EXPECT_EQ(requests({8, 16, 24}), 3U) << "neighbours of one minishard";
   EXPECT_EQ(requests({8, 24, 9}), 5U) << "three values apart from each other";

@@ -52,13 +52,13 @@ std::vector<std::uint64_t> ids_of(const Values& values) {
   return ids;
 }
 
-Objects built(const Uint64Sharding& sharding, const Values& values, const std::vector<std::uint64_t>& order,
-              const BuildOptions& options = {}) {
+Tree built(const Uint64Sharding& sharding, const Values& values, const std::vector<std::uint64_t>& order,
+           const BuildOptions& options = {}) {
   const auto store = memory_store();
   ShardedBuilder builder = builder_of(store, sharding, options);
   for (const std::uint64_t id : order) add(builder, id, values.at(id)).value();
   const BuildReport report = builder.finish().value();
-  const Objects objects = objects_of(*store);
+  const Tree objects = tree_of(*store);
   EXPECT_EQ(report.ids, values.size());
   EXPECT_EQ(report.shards, objects.size());
   std::uint64_t bytes = 0;
@@ -77,7 +77,7 @@ TEST_P(ShardedBuild, HoldsEveryValueWhereItsIdLeads) {
 TEST_P(ShardedBuild, HasTheSameBytesWhateverTheOrderTheThreadsAndTheMemory) {
   const Values values = some_values(60000, 600);  // 18 MiB: several times the least memory
   std::vector<std::uint64_t> order = ids_of(values);
-  const Objects expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
+  const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
   std::reverse(order.begin(), order.end());
   EXPECT_TRUE(built(GetParam(), values, order, with_memory(kLeastMemory, 1)) == expected);
   std::sort(order.begin(), order.end(), [](auto a, auto b) { return scrambled(a) < scrambled(b); });
@@ -117,7 +117,7 @@ std::size_t places_of_lists(const std::string& shard, unsigned minishard_bits) {
 }
 
 TEST(ShardedBuild, PutsListsBehindTheValuesOfManyMinishards) {
-  const Objects objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
+  const Tree objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
   EXPECT_EQ(objects.at("0.shard").substr(32, 6), "fabcde");
   EXPECT_EQ(places_of_lists(objects.at("0.shard"), 1), 1U);
   const auto places = [](const Values& values) {
@@ -136,7 +136,7 @@ TEST(ShardedBuild, TakesValuesFromManyThreadsAndInBatches) {
   const Values values = some_values(20000, 900);
   const Uint64Sharding sharding{.minishard_bits = 3, .shard_bits = 2, .hash = kMurmur, .gzip_data = true};
   const auto ids = ids_of(values);
-  const Objects expected = built(sharding, values, ids);
+  const Tree expected = built(sharding, values, ids);
   const auto store = memory_store();
   ShardedBuilder builder = builder_of(store, sharding, with_memory(kLeastMemory));
   std::vector<std::jthread> threads;
@@ -153,14 +153,14 @@ TEST(ShardedBuild, TakesValuesFromManyThreadsAndInBatches) {
     });
   threads.clear();
   builder.finish().value();
-  EXPECT_TRUE(objects_of(*store) == expected);
+  EXPECT_TRUE(tree_of(*store) == expected);
 }
 
 TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
   const Values values{{1, "a"}, {2, std::string(5 << 20, 'b')}, {3, std::string(20 << 20, 'c')}, {4, "d"}};
   for (const bool gzip : {false, true}) {
     const Uint64Sharding sharding{.minishard_bits = 1, .gzip_data = gzip};
-    const Objects objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kLeastMemory));
+    const Tree objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kLeastMemory));
     EXPECT_TRUE(values_of(objects, sharding) == values);
     EXPECT_TRUE(objects == built(sharding, values, {1, 2, 3, 4}, with_memory(std::uint64_t{1} << 30)));
   }
@@ -197,7 +197,7 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
     ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
     for (std::uint64_t i = 0; i < 1400; ++i) add(builder, scrambled(i), std::string_view(value).substr(i)).value();
     add(builder, last, "last").value();
-    return std::pair(builder.finish(), objects_of(*store));
+    return std::pair(builder.finish(), tree_of(*store));
   };
   const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, of which 32 are read at once
   ASSERT_TRUE(done);
@@ -221,7 +221,7 @@ TEST(ShardedBuild, OfAnIdGivenTwiceMakesNothing) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
     EXPECT_THAT(refused.error().text(), HasSubstr("the id 18446744073709551615 was given twice"));
-    EXPECT_THAT(objects_of(*store), IsEmpty());
+    EXPECT_THAT(tree_of(*store), IsEmpty());
   }
 }
 
@@ -239,9 +239,9 @@ TEST(ShardedBuild, ReplacesShardsOnlyWhereItMay) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(refused.error().key(), "2.shard");
-  EXPECT_EQ(objects_of(*store), (Objects{{"2.shard", "old"}, {"3.shard", "other"}}));
+  EXPECT_EQ(tree_of(*store), (Tree{{"2.shard", "old"}, {"3.shard", "other"}}));
   EXPECT_EQ(build(true).value().shards, 3U);
-  Objects objects = objects_of(*store);
+  Tree objects = tree_of(*store);
   EXPECT_EQ(objects["3.shard"], "other") << "no id of this build leads there";
   objects.erase("3.shard");
   EXPECT_EQ(values_of(objects, sharding), (Values{{0, "new"}, {1, "new"}, {2, "new"}}));
@@ -270,7 +270,7 @@ TEST(ShardedBuild, ErasesWhatItHasMadeWhereWritingFails) {
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().code(), ErrorCode::io);
     EXPECT_THAT(failed.error().key(), HasSubstr(".shard"));
-    EXPECT_EQ(objects_of(*beneath), (Objects{{"info", "{}"}}));
+    EXPECT_EQ(tree_of(*beneath), (Tree{{"info", "{}"}}));
   }
 }
 
@@ -306,7 +306,7 @@ TEST(ShardedBuild, IsInterruptedWithoutATrace) {
     stop = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(25));  // it is asked so often
     EXPECT_EQ(builder.finish().error().code(), ErrorCode::unavailable);
-    EXPECT_THAT(objects_of(*store), IsEmpty());
+    EXPECT_THAT(tree_of(*store), IsEmpty());
   }
 }
 

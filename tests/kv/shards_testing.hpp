@@ -16,24 +16,11 @@
 #include "shard/reader.hpp"
 #include "sherd/sharded_build.hpp"
 #include "store/span.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd::kv_testing {
 
 using Values = std::map<std::uint64_t, std::string>;
-using Objects = std::map<std::string, std::string>;
-
-inline Objects objects_of(Store& store) {
-  Objects objects;
-  store
-      .list("",
-            [&](const std::string& key, std::uint64_t) {
-              objects[key] = store.get(key).value().value();
-              return true;
-            })
-      .value();
-  return objects;
-}
-
 /// The values of one shard, each found where its id leads to.
 inline void read_shard(const std::string& bytes, const Uint64Format& format, const std::string& name, Values& into) {
   const Limits limits;
@@ -57,7 +44,7 @@ inline void read_shard(const std::string& bytes, const Uint64Format& format, con
   }
 }
 
-inline Values values_of(const Objects& objects, const Uint64Sharding& sharding) {
+inline Values values_of(const Tree& objects, const Uint64Sharding& sharding) {
   const Uint64Format format = Uint64Format::build(sharding, precomputed_codecs(), Limits()).value();
   Values values;
   for (const auto& [name, bytes] : objects) read_shard(bytes, format, name, values);

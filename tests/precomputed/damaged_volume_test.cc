@@ -273,6 +273,29 @@ TEST(DamagedVolume, WhoseChunkIsPartOfTheIndexIsFoundByACheck) {
   for (const Fault& fault : report.faults) EXPECT_EQ(fault.key, kShard) << fault.message;
 }
 
+TEST(DamagedVolume, WhoseChunksOfTwoShapesHaveTheSameBytesGivesOnlyTheirOwn) {
+  Json scale = parsed(R"({"key": "s", "size": [5, 4, 4], "resolution": [8, 8, 8], "chunk_sizes": [[4, 4, 4]],
+                          "encoding": "raw"})");
+  scale.set("sharding", parsed(R"({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity",
+                                   "minishard_bits": 0, "shard_bits": 0, "minishard_index_encoding": "raw",
+                                   "data_encoding": "raw"})"));
+  const auto store = store_of(info_of(scale).dump());
+  std::string shard(16 + 16 + 48, 'v');
+  constexpr std::uint64_t again = 0 - std::uint64_t{16};  // the second begins where the first does
+  for (std::size_t i = 0; const std::uint64_t each : {16UL, 64UL}) set_word(shard, 8 * i++, each);
+  for (std::size_t i = 4; const std::uint64_t each : {0UL, 1UL, 0UL, again, 16UL, 16UL}) set_word(shard, 8 * i++, each);
+  store->set("s/0.shard", shard).value();
+  const Array array = open_array(store, {.config = {.cache = CacheMode::chunks}}).value();
+  std::vector<std::uint8_t> small(16), whole(64);
+  array.read(Box{{4, 0, 0, 0}, {1, 4, 4, 1}}, std::span(small)).value();
+  EXPECT_EQ(small, std::vector<std::uint8_t>(16, 'v'));
+  EXPECT_EQ(array.read(Box{{0, 0, 0, 0}, {4, 4, 4, 1}}, std::span(whole)).error().code(), ErrorCode::corrupt);
+  const CheckReport report = check(store).value();
+  EXPECT_TRUE(std::any_of(report.faults.begin(), report.faults.end(), [](const Fault& fault) {
+    return fault.code == std::string("chunk_size") && fault.slot == 0U;
+  }));
+}
+
 TEST(DamagedVolume, WithAShortChunkOfItsOwnIsCorruptToo) {
   Json scale = good_scale();
   scale.set("sharding", Json());

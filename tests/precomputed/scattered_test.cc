@@ -13,6 +13,7 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -62,14 +63,6 @@ Array filled(const std::shared_ptr<Store>& store, const Json& how) {
   const auto values = numbers();
   array.write(kAll, std::span<const std::uint16_t>(values)).value();
   return array;
-}
-
-std::map<std::string, std::string> tree_of(Store& store) {
-  std::map<std::string, std::string> tree;
-  std::vector<std::string> keys;
-  store.list("", [&](const std::string& key, std::uint64_t) { return keys.push_back(key), true; }).value();
-  for (const auto& key : keys) tree[key] = store.get(key).value().value();
-  return tree;
 }
 
 Result<std::uint16_t> first_of(const Array& array, std::uint64_t x, std::uint64_t y, std::uint64_t z) {

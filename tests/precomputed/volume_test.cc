@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -38,18 +39,6 @@ VolumeInfo volume(const DType& dtype, const Json& how = {}, const std::string& e
   if (encoding == "compressed_segmentation") scale.block_size = {{8, 8, 8}};
   info.scales.push_back(scale);
   return info;
-}
-
-std::vector<std::string> keys_of(Store& store) {
-  std::vector<std::string> keys;
-  store
-      .list("",
-            [&](const std::string& key, std::uint64_t) {
-              keys.push_back(key);
-              return true;
-            })
-      .value();
-  return keys;
 }
 
 // Elements of any type, as bytes in C order.

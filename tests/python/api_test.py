@@ -274,7 +274,7 @@ def test_settings_are_checked(tmp_path):
     with pytest.raises(sherd.InvalidArgument, match="the settings are threads"):
         sherd.create_group(tmp_path, config={"thread": 1})
     for name, value in [("threads", -1), ("threads", True), ("threads", "2"), ("cache", "all"), ("durable", 1), ("order", "A"),
-                        ("max_unused", 2), ("limits", {"depth": 1}), ("limits", 3), ("memory_budget", 2**64)]:
+                        ("max_unused", 2), ("gzip_level", 10), ("gzip_level", -1), ("limits", {"depth": 1}), ("limits", 3), ("memory_budget", 2**64)]:
         with pytest.raises(sherd.InvalidArgument) as error:
             sherd.config.set(cache_bytes=1, **{name: value})
         assert error.value.member == f"config.{name}"

@@ -7,10 +7,9 @@ import pytest
 import sherd
 from sherd import neuroglancer as ng
 
-SHARDING = {
-    "@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "murmurhash3_x86_128", "minishard_bits": 1,
-    "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": "gzip",
-}  # fmt: skip
+from shardings import sharding
+
+SHARDING = sharding("murmurhash3_x86_128", (0, 1, 1), "gzip", "gzip")
 
 
 def skeleton_info(sharding):

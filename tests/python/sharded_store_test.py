@@ -10,8 +10,9 @@ import pytest
 import sherd
 from sherd.neuroglancer import ShardedStore
 
-SHARDING = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "murmurhash3_x86_128",
-            "minishard_bits": 3, "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": "gzip"}
+from shardings import sharding
+
+SHARDING = sharding("murmurhash3_x86_128", (0, 3, 1), "gzip", "gzip")
 LAST = 2**64 - 1
 
 

@@ -7,6 +7,8 @@ import pytest
 import sherd
 from sherd import neuroglancer as ng
 
+from shardings import sharding
+
 SCALE = {"size": [70, 50, 33], "resolution": [8, 8, 40], "chunk_size": [8, 8, 8]}
 
 
@@ -53,12 +55,9 @@ def test_a_scale_that_is_wrong_is_refused_by_its_member(tmp_path, member, value)
 
 
 def test_info_tells_of_a_scale_and_its_sharding(tmp_path):
-    sharding = {
-        "@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "murmurhash3_x86_128", "minishard_bits": 1,
-        "shard_bits": 1, "minishard_index_encoding": "raw", "data_encoding": "raw",
-    }  # fmt: skip
-    scales = [{"size": [8, 8, 8], "resolution": [8, 8, 8], "chunk_size": [4, 4, 4], "sharding": sharding}]
+    hashed = sharding("murmurhash3_x86_128", (0, 1, 1))
+    scales = [{"size": [8, 8, 8], "resolution": [8, 8, 8], "chunk_size": [4, 4, 4], "sharding": hashed}]
     array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype="uint16", scales=scales)
     assert array.info["dtype"] == "uint16" and array.info["fill_value"] == 0
-    assert array.info["shards"] is None and array.info["sharding"] == sharding, "hashed ids: shards have no shape"
+    assert array.info["shards"] is None and array.info["sharding"] == hashed, "hashed ids: shards have no shape"
     assert "murmurhash3_x86_128" in repr(array.info)

@@ -17,6 +17,7 @@
 #include "sherd/store.hpp"
 #include "tests/child.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -35,17 +36,7 @@ class FileStore : public testing::Test {
     config.follow_symlinks = follow_symlinks;
     return file_store(root_.path(), config).value();
   }
-  std::vector<std::string> keys() {
-    std::vector<std::string> keys;
-    store_
-        ->list("",
-               [&](const std::string& key, std::uint64_t) {
-                 keys.push_back(key);
-                 return true;
-               })
-        .value();
-    return keys;
-  }
+  std::vector<std::string> keys() { return keys_of(*store_); }
   /// Leaves behind what a writer does that is killed before its commit.
   void kill_a_writer_of(const std::string& key) {
     ASSERT_EQ(in_child([&] {
@@ -292,9 +283,7 @@ TEST_F(FileStore, ListsADirectoryAboveTheRootWithoutComingBack) {
   const auto store = file_store(outer / "inner").value();
   store->set("k", "x").value();
   fs::create_directory_symlink("..", outer / "inner/up");
-  std::vector<std::string> found;
-  store->list("", [&](const std::string& key, std::uint64_t) { return found.push_back(key), true; }).value();
-  EXPECT_THAT(found, ElementsAre("k"));
+  EXPECT_THAT(keys_of(*store), ElementsAre("k"));
   EXPECT_THAT(store->list_dir("").value().prefixes, ElementsAre("up"));
   EXPECT_THAT(store->list_dir("up/").value().prefixes, IsEmpty());
 }

@@ -10,18 +10,9 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/child.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd::copy_testing {
-
-using Tree = std::map<std::string, std::string>;
-
-inline Tree tree_of(Store& store) {
-  Tree tree;
-  std::vector<std::string> keys;
-  store.list("", [&](const std::string& key, std::uint64_t) { return keys.push_back(key), true; }).value();
-  for (const auto& key : keys) tree[key] = store.get(key).value().value();
-  return tree;
-}
 
 inline Json json(const char* text) { return Json::parse(text).value(); }
 
