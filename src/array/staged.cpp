@@ -54,10 +54,11 @@ Result<void> StagedNode::abandon() const {
 
 Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   Store& store = *destination_.store;
-  SHERD_TRY(enter(destination_));
-  SHERD_TRY(occupied, prepare_room(destination_, room_));
+  SHERD_TRY(check_room(destination_, room_));
   SHERD_TRY(try_place(destination_));
   SHERD_TRY(note_moving(destination_));
+  SHERD_TRY(enter(destination_));
+  SHERD_TRY(occupied, prepare_room(destination_, room_));
   committing_ = true;
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was put into its place; what is not there yet stands below '" + prefix_ + std::string(kNode) + "'";
