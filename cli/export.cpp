@@ -1,4 +1,5 @@
 // sherd export: an array becomes a file of another format.
+#include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -24,6 +25,11 @@ struct Export {
     }
     SHERD_TRY(export_file(array, destination, {.to = to}));
     session.note("exported " + url + ": " + summary(array) + " in " + destination);
+    if (session.json())
+      SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
+                                                      {"file", destination},
+                                                      {"shape", Json::numbers(array.shape())},
+                                                      {"dtype", print_dtype(array.dtype())}})));
     return 0;
   }
 };

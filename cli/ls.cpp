@@ -1,6 +1,5 @@
 // sherd ls: the direct members of a group, one a line; an array is its own only line. A member that is broken stands
 // among them, and what is wrong with the first one is the command's error.
-#include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -18,10 +17,9 @@ struct Entry {
 
 Json entry_json(const Entry& entry) {
   Json json(Json::Object{{"name", entry.name}, {"node_type", type_name(entry.type)}});
-  if (entry.array) {
-    json.set("shape", Json::numbers(entry.array->shape()));
-    json.set("dtype", print_dtype(entry.array->dtype()));
-  }
+  if (!entry.array) return json;
+  const Json all = describe(*entry.array);
+  for (const char* member : {"shape", "dtype", "chunks", "shards"}) json.set(member, *all.find(member));
   return json;
 }
 

@@ -91,8 +91,10 @@ void add_gzip_level(Arguments& arguments, std::string& level) {
 int gzip_level_of(const std::string& level) { return level.front() - '0'; }
 
 void ChunkingOptions::add_to(Arguments& arguments) {
-  arguments.text("--chunks", "SHAPE", chunks, "Shape of the inner chunk; chosen by size where absent");
-  arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object");
+  arguments.text("--chunks", "SHAPE", chunks,
+                 "Shape of the inner chunk; where absent chosen by size, by a copy kept. For lengths of their own a "
+                 "list of them a dimension, such as '[3,3,4],[5]'");
+  arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object; lists as for --chunks");
   arguments.repeated(
       "--codec", "NAME[:LEVEL]|JSON", codecs,
       "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata, one or a "

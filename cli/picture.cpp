@@ -32,9 +32,10 @@ struct Picture {
     SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("picture"), false, scale))));
     PictureOptions options{.axis = axis};
     const Shape shape = array.shape();
+    const bool cut = shape.size() > 2;
     if (index)
       options.index = *index;
-    else if (shape.size() > 2 && axis < shape.size())
+    else if (cut && axis < shape.size())
       options.index = shape[axis] / 2;
     if (range) {
       SHERD_TRY(pair, parse_range(*range));
@@ -48,6 +49,11 @@ struct Picture {
     }
     SHERD_TRY(picture(array, png, options));
     session.note("drew " + png);
+    if (session.json())
+      SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
+                                                      {"file", png},
+                                                      {"axis", cut ? Json(std::uint64_t{axis}) : Json()},
+                                                      {"index", cut ? Json(options.index) : Json()}})));
     return 0;
   }
 };

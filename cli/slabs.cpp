@@ -23,6 +23,9 @@ Shape along(const Selection& selection, const Shape& lengths) {
 }  // namespace
 
 Result<TypedSelection> parse_selection(const std::string& text, const Shape& array_shape) {
+  // What a script meant to put there is missing, and a write would go everywhere.
+  if (text.find_first_not_of(" \t") == text.npos)
+    return invalid_argument("--select: is empty; write '...', or leave it out, for all elements");
   std::vector<std::size_t> dropped;
   SHERD_TRY(selection, Selection::parse(text, array_shape, &dropped).in([] { return "--select"; }));
   Shape kept;

@@ -247,6 +247,11 @@ void bind_changes(nb::class_<BoundArray>& type) {
       .def("_update_attributes",
            [](BoundArray& self, nb::handle changes) {
              const Json json = json_from(changes);
+             call(*self.array.store(), [&] { return self.array.update_attributes(json, Nulls::keep); });
+           })
+      .def("_remove_attribute",
+           [](BoundArray& self, const std::string& name) {
+             const Json json(Json::Object{{name, nullptr}});
              call(*self.array.store(), [&] { return self.array.update_attributes(json); });
            })
       .def_prop_ro(

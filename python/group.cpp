@@ -46,6 +46,11 @@ void bind_group_class(nb::module_& module) {
       .def("_update_attributes",
            [](Group& self, nb::handle changes) {
              const Json json = json_from(changes);
+             call(*self.store(), [&] { return self.update_attributes(json, Nulls::keep); });
+           })
+      .def("_remove_attribute",
+           [](Group& self, const std::string& name) {
+             const Json json(Json::Object{{name, nullptr}});
              call(*self.store(), [&] { return self.update_attributes(json); });
            })
       .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))
@@ -119,18 +124,19 @@ void bind_group(nb::module_& module) {
       "Makes a volume from its info document.");
   module.def(
       "create_group",
-      [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, nb::handle settings) {
+      [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, const std::string& format,
+         nb::handle settings) {
         const Config config = config_from(settings);
         const Json json = json_from(attributes);
         const std::shared_ptr<Store> opened = store_from(store, config);
         const bool by_url = path.empty() && !is_store(store);
         return call(*opened, [&] {
-          return by_url ? create_group(opened->url(), json, overwrite, config)
-                        : create_group(opened, path, json, overwrite, config);
+          return by_url ? create_group(opened->url(), json, overwrite, config, format)
+                        : create_group(opened, path, json, overwrite, config, format);
         });
       },
-      nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("config").none(),
-      "Makes a group.");
+      nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("format"),
+      nb::arg("config").none(), "Makes a group.");
   module.def(
       "create_array",
       [](nb::handle store, const std::string& path, const nb::dict& options) {

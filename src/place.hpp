@@ -52,4 +52,9 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 /// on its own.
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
 
+namespace neuroglancer {
+/// `unsupported` where an info document above says that the shards in this directory are those of a Zarr array, too.
+Result<void> refuse_tied(const Store& store, const Config& config);
+}  // namespace neuroglancer
+
 }  // namespace sherd

@@ -84,8 +84,8 @@ Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Con
 }
 
 /// One value more would be unknown to the array's own index.
-Result<void> refuse_tied(const ShardedPart& part, const ShardedStoreOptions& options) {
-  if (!part.tied || !options.writable) return {};
+Result<void> refuse_tied(const ShardedPart& part) {
+  if (!part.tied) return {};
   return unsupported("'" + std::string(kLayoutMember) +
                      "' says that these shards are those of a Zarr array, too, of which values by id know nothing; "
                      "write through the array or the volume")
@@ -93,6 +93,12 @@ Result<void> refuse_tied(const ShardedPart& part, const ShardedStoreOptions& opt
 }
 
 }  // namespace
+
+Result<void> refuse_tied(const Store& store, const Config& config) {
+  if (!store.traits().links) return {};  // elsewhere nothing is tied
+  SHERD_TRY(above, part_from_above(store, config));
+  return above ? refuse_tied(*above) : Result<void>();
+}
 
 Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
                                         const ShardedStoreOptions& options) {
@@ -109,21 +115,20 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
       SHERD_TRY(above, part_from_above(*store, options.config));
       if (!above)
         return not_found("no info document at " + store->url() + " or above says how it is sharded; give a sharding");
-      SHERD_TRY(refuse_tied(*above, options));
+      if (options.writable) SHERD_TRY(refuse_tied(*above));
       chosen = std::move(above->sharding);
     } else if (parts->size() != 1) {
       return ambiguous(store->url(), *parts);
     } else {
-      SHERD_TRY(refuse_tied(parts->front(), options));
+      if (options.writable) SHERD_TRY(refuse_tied(parts->front()));
       chosen = std::move(parts->front().sharding);
       if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
       const std::string& key = parts->front().key;
       if (key.starts_with("..")) return ambiguous(store->url(), *parts);
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
-  } else if (options.writable && store->traits().links) {  // elsewhere nothing is tied
-    SHERD_TRY(above, part_from_above(*store, options.config));
-    if (above) SHERD_TRY(refuse_tied(*above, options));
+  } else if (options.writable) {
+    SHERD_TRY(refuse_tied(*store, options.config));
   }
   SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
   return ShardedStore(std::move(state));

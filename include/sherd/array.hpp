@@ -25,6 +25,9 @@ namespace sherd {
 /// Where a shard's index stands in its object.
 enum class IndexLocation : std::uint8_t { start, end };
 
+/// What null means among changes of attributes: that the attribute goes, or that null is its value.
+enum class Nulls : std::uint8_t { remove, keep };
+
 class Array;
 
 /// What a new array is. Only shape and dtype are required.
@@ -53,7 +56,7 @@ struct CreateOptions {
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
   /// `resolution`, `voxel_offset` and `sharding` (docs/format/two-formats.md says what they are where absent).
   std::optional<Json> volume = {};
-  bool overwrite = false;  ///< replace what stands there; otherwise `conflict`
+  bool overwrite = false;  ///< replace the node that stands there; else `conflict`, as is what is no part of it
   Config config = {};
   /// Writes the first elements. The array is then made beside its place and appears there with them, instead of what
   /// was to be overwritten; where this fails, nothing has happened.
@@ -153,9 +156,9 @@ class SHERD_API Array {
   /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
   /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
-  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
+  /// Replaces all attributes, or those that `changes` names, in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  Result<void> update_attributes(const Json& changes);
+  Result<void> update_attributes(const Json& changes, Nulls nulls = Nulls::remove);
 
   /// Inner chunks (or chunks) that are stored. Lists what exists and reads indices; never walks what is absent.
   [[nodiscard]] Result<std::uint64_t> nchunks_initialized() const;

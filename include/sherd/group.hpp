@@ -46,9 +46,9 @@ class SHERD_API Group {
   [[nodiscard]] Json attributes() const;
   [[nodiscard]] Json metadata() const;
   [[nodiscard]] const Config& config() const noexcept;
-  /// Replaces all attributes, or those that `changes` names (null removes), in one atomic write.
+  /// Replaces all attributes, or those that `changes` names, in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  Result<void> update_attributes(const Json& changes);
+  Result<void> update_attributes(const Json& changes, Nulls nulls = Nulls::remove);
 
   /// Names and types of the direct members, sorted by name. What has no document of its own is not a member; one whose
   /// document is broken is listed as `unknown` beside the others.

@@ -1,8 +1,9 @@
-// JSON as metadata documents need it: key order and the text of numbers are kept, duplicate keys are refused,
-// depth and size are limited, and an error says at which byte.
+// JSON as metadata documents need it: key order and the text of numbers and strings are kept, duplicate keys are
+// refused, depth and size are limited, and an error says at which byte.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,11 +47,14 @@ class SHERD_API Json {
   /// before any is made, and each container takes no more room than its values.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
-  /// The text; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one line
-  /// only when indent is 0).
+  /// The text, in which values that were parsed are written as they were, but for the space between them and escapes
+  /// in keys that need none; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one
+  /// line only when indent is 0).
   [[nodiscard]] std::string dump(int indent = 0) const;
 
-  [[nodiscard]] Type type() const noexcept { return static_cast<Type>(value_.index()); }
+  [[nodiscard]] Type type() const noexcept {
+    return std::holds_alternative<Escaped>(value_) ? Type::string : static_cast<Type>(value_.index());
+  }
   [[nodiscard]] bool is_null() const noexcept { return type() == Type::null; }
   [[nodiscard]] bool is_bool() const noexcept { return type() == Type::boolean; }
   [[nodiscard]] bool is_number() const noexcept { return type() == Type::number; }
@@ -88,12 +92,19 @@ class SHERD_API Json {
 
  private:
   class Parser;
+  class Printer;
   struct Number {
     std::string text;
   };
+  /// A string that was not written as dump() writes it: what it says, and how it was written, quotes included.
+  struct Spelling {
+    std::string text, written;
+  };
+  using Escaped = std::shared_ptr<const Spelling>;  ///< seldom, so no larger than the others
   explicit Json(Number value) : value_(std::move(value)) {}
+  explicit Json(Escaped value) : value_(std::move(value)) {}
 
-  std::variant<std::monostate, bool, Number, std::string, Array, Object> value_;  ///< in the order of Type
+  std::variant<std::monostate, bool, Number, std::string, Array, Object, Escaped> value_;  ///< in the order of Type
 };
 
 }  // namespace sherd

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from . import _sherd
-from ._errors import NodeNameWarning
+from ._errors import InvalidArgument, NodeNameWarning
 
 
 def _wrong(value: Any, name: str, wanted: str) -> TypeError:
@@ -26,6 +26,10 @@ def text(value: Any, name: str) -> str:
     """A str, as it is."""
     if not isinstance(value, str):
         raise _wrong(value, name, "a str")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} {value!r} has surrogates, which are no characters", member=name) from None
     return value
 
 

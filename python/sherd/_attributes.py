@@ -34,17 +34,12 @@ class Attributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         if name not in self:
             raise KeyError(name)
-        self._node._update_attributes({name: None})
+        self._node._remove_attribute(name)
 
     def update(self, other: Any = (), /, **more: Any) -> None:
         """Changes many attributes in one atomic write."""
         changes = {**dict(other), **more}
-        if not changes:
-            return
-        # The engine's update takes null for "remove".
-        if any(value is None for value in changes.values()):
-            self._node._set_attributes({**self._node._attributes(), **changes})
-        else:
+        if changes:
             self._node._update_attributes(changes)
 
     def clear(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from . import _arguments, _sherd
 from ._attributes import Attributes
 from ._create import make_array
-from ._errors import BrokenMemberWarning, Corrupt, Error, Io, NotFound, Unsupported
+from ._errors import BrokenMemberWarning, Corrupt, Error, InvalidArgument, Io, NotFound, Unsupported
 
 
 def wrap(node: Any) -> _sherd.Array | Group:
@@ -105,7 +105,12 @@ class Group:
             raise KeyError(path) from error
 
     def __contains__(self, path: object) -> bool:
-        return isinstance(path, str) and path.strip("/") != "" and self._handle.contains(path)
+        if not isinstance(path, str) or path.strip("/") == "":
+            return False
+        try:
+            return self._handle.contains(_arguments.text(path, "a member's path"))
+        except InvalidArgument:  # nothing is called so
+            return False
 
     def __delitem__(self, path: str) -> None:
         _arguments.text(path, "a member's path")

@@ -20,11 +20,20 @@ def _check_mode(mode: str) -> None:
         raise InvalidArgument(f"mode is one of {', '.join(MODES)}; not {mode!r}", member="mode")
 
 
+def _format_name(format: str | None) -> str:
+    return "" if format is None else _arguments.text(format, "format")
+
+
 def _open(store: StoreLike, mode: str, path: str, format: str | None, config: Any) -> _sherd.Array | Group:
     _arguments.store(store)
     _arguments.text(path, "path")
-    name = "" if format is None else _arguments.text(format, "format")
-    return wrap(_sherd.open_node(store, path, mode != "r", name, config))
+    return wrap(_sherd.open_node(store, path, mode != "r", _format_name(format), config))
+
+
+def _make_group(store: StoreLike, path: str, attributes: Any, overwrite: bool, format: str | None, config: Any) -> Group:
+    _arguments.store(store)
+    wanted = {} if attributes is None else attributes
+    return Group(_sherd.create_group(store, path, wanted, overwrite, _format_name(format), config))
 
 
 def open(
@@ -39,17 +48,18 @@ def open(
 
     mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
     nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
-    path: below the store's root. format: such as "zarr3"; None: found out. config: settings of this handle.
+    path: below the store's root. format: such as "zarr3"; None: found out, or where a group is made that of the hierarchy
+    around it, elsewhere "zarr3". config: settings of this handle.
     """
     _check_mode(mode)
-    if mode in ("w", "w-"):
-        return create_group(store, path=path, overwrite=mode == "w", config=config)
-    try:
-        return _open(store, mode, path, format, config)
-    except NotFound:
-        if mode != "a":
-            raise
-    return create_group(store, path=path, config=config)
+    if mode not in ("w", "w-"):
+        try:
+            return _open(store, mode, path, format, config)
+        except NotFound:
+            if mode != "a":
+                raise
+    _arguments.new_name(path, "path")
+    return _make_group(store, path, None, mode == "w", format, config)
 
 
 def open_group(
@@ -90,13 +100,19 @@ def open_array(
     if mode not in ("w", "w-"):
         _arguments.store(store)
         _arguments.text(path, "path")
-        name = "" if format is None else _arguments.text(format, "format")
         try:
-            return _sherd.open_array(store, path, mode != "r", name, config, scale)
+            return _sherd.open_array(store, path, mode != "r", _format_name(format), config, scale)
         except NotFound:
             if mode != "a":
                 raise
-    return create_array(store, name=path, overwrite=mode == "w", config=config, **options)
+    if scale != 0:
+        raise InvalidArgument("an array that is made here has no further scales", member="scale")
+    _arguments.store(store)
+    _arguments.new_name(path, "path")
+    given = {} if format is None else {"format": _format_name(format)}
+    return make_array(
+        lambda made: _sherd.create_array(store, path, made | given), overwrite=mode == "w", config=config, **options
+    )
 
 
 def create_group(
@@ -108,11 +124,10 @@ def create_group(
     config: dict[str, Any] | None = None,
 ) -> Group:
     """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
-    overwritten, which erases it and all below it."""
-    _arguments.store(store)
+    overwritten, which erases it and all its members; files that are no part of it are Conflict even then."""
     _arguments.new_name(path, "path")
     _arguments.flag(overwrite, "overwrite")
-    return Group(_sherd.create_group(store, path, {} if attributes is None else attributes, overwrite, config))
+    return _make_group(store, path, attributes, overwrite, None, config)
 
 
 def create_array(
@@ -155,7 +170,7 @@ def create_array(
     dimension_names: a str or None a dimension. attributes: a dict.
     volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
-    overwrite: erase what stands there; otherwise that is Conflict.
+    overwrite: erase the node that stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     config: settings of this handle; see sherd.config.
     """
     arguments = dict(locals())
@@ -167,7 +182,8 @@ def create_array(
 
 def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
-    need one request. A snapshot: later changes reach it by the next call. Gives the group, opened for reading."""
+    need one request. What Sherd changes below the group later is renewed there, too; what other software changes is by the
+    next call. Gives the group, opened for reading."""
     open_group(store, mode="r+", path=path)._handle.consolidate()
     return open_group(store, path=path)
 

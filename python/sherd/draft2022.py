@@ -83,6 +83,7 @@ def create_array(
     order: Literal["C", "F"] = "C",
     compressors: Any = "auto",
     fill_value: Any = None,
+    dimension_names: Any = None,
     attributes: dict[str, Any] | None = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
@@ -97,6 +98,7 @@ def create_array(
     the draft's own example, and goes with the draft's key `c` for an array without dimensions.
     order: of the elements in a chunk.
     compressors: a codec; "auto": Blosc with LZ4, which all of zarr-python's releases for the draft know; None: none.
+    dimension_names: a name for every dimension, kept in the attribute in which xarray looks for them.
     """
     if order not in ("C", "F"):
         raise InvalidArgument(f'order is "C" or "F", not {order!r}', member="order")
@@ -108,6 +110,9 @@ def create_array(
     filters = [reverse] if order == "F" and rank > 1 else "auto"
     native = _numpy_dtype(dtype, data)
     serializer = "bytes:big" if _is_big_endian(native) else "auto"
+    plain = (filters, serializer) == ("auto", "auto")
+    if isinstance(compressors, str) and compressors == "auto" and not plain and len(levels) < 2:
+        compressors = "blosc:lz4:5"
     layout: dict[str, Any] = {"chunks": chunks, "filters": filters, "serializer": serializer, "compressors": compressors}
     if len(levels) == 1:
         layout["shards"] = tuple(np.multiply(_lengths(chunks), levels[0]).tolist())
@@ -125,6 +130,7 @@ def create_array(
         data=data,
         fill_value=fill_value,
         chunk_key_encoding={"name": "default", "separator": separator},
+        dimension_names=dimension_names,
         attributes=attributes,
         overwrite=overwrite,
         config=config,

@@ -11,6 +11,7 @@
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "kv/other_names.hpp"
 
 namespace sherd {
 namespace {
@@ -58,6 +59,17 @@ Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const
                          spec.ids->sharding, {.codecs = place.codecs(), .most_bytes = most, .config = place.config}));
   place.store = objects;
   return objects;
+}
+
+// Chunks of volumes may stand under names of other writers.
+std::shared_ptr<Store> named(const NodePlace& place, const ArraySpec& spec, const ChunkLayout& layout) {
+  if (!spec.ids && spec.keys.kind != KeyEncoding::Kind::ranges) return place.store;
+  neuroglancer::OtherNames names{.prefix = spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)),
+                                 .codecs = place.codecs(),
+                                 .most_bytes = layout.most_encoded(first_cell_shape(ChunkGrid(spec))),
+                                 .limits = place.config.limits};
+  if (spec.ids) names.sharding = spec.ids->sharding;
+  return neuroglancer::with_other_names(place.store, std::move(names));
 }
 
 // Shards that are boxes of chunks, as a store of ids that takes chunks encoded: codecs of the array do that.
@@ -188,6 +200,8 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
   if (scattered) {
     SHERD_TRY(by_id, scatter(place, spec, *shared).in_key(key));
     objects.by_id = std::move(by_id);
+  } else if (!objects.twin && !objects.through) {
+    place.store = named(place, spec, *shared);
   }
   return Array(
       std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(objects)));
@@ -303,9 +317,9 @@ Result<void> Array::set_attributes(const Json& attributes) {
   });
 }
 
-Result<void> Array::update_attributes(const Json& changes) {
+Result<void> Array::update_attributes(const Json& changes, Nulls nulls) {
   return state_->edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(merged, merged_attributes(present.attributes, changes));
+    SHERD_TRY(merged, merged_attributes(present.attributes, changes, nulls));
     return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, std::move(merged)));
   });
 }

@@ -171,6 +171,17 @@ Result<void> choose_grid(const CreateOptions& options, ArraySpec& spec, std::opt
 
 }  // namespace
 
+Result<void> check_index_options(const CreateOptions& options) {
+  const bool in_shards = !options.shards.empty() || options.auto_shards || options.raw_codecs ||
+                         (options.chunk_grid && !options.chunks.empty());
+  if (in_shards) return {};
+  const char* const member = options.index_codecs                           ? "index_codecs"
+                             : options.index_location != IndexLocation::end ? "index_location"
+                                                                            : nullptr;
+  if (member == nullptr) return {};
+  return invalid_argument("is of the index of shards, and there are none; give shards, too").in_member(member);
+}
+
 Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs, const DefaultCodecs& defaults) {
   if (options.shape.size() > options.config.limits.dimensions)
     return unsupported(std::to_string(options.shape.size()) + " dimensions are more than the limit dimensions = " +

@@ -7,6 +7,9 @@
 
 namespace sherd {
 
+/// invalid_argument where an option is of the index of shards, and there are to be none.
+[[nodiscard]] Result<void> check_index_options(const CreateOptions& options);
+
 /// The array that `options` ask for. Chunk shapes that were left open are chosen as docs/chunking.md says, codecs are
 /// `defaults`.
 /// Errors are invalid_argument and name the option as its member, such as "shards[1]".

@@ -59,11 +59,11 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
   return {};
 }
 
-Result<Json> merged_attributes(Json attributes, const Json& changes) {
+Result<Json> merged_attributes(Json attributes, const Json& changes, Nulls nulls) {
   if (!changes.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
   if (attributes.is_null()) attributes = Json(Json::Object{});
   for (const auto& [name, value] : changes.members()) {
-    if (value.is_null()) {
+    if (value.is_null() && nulls == Nulls::remove) {
       attributes.erase(name);
     } else {
       attributes.set(name, value);

@@ -29,8 +29,8 @@ Result<Generation> write_document(const NodePlace& place, NodeType type, const J
 /// `unsupported` where readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);
 
-/// `attributes` with the members of `changes` set, or removed where they are null. Both must be objects.
-Result<Json> merged_attributes(Json attributes, const Json& changes);
+/// `attributes` with the members of `changes` set. Both must be objects.
+Result<Json> merged_attributes(Json attributes, const Json& changes, Nulls nulls);
 
 /// The same error about bytes that were stored: what would be invalid_argument in a request is `corrupt` there.
 Error stored_error(Error error);

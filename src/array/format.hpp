@@ -82,6 +82,8 @@ class Format {
     return (void)object, std::nullopt;
   }
   [[nodiscard]] virtual DefaultCodecs default_codecs() const = 0;
+  /// The index_codecs of every shard, and its index at the end, where the format has words for nothing else.
+  [[nodiscard]] virtual std::optional<Json> only_index() const { return std::nullopt; }
   /// Where its chunks' codecs are looked up.
   [[nodiscard]] virtual CodecTable codecs(const Tables& tables) const noexcept;
   /// Of a group that is one array in several resolutions: the name of a member, in the document's order; empty where

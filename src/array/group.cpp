@@ -120,10 +120,10 @@ Result<void> Group::set_attributes(const Json& attributes) {
   return state_->edit([&](const NodeDocument& now) { return format.with_attributes(now.document, attributes); });
 }
 
-Result<void> Group::update_attributes(const Json& changes) {
+Result<void> Group::update_attributes(const Json& changes, Nulls nulls) {
   const Format& format = *state_->place.format;
   return state_->edit([&](const NodeDocument& now) -> Result<Json> {
-    SHERD_TRY(merged, merged_attributes(now.attributes, changes));
+    SHERD_TRY(merged, merged_attributes(now.attributes, changes, nulls));
     return format.with_attributes(now.document, merged);
   });
 }

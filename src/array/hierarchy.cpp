@@ -91,6 +91,7 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   if (occupied && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path")
         .in_key(place.format->probes(place.path).front());
+  if (occupied) SHERD_TRY(refuse_strangers(place));
   return site;
 }
 
@@ -226,6 +227,7 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
   const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
   if (options.volume && !two_formats)
     return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
+  SHERD_TRY(check_index_options(options));
   DefaultCodecs defaults = place.format->default_codecs();
   if (two_formats) defaults.chunks = {"gzip:" + std::to_string(options.config.gzip_level)};
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));

@@ -33,7 +33,8 @@ Result<Node> make_node(NodePlace place, NodeDocument document);
 Result<void> enter(NodePlace& place);
 /// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
 /// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
-/// array, or where other objects stand in a new array's place. Overwriting erases everything below the place first.
+/// array, or where other objects stand in a new array's place. Overwriting erases the node and its members first, and
+/// is `conflict` where anything else stands among them.
 Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
 Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
 /// The same for a group whose document is made already; other objects in its place are `conflict`, too.
@@ -67,6 +68,8 @@ Result<bool> is_moving(const NodePlace& place);
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodePlace& place);
+/// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
+Result<void> refuse_strangers(const NodePlace& place);
 /// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
 Result<bool> has_node(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is

@@ -144,6 +144,7 @@ std::optional<double> Json::as_double() const noexcept {
 const std::string& Json::text() const noexcept {
   static const std::string none;
   if (const auto* number = std::get_if<Number>(&value_)) return number->text;
+  if (const auto* escaped = std::get_if<Escaped>(&value_)) return (*escaped)->text;
   const auto* text = std::get_if<std::string>(&value_);
   return text ? *text : none;
 }

@@ -183,7 +183,7 @@ class Json::Parser {
         if (c == '{' && !parse_key()) return false;
         continue;
       }
-      if (c == '"') return parse_string() && add(Json(take_string()));
+      if (c == '"') return parse_string() && add(take_value());
       if (c == '-' || is_digit(c)) return parse_number();
       return parse_word();
     }
@@ -259,6 +259,7 @@ class Json::Parser {
   // The string at at_ into string_.
   bool parse_string() {
     const char* const open = at_++;
+    written_ = {};
     string_.clear();
     for (const char* run = at_;;) {
       at_ += plain_run(at_, end_);
@@ -268,6 +269,7 @@ class Json::Parser {
       }
       if (*at_ == '"') {
         string_.append(run, at_++);
+        if (run != open + 1) written_ = {open, at_};
         return true;
       }
       if (*at_ == '\\') {
@@ -288,6 +290,15 @@ class Json::Parser {
   std::string take_string() {
     constexpr std::size_t kShort = 4096;
     return string_.size() <= kShort ? string_ : std::exchange(string_, {});
+  }
+
+  // Only where there was an escape can a string be written in another way.
+  Json take_value() {
+    const std::string_view written = written_;
+    Json value(take_string());
+    if (written.empty() || value.dump() == written) return value;
+    std::string& text = *std::get_if<std::string>(&value.value_);
+    return Json(std::make_shared<const Spelling>(Spelling{std::move(text), std::string(written)}));
   }
 
   bool parse_escape() {
@@ -406,6 +417,7 @@ class Json::Parser {
   std::size_t containers_ = 0;
   std::vector<Frame> frames_;
   std::string string_;
+  std::string_view written_;  ///< the text of string_ with its quotes, where that has escapes
   Json root_;
   std::optional<Error> error_;
 };

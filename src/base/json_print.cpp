@@ -1,5 +1,6 @@
 // JSON values as text. Compact on one line, or indented as Python's json.dumps(indent=n) lays documents out, which
-// is how zarr-python writes them. Strings are escaped only where JSON demands it; everything else stays UTF-8.
+// is how zarr-python writes them. Strings that were parsed are as they were; in others and in keys only what JSON
+// demands is escaped, and everything else stays UTF-8.
 #include "sherd/json.hpp"
 
 namespace sherd {
@@ -50,7 +51,9 @@ void print_string(std::string_view text, std::string& to) {
   to += '"';
 }
 
-class Printer {
+}  // namespace
+
+class Json::Printer {
  public:
   explicit Printer(int indent) : indent_(indent > 0 ? static_cast<std::size_t>(indent) : 0) {}
 
@@ -66,7 +69,10 @@ class Printer {
         text_ += value.text();
         break;
       case Json::Type::string:
-        print_string(value.text(), text_);
+        if (const auto* escaped = std::get_if<Escaped>(&value.value_))
+          text_ += (*escaped)->written;
+        else
+          print_string(value.text(), text_);
         break;
       case Json::Type::array:
         print_all('[', value.elements(), ']', [this](const Json& element) { print(element); });
@@ -108,8 +114,6 @@ class Printer {
   std::size_t indent_;
   std::size_t depth_ = 0;
 };
-
-}  // namespace
 
 std::string Json::dump(int indent) const {
   Printer printer(indent);

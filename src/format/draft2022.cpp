@@ -77,6 +77,7 @@ class Draft2022 final : public Format {
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override;
   /// zarr-python's own, which its releases for the draft all read. The draft's index has no checksum.
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"blosc:lz4:5"}, {"bytes"}}; }
+  [[nodiscard]] std::optional<Json> only_index() const override { return draft2022::index_codecs(); }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override;
@@ -215,6 +216,7 @@ Result<NodeDocument> Draft2022::lower_as(NodeType type, Json document, const Lim
   SHERD_TRY(attributes, parse_attributes(document));
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
   if (type == NodeType::array && hidden_filters(document) != nullptr) node.attributes.erase("filters");
+  if (type == NodeType::array && hidden_names(document) != nullptr) node.attributes.erase(names_attribute);
   node.document = std::move(document);
   return node;
 }
@@ -235,6 +237,8 @@ Result<Json> Draft2022::with_attributes(Json document, const Json& attributes) c
   SHERD_TRY(kind, type(document));
   if (kind == NodeType::array) {
     if (const Json* filters = hidden_filters(document)) all.set("filters", *filters);
+    const Json* names = hidden_names(document);
+    if (names != nullptr && all.find(names_attribute) == nullptr) all.set(names_attribute, *names);
   }
   document.set("attributes", std::move(all));
   return document;

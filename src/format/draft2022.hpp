@@ -33,6 +33,8 @@ inline constexpr std::string_view zarr_python_uri = "https://purl.org/zarr/spec/
 inline constexpr std::string_view seed_uri = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0";
 /// Whether a transformer has one of the draft's own addresses.
 [[nodiscard]] bool is_seed_uri(const Json& transformer);
+/// Those of sharding_indexed that are the draft's index.
+[[nodiscard]] Json index_codecs();
 /// Whether the draft's writers have a URI for this codec of numcodecs.
 [[nodiscard]] bool is_compressor(std::string_view name);
 
@@ -46,6 +48,10 @@ Result<Json> print_array(const ArraySpec& spec);
 Result<Json> with_chunks(Json document, const ArraySpec& spec);
 /// The attribute in which zarr-python keeps filters: a part of how chunks are decoded.
 [[nodiscard]] const Json* hidden_filters(const Json& document);
+/// The attribute in which xarray keeps the names of dimensions, where a format has no words for them.
+inline constexpr const char* names_attribute = "_ARRAY_DIMENSIONS";
+/// Of an array whose every dimension has a name there; otherwise it is an attribute like any other.
+[[nodiscard]] const Json* hidden_names(const Json& document);
 
 /// Refuses every member that is not `known`, and extensions that must be understood: none is known.
 Result<void> check_members(const Json& document, std::initializer_list<std::string_view> known);

@@ -234,10 +234,9 @@ Result<Shape> parse_chunks_per_shard(const Json& transformer, const Limits& limi
 }
 
 CodecSpec shard_of(const Shape& chunk, std::span<const CodecSpec> codecs) {
-  const CodecSpec index = bytes_codec({DType::uint64});
   return {std::string(sharding_name), Json::Object{{"chunk_shape", Json::numbers(chunk)},
                                                    {"codecs", codec_list_json(codecs)},
-                                                   {"index_codecs", codec_list_json(std::span(&index, 1))},
+                                                   {"index_codecs", index_codecs()},
                                                    {"index_location", "end"}}};
 }
 
@@ -277,6 +276,11 @@ bool is_seed_uri(const Json& transformer) {
   return uri != nullptr && without_scheme(uri->text()).starts_with("purl.org/zarr/spec/extensions/");
 }
 
+Json index_codecs() {
+  const CodecSpec index = bytes_codec({DType::uint64});
+  return codec_list_json(std::span(&index, 1));
+}
+
 bool is_compressor(std::string_view name) {
   constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"};
   return std::find(std::begin(known), std::end(known), name) != std::end(known);
@@ -290,6 +294,15 @@ const Json* hidden_filters(const Json& document) {
     return filter.find("id") != nullptr && filter.find("id")->is_string();
   });
   return named ? filters : nullptr;
+}
+
+const Json* hidden_names(const Json& document) {
+  const Json* attributes = document.find("attributes");
+  const Json* names = attributes != nullptr ? attributes->find(names_attribute) : nullptr;
+  const Json* shape = document.find("shape");
+  if (names == nullptr || !names->is_array() || shape == nullptr || names->size() != shape->size()) return nullptr;
+  const auto& list = names->elements();
+  return std::all_of(list.begin(), list.end(), [](const Json& name) { return name.is_string(); }) ? names : nullptr;
 }
 
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
@@ -322,6 +335,8 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   if (const Json* list = document.find("storage_transformers"))
     SHERD_TRY(add_shards(*list, limits, spec, chunks.chunk).in_member("storage_transformers"));
   spec.grid = RegularGrid{std::move(chunks.chunk)};
+  if (const Json* names = hidden_names(document))
+    for (const Json& name : names->elements()) spec.dimension_names.emplace_back(name.text());
   return spec;
 }
 

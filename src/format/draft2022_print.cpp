@@ -21,7 +21,8 @@ struct Chunks {
 };
 
 Error no_words_for(const std::string& codec) {
-  return unsupported("the draft has no words for '" + codec + "' here").in_member("codecs");
+  return unsupported("the draft has no words for '" + codec + "' here; choose other codecs for the array")
+      .in_member("codecs");
 }
 
 /// A codec as numcodecs has it, with its name as `id`.
@@ -151,17 +152,27 @@ Result<std::string_view> wanted_uri(const Json& options) {
   return uri;
 }
 
+// Empty where no dimension has a name.
+Result<Json> print_names(const ArraySpec& spec) {
+  Json::Array names;
+  for (const auto& name : spec.dimension_names)
+    if (name) names.push_back(*name);
+  if (!names.empty() && names.size() < spec.shape.size())
+    return unsupported("the draft keeps the names of all dimensions or of none, and some have none");
+  return Json(std::move(names));
+}
+
 Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
   if (spec.keys.kind == KeyEncoding::Kind::v2)
     return unsupported("the draft's keys begin with 'c'").in_member("chunk_key_encoding");
-  if (std::any_of(spec.dimension_names.begin(), spec.dimension_names.end(), [](const auto& name) { return !!name; }))
-    return unsupported("the draft has no names of dimensions; attributes can hold them").in_member("dimension_names");
+  SHERD_TRY(names, print_names(spec).in_member("dimension_names"));
   SHERD_TRY(stack, print_shards(spec, uri));
   SHERD_TRY(chunks, print_chain(stack.codecs));
   const ElementType type{spec.dtype, chunks.big_endian};
   SHERD_TRY(name, print_type(type).in_member("dtype"));
   Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
   if (!chunks.filters.empty()) attributes.set("filters", std::move(chunks.filters));
+  if (names.size() > 0) attributes.set(names_attribute, std::move(names));
   Json document;  // in the order of zarr-python
   document.set("attributes", std::move(attributes));
   document.set("chunk_grid", Json::Object{{"chunk_shape", Json::numbers(stack.chunk)},

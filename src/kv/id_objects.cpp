@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "base/try.hpp"
-#include "store/span.hpp"
+#include "kv/decoded_source.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -48,26 +48,6 @@ class PartSource final : public ByteSource {
   std::string key_;
   std::shared_ptr<ByteSource> whole_;
   Extent part_;
-};
-
-// A value that was decoded.
-class DecodedSource final : public ByteSource {
- public:
-  DecodedSource(std::string key, Buffer bytes, Generation generation)
-      : bytes_(std::move(bytes)), span_(std::move(key), bytes_.span()), generation_(std::move(generation)) {}
-
-  [[nodiscard]] const std::string& name() const noexcept override { return span_.name(); }
-  Result<std::uint64_t> size() override { return span_.size(); }
-  Result<Generation> generation() override { return generation_; }
-  [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override { return span_.view(); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
-    return span_.read(ranges, done);
-  }
-
- private:
-  Buffer bytes_;
-  SpanSource span_;
-  Generation generation_;
 };
 
 }  // namespace
@@ -131,6 +111,16 @@ std::shared_ptr<IdObjects> IdObjects::with_config(const Config& config) const {
   return std::shared_ptr<IdObjects>(new IdObjects(store_, prefix_, std::move(options), std::move(state)));
 }
 
+Result<Buffer> decoded_value(const CodecChain& codecs, std::span<const std::byte> stored, std::uint64_t most_bytes) {
+  Buffer bytes;
+  auto done = codecs.decode_bytes(stored, most_bytes, bytes);
+  if (!done && done.error().code() == ErrorCode::unsupported)
+    return corrupt("decodes to more than " + std::to_string(most_bytes) +
+                   " bytes, which no encoding of a chunk of this array takes");
+  SHERD_TRY(std::move(done));
+  return bytes;
+}
+
 std::optional<std::uint64_t> IdObjects::id_of(std::string_view key) const {
   if (!key.starts_with(prefix_)) return std::nullopt;
   key.remove_prefix(prefix_.size());
@@ -179,12 +169,7 @@ Result<std::shared_ptr<ByteSource>> IdObjects::decoded(const std::string& key, B
   SHERD_TRY(stored->resize(extent.length));
   const RangeRead range{extent.offset, stored->span()};
   SHERD_TRY(shard.read({&range, 1}));
-  Buffer bytes;
-  auto done = state_->format.data_codecs.decode_bytes(stored->span(), options_.most_bytes, bytes);
-  if (!done && done.error().code() == ErrorCode::unsupported)
-    return corrupt("decodes to more than " + std::to_string(options_.most_bytes) +
-                   " bytes, which no encoding of a chunk of this array takes");
-  SHERD_TRY(std::move(done));
+  SHERD_TRY(bytes, decoded_value(state_->format.data_codecs, stored->span(), options_.most_bytes));
   return std::shared_ptr<ByteSource>(std::make_shared<DecodedSource>(key, std::move(bytes), std::move(generation)));
 }
 

@@ -80,22 +80,27 @@ std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::s
   return number;
 }
 
-Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number) {
-  const ShardKeys keys(state.format.sharding, number);
-  SHERD_TRY(shard, state.store->open(keys.shard));
-  if (shard) return OpenedShard{std::move(shard), false};
-  SHERD_TRY(index, state.store->open(keys.index));
-  if (!index) return OpenedShard{};
-  SHERD_TRY(data, state.store->open(keys.data));
+Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding, const PairPlace& place) {
+  const ShardKeys keys(sharding, place.number);
+  SHERD_TRY(index, store.open(place.prefix + keys.index));
+  if (!index) return std::shared_ptr<ByteSource>();
+  SHERD_TRY(data, store.open(place.prefix + keys.data));
   if (!data) return corrupt("there is no " + keys.data + " beside it").in_key(index->name());
   SHERD_TRY(size, index->size());
-  const std::uint64_t head = state.format.sharding.head_bytes();
-  if (size != head)
+  if (size != sharding.head_bytes())
     return corrupt("has " + std::to_string(size) + " bytes, and an index of 2^" +
-                   std::to_string(state.format.sharding.minishard_bits) + " minishards takes " + std::to_string(head))
+                   std::to_string(sharding.minishard_bits) + " minishards takes " +
+                   std::to_string(sharding.head_bytes()))
         .in_key(index->name());
-  SHERD_TRY(pair, PairSource::make(std::move(index), std::move(data)));
-  return OpenedShard{std::move(pair), true};
+  return PairSource::make(std::move(index), std::move(data));
+}
+
+Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number) {
+  SHERD_TRY(shard, state.store->open(ShardKeys(state.format.sharding, number).shard));
+  if (shard) return OpenedShard{std::move(shard), false};
+  SHERD_TRY(pair, open_pair(*state.store, state.format.sharding, {"", number}));
+  const bool is_pair = pair != nullptr;
+  return OpenedShard{std::move(pair), is_pair};
 }
 
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state) {

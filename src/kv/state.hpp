@@ -45,6 +45,13 @@ struct ShardKeys {
   std::string shard, index, data;
 };
 
+struct PairPlace {
+  std::string prefix;  ///< of its keys
+  std::uint64_t number;
+};
+/// The older pair as one object; null where there is none.
+Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding, const PairPlace& place);
+
 struct OpenedShard {
   std::shared_ptr<ByteSource> source;  ///< null: there is none
   bool is_pair = false;

@@ -248,7 +248,9 @@ class Precomputed final : public Format {
 
  private:
   static Error made_otherwise() {
-    return unsupported("an array of this format is a scale of a volume; make it by create_precomputed");
+    return unsupported(
+        "an array of this format is a scale of a volume; make the volume (sherd create, "
+        "create_precomputed), or copy an array into one (sherd copy --to precomputed)");
   }
   Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
 };

@@ -80,17 +80,17 @@ struct Entries {
 
 enum class Links : std::uint8_t { follow, keep };
 
-/// The status of one entry, or nothing where it has vanished or leads nowhere. A link that cannot be followed, such as
-/// one to itself, is taken for what it is: shown, and an error when it is opened.
+/// The status of one entry, or nothing where it has vanished. A link that cannot be followed, such as one that leads
+/// nowhere or to itself, is taken for what it is: shown, and an error when it is opened.
 Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links) {
   struct stat status{};
   if (::fstatat(directory, name.c_str(), &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
     return std::optional(status);
   const int code = errno;
-  if (code == ENOENT) return std::optional<struct stat>();
   const bool is_link = links == Links::follow &&
                        ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
   if (is_link) return std::optional(status);
+  if (code == ENOENT) return std::optional<struct stat>();
   return system_error("look at", name, code);
 }
 

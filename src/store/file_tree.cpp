@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <optional>
 #include <ranges>
 #include <system_error>
 
@@ -39,6 +40,18 @@ int open_at(int directory, const char* path, int flags) noexcept {
 bool is_symlink(int directory, const char* name) noexcept {
   struct stat status{};
   return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
+/// The link that makes a path below the root lead nowhere. What it should lead to, on a disk that is not mounted say,
+/// may well exist, so the file is not absent.
+std::optional<std::string> broken_link(std::string path, std::size_t root_length) {
+  for (; path.size() > root_length; path.erase(path.rfind('/'))) {
+    struct stat status{};
+    if (::fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
+      return S_ISLNK(status.st_mode) ? std::optional(std::move(path)) : std::nullopt;
+    if (errno != ENOENT) break;
+  }
+  return std::nullopt;
 }
 
 Error refused_symlink(const std::string& path) {
@@ -108,7 +121,10 @@ Result<Fd> FileTree::open_file(const std::string& key) const {
   const std::string whole = path(key);
   if (options_.follow_symlinks) {
     Fd file(open_at(AT_FDCWD, whole.c_str(), kRead));
-    if (!file && !is_absent(errno)) return system_error("open", whole, errno);
+    if (file) return file;
+    if (!is_absent(errno)) return system_error("open", whole, errno);
+    if (const auto link = broken_link(whole, root_.size()))
+      return io_error("'" + *link + "' is a symbolic link that leads nowhere");
     return file;
   }
   const auto [prefix, name] = split_key(key);

@@ -147,11 +147,13 @@ class TreeCheck {
   Result<void> references(const std::string& path, const Json& document) {
     for (const auto& [member, key] : format_.references(document)) {
       if (const auto leads = neuroglancer::path_below(path, key)) referred_.insert(*leads);
-      SHERD_TRY(check_reference(
-          {.store = root_.store, .path = path, .codecs = root_.tables.precomputed_codecs, .config = root_.config},
-          {member, key}, options_.data, report_));
+      SHERD_TRY(check_reference(objects_at(path), {member, key}, options_.data, report_));
     }
     return {};
+  }
+
+  [[nodiscard]] neuroglancer::Collection::State::Place objects_at(const std::string& path) const {
+    return {.store = root_.store, .path = path, .codecs = root_.tables.precomputed_codecs, .config = root_.config};
   }
 
   // Whether something that was referred to stands there or below.
@@ -185,8 +187,11 @@ class TreeCheck {
     return findings.failed(error, document_code(error), {});
   }
 
-  // A place without a document, in which something stands nevertheless.
+  // A place without a document, in which something stands nevertheless: a collection of objects, or what nobody knows.
+  // Of annotations no document of a volume tells.
   Result<void> nodeless(const std::string& path) {
+    SHERD_TRY(is_collection, check_collection(objects_at(path), options_.data, report_));
+    if (is_collection) return {};
     for (const std::string& prefix : format_.contents(path))
       SHERD_TRY(strays_below(prefix,
                              "objects stand here that belong to no node: there is no " + format_.probes(path).front()));
@@ -250,7 +255,12 @@ class TreeCheck {
 
   Result<void> stray(const std::string& key, const std::string& message) {
     Findings findings(key);
-    findings.warning("stray_object", {}, message);
+    const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
+    if (!opened && opened.error().code() == ErrorCode::io) {  // such as a link to where chunks are, or were
+      SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
+    } else {
+      findings.warning("stray_object", {}, message);
+    }
     merge(findings);
     return {};
   }
@@ -305,7 +315,8 @@ class TreeCheck {
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
-    const auto listed = store_.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
+    Store& store = state.scattered ? store_ : *state.place.store;  // of those the shards are looked at
+    const auto listed = store.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
       const std::string_view name = std::string_view(key).substr(state.prefix.size());
       if (key == document || is_ours(name) || is_twins(state, key)) return true;
       auto cell = stored_cell(state, name);

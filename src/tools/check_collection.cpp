@@ -41,6 +41,7 @@ class CollectionCheck {
       values_ = &values;
       SHERD_TRY(contents());
     }
+    if (config_.progress) config_.progress({checked_bytes_, listed_bytes_});
     if (!draco_skipped_) return {};
     Findings findings(state_.info_key());
     findings.warning("draco_missing", {}, "fragments are not decoded: this Sherd was built without libdraco");
@@ -63,6 +64,7 @@ class CollectionCheck {
       return {};
     }
     const std::span<const Listing::Object> all(listing->objects);
+    for (const Listing::Object& object : all) listed_bytes_ += object.size;
     for (std::size_t first = 0; first < all.size(); first += kBatch) {
       if (config_.interrupted && config_.interrupted()) return unavailable("interrupted");
       SHERD_TRY(objects(all.subspan(first, std::min(kBatch, all.size() - first))));
@@ -73,12 +75,19 @@ class CollectionCheck {
   Result<void> objects(std::span<const Listing::Object> some) {
     std::vector<std::unique_ptr<Findings>> findings;
     for (const auto& object : some) findings.push_back(std::make_unique<Findings>(values_->key(object.name)));
-    SHERD_TRY(parallel_for(some.size(), config_, [&](std::size_t i) -> Result<void> {
-      if (some[i].name == "info" || is_ours(some[i].name)) return {};
-      return values_->is_sharded() ? shard(some[i], *findings[i]) : object(some[i], *findings[i]);
-    }));
+    SHERD_TRY(parallel_for(some.size(), with_progress(config_, checked_bytes_, listed_bytes_),
+                           [&](std::size_t i) -> Result<void> {
+                             SHERD_TRY(any_object(some[i], *findings[i]));
+                             checked_bytes_.fetch_add(some[i].size, std::memory_order_relaxed);
+                             return {};
+                           }));
     for (const auto& each : findings) add_findings(report_, *each);
     return {};
+  }
+
+  Result<void> any_object(const Listing::Object& object, Findings& to) {
+    if (object.name == "info" || is_ours(object.name)) return {};
+    return values_->is_sharded() ? shard(object, to) : this->object(object, to);
   }
 
   // ---- objects of their own ----
@@ -352,6 +361,8 @@ class CollectionCheck {
   const CollectionPart* part_ = nullptr;  // under way
   const ObjectValues* values_ = nullptr;  // its values
   std::atomic<bool> draco_skipped_{false};
+  std::atomic<std::uint64_t> checked_bytes_{0};
+  std::uint64_t listed_bytes_ = 0;
 };
 
 /// Whether something stands at a place, and what it is where nothing is wrong with its info.

@@ -42,17 +42,24 @@ std::vector<Json> as_list(const Codecs& codecs) {
   return list.elements();
 }
 
-// The same levels with other innermost codecs, or with the indices elsewhere.
-Result<Codecs> changed_codecs(const Codecs& codecs, const std::optional<Codecs>& leaf,
-                              std::optional<IndexLocation> location) {
+struct Changes {
+  std::optional<Codecs> leaf;
+  std::optional<IndexLocation> location = {};
+  std::optional<Json> index = {};
+};
+
+// The same levels with other innermost codecs, or with indices of other codecs or elsewhere.
+Result<Codecs> changed_codecs(const Codecs& codecs, const Changes& changes) {
   const auto shard = find_shard(codecs);
-  if (shard == codecs.end()) return leaf.value_or(codecs);
+  if (shard == codecs.end()) return changes.leaf.value_or(codecs);
   SHERD_TRY(inner, inner_codecs(*shard, "codecs"));
-  SHERD_TRY(changed, changed_codecs(inner, leaf, location));
+  SHERD_TRY(changed, changed_codecs(inner, changes));
   Codecs result = codecs;
   Json& configuration = result[static_cast<std::size_t>(shard - codecs.begin())].configuration;
   configuration.set("codecs", codec_list_json(changed));
-  if (location) configuration.set("index_location", *location == IndexLocation::start ? "start" : "end");
+  if (changes.location)
+    configuration.set("index_location", *changes.location == IndexLocation::start ? "start" : "end");
+  if (changes.index) configuration.set("index_codecs", *changes.index);
   return result;
 }
 
@@ -157,12 +164,19 @@ bool is_clipped(const Array::State& state) {
 Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
   ArraySpec spec = *source.document().array;
   const DefaultCodecs defaults = destination.format->default_codecs();
+  const auto only_index = destination.format->only_index();
+  auto location = options.index_location;
+  if (only_index && !location) location = IndexLocation::end;
   if (is_clipped(source) && source.place.format->name() != destination.format->name()) {
     SHERD_TRY(whole, unclipped(source, destination));
     spec = std::move(whole);
   }
   if (options.chunks || options.shards || options.auto_shards) {
     SHERD_TRY(create, new_layout(source, spec, options));
+    if (only_index) {
+      create.index_location = *location;
+      create.index_codecs.reset();
+    }
     SHERD_TRY(fresh, new_array_spec(create, destination.codecs(), defaults));
     if (options.codecs) complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
     spec.grid = std::move(fresh.grid);
@@ -176,7 +190,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& desti
     complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
     leaf = std::move(fresh.codecs);
   }
-  SHERD_TRY(codecs, changed_codecs(spec.codecs, leaf, options.index_location));
+  SHERD_TRY(codecs, changed_codecs(spec.codecs, {leaf, location, only_index}));
   spec.codecs = std::move(codecs);
   return spec;
 }

@@ -304,7 +304,8 @@ Result<Stack> plan_stack(const std::string& destination, std::uint64_t count, Wr
   if (planes) {
     stack.folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     for (std::uint64_t i = 0; i < count; ++i) stack.names.push_back(planes->name(i));
-    SHERD_TRY(find_stale(stack, *planes, mode.overwrite));
+    stack.is_new = !fs::exists(stack.folder, failure);
+    if (!stack.is_new) SHERD_TRY(find_stale(stack, *planes, mode.overwrite));
     return stack;
   }
   const std::string_view suffixes[] = {suffix};

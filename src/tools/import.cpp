@@ -82,10 +82,27 @@ Result<void> fill(FileReader& reader, const Array& array, const Config& config, 
   return reader.finish();
 }
 
+// What only one kind of file takes is of no effect with others.
+Result<void> check_taken(const FileFormat& format, const ImportOptions& options, const std::string& source) {
+  const auto refuse = [&](std::string_view option, std::string_view kind) {
+    return invalid_argument(std::string(option) + " goes with " + std::string(kind) + " files only, and this is " +
+                            std::string(format.name))
+        .in_key(source);
+  };
+  if (format.name != kRawFiles.name) {
+    if (!options.shape.empty()) return refuse("shape", "raw");
+    if (options.dtype) return refuse("dtype", "raw");
+    if (options.big_endian) return refuse("big_endian", "raw");
+  }
+  if (options.apply_scale && format.name != kNiftiFiles.name) return refuse("apply_scale", "NIfTI");
+  return {};
+}
+
 }  // namespace
 
 Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place) {
   SHERD_TRY(format, format_of(source, options.from));
+  SHERD_TRY(check_taken(*format, options, source));
   SHERD_TRY(reader, format->open(source, options));
   const CreateOptions create = target_options(reader->array(), options);
   const std::string& url = place.store->url();

@@ -326,6 +326,9 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32, 0}}, invalid, "shards[1]");
   expect_refused({.shape = shape, .chunks = {8, 8}, .shards = {32, 30}}, invalid, "shards[1]");
   expect_refused({.shape = shape, .shards = {32, 32}, .auto_shards = true}, invalid, "shards");
+  expect_refused({.shape = shape, .index_location = IndexLocation::start}, invalid, "index_location");
+  expect_refused({.shape = shape, .chunks = {8, 8}, .index_codecs = std::vector<Json>{"bytes"}}, invalid,
+                 "index_codecs");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{"zstd:x"}}, invalid, "codecs[0]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "no_such"}}, ErrorCode::unsupported,
                  "codecs[1]");

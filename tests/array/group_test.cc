@@ -105,6 +105,28 @@ TEST_P(EveryStore, ForeignObjectsAreNeverTakenForChunksNorErased) {
   EXPECT_TRUE(create_group(store_, "a")) << "a group may take in what stands below it";
 }
 
+TEST_P(EveryStore, OverwritingTakesNothingAlongThatIsNoPartOfTheNode) {
+  create_array(store_, "g/x/a", bytes_array()).value().fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
+  for (const char* key : {"g/notes.txt", "g/photos/1.jpg", "g/x/photos/1.jpg", "g/x/a/notes.txt", "g/x/a/c/00"}) {
+    store_->set(key, "mine").value();
+    const auto group = create_group(store_, "g", {}, true);
+    const auto array = create_array(store_, "g", bytes_array(true));
+    for (const Error& error : {group.error(), array.error()}) {
+      EXPECT_EQ(error.code(), ErrorCode::conflict) << key;
+      EXPECT_EQ(error.key(), key);
+    }
+    EXPECT_EQ(text_at(*store_, key), "mine");
+    EXPECT_THAT(store_->get("g/x/a/c/0").value(), testing::Ne(std::nullopt)) << "nothing else is gone either";
+    store_->erase(key).value();
+  }
+  store_->set("g/x/a/.sherd-note", "left by a writer that was killed").value();
+  store_->set("g/x/a/c/9", "beyond the shape").value();
+  store_->set("g/x/b/zarr.json", "{").value();
+  store_->set("g/x/b/c/0", "a chunk of it").value();
+  EXPECT_TRUE(create_group(store_, "g", {}, true));
+  EXPECT_TRUE(writable(store_, "g").members().value().empty());
+}
+
 TEST_P(EveryStore, MembersAreWhatHasADocumentAndALawfulName) {
   create_group(store_, "").value();
   create_group(store_, "b").value();
@@ -164,15 +186,19 @@ TEST_P(EveryStore, ErasingTakesAllBelowAndNothingBeside) {
 
 TEST_P(EveryStore, AttributesAreReplacedMergedAndKeptInOrder) {
   store_
-      ->set("zarr.json", R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
-                         R"("attributes":{"z":1.10,"a":2}})")
+      ->set("zarr.json",
+            R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5,"s":"\u00b5\/m"},"node_type":"group",)"
+            R"("attributes":{"z":1.10,"a":2}})")
       .value();
   Group group = writable(store_);
   group.update_attributes(parsed(R"({"a": null, "b": {"c": [1.0]}})")).value();
-  const std::string expected = R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5},"node_type":"group",)"
-                               R"("attributes":{"z":1.10,"b":{"c":[1.0]}}})";
+  const std::string expected =
+      R"({"zarr_format":3,"later":{"must_understand":false,"n":1.0e5,"s":"\u00b5\/m"},"node_type":"group",)"
+      R"("attributes":{"z":1.10,"b":{"c":[1.0]}}})";
   EXPECT_EQ(group.metadata().dump(), expected);
   EXPECT_EQ(parsed(text_at(*store_, "zarr.json")).dump(), expected);
+  group.update_attributes(parsed(R"({"b": null})"), Nulls::keep).value();
+  EXPECT_EQ(group.attributes().dump(), R"({"z":1.10,"b":null})");
   group.set_attributes(parsed("{}")).value();
   EXPECT_EQ(open_group(store_).value().attributes().dump(), "{}");
   EXPECT_EQ(code_of(group.set_attributes(Json(1))), ErrorCode::invalid_argument);

@@ -153,11 +153,9 @@ TEST(StagedNode, GoesWhereADirectoryIsALinkAlsoOfAnotherFileSystem) {
     }
   }
   fs::remove_all(other);
-  fs::create_directory(folder / "h/b");
-  create_array(store, "b/a", filled_with(1, false)).value();
-  const auto refused = create_array(store, "a", filled_with(21, true));
-  ASSERT_FALSE(refused) << "the link leads nowhere";
-  EXPECT_THAT(keys_of(*store), ElementsAre("b/a/c/0", "b/a/c/1", "b/a/zarr.json", "b/zarr.json", "zarr.json"));
+  EXPECT_FALSE(create_array(store, "a", filled_with(21, true))) << "the link leads nowhere";
+  fs::remove(folder / "h/a");
+  EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
 }
 
 }  // namespace

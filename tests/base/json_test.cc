@@ -42,6 +42,24 @@ TEST(JsonParse, DecodesEscapes) {
   EXPECT_EQ(Json::parse(R"("a\u0000b")")->text(), std::string("a\0b", 3));
 }
 
+TEST(JsonParse, KeepsHowStringsWereWritten) {
+  const char* text = R"({"escaped":["\u00e9\/\ud83D\ude00","a\u0041","\u000a\n\"\\","plain é/"],"after":"x"})";
+  const Json json = *Json::parse(text);
+  EXPECT_EQ(json.dump(), text);
+  const auto strings = json.find("escaped")->elements();
+  EXPECT_EQ(strings[0].text(), "é/😀");
+  EXPECT_TRUE(strings[0].is_string());
+  EXPECT_EQ(strings[0].type(), Json::Type::string);
+  EXPECT_EQ(strings[0], Json("é/😀"));
+  EXPECT_FALSE(strings[0] == strings[1]);
+  EXPECT_EQ(Json(strings[1].text()).dump(), R"("aA")");
+  EXPECT_EQ(json.find("after")->dump(), R"("x")");
+  Json changed = json;
+  changed.set("after", *Json::parse(R"("\u0078")"));
+  EXPECT_EQ(changed, json);
+  EXPECT_NE(changed.dump(2).find(R"("\u0078")"), std::string::npos);
+}
+
 TEST(JsonParse, TakesUtf8AtAnyPlaceInAString) {
   for (const char* character : {"\x7f", "é", "€", "😀", "\uFEFF", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80"})
     for (std::size_t before = 0; before < 20; ++before) {

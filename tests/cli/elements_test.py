@@ -48,6 +48,13 @@ def test_a_selection_that_does_not_fit_is_a_usage_error(sherd, volume, text):
     assert sherd("read", "v", "--select", text).code == 2
 
 
+@pytest.mark.parametrize("text", ["", "  "])
+def test_an_empty_selection_is_not_all_of_it(sherd, volume, text):
+    ran = sherd("write", "v", "--select", text, "--value", "1")
+    assert ran.code == 2 and "--select" in ran.stderr
+    numpy.testing.assert_array_equal(loaded(sherd.ok("read", "v").stdout), volume)
+
+
 def test_json_has_a_row_a_line_and_brackets_as_numpy(sherd):
     sherd.ok("create", "a", "--shape", "2,2,3", "--dtype", "int8")
     sherd.ok("write", "a", "-i", "-", input=saved(numpy.arange(12, dtype=numpy.int8).reshape(2, 2, 3)))

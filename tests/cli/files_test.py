@@ -42,6 +42,33 @@ def test_plain_bytes_need_a_shape_and_a_type(sherd, tmp_path):
     assert sherd.ok("read", "d.zarr", "--json").json == values.tolist()
 
 
+@pytest.mark.parametrize("options", [["--shape", "3,4"], ["--dtype", "uint8"], ["--big-endian"], ["--apply-scale"]])
+def test_what_a_file_has_no_use_for_is_refused(sherd, tmp_path, options):
+    numpy.save(tmp_path / "v.npy", VOLUME)
+    ran = sherd("import", "v.npy", "v.zarr", *options)
+    assert ran.code == 2 and options[0].strip("-").replace("-", "_") + " goes with" in ran.stderr and "npy" in ran.stderr
+    assert not (tmp_path / "v.zarr").exists()
+
+
+def test_what_is_made_is_told_to_programs(sherd, tmp_path):
+    numpy.save(tmp_path / "v.npy", VOLUME)
+    sherd.ok("import", "v.npy", "v.zarr", "--quiet")
+    url = f"file://{tmp_path}/v.zarr"
+    assert sherd.ok("export", "v.zarr", "w.npy", "--json").json == {
+        "url": url, "file": "w.npy", "shape": [5, 8, 11], "dtype": "uint8"}
+    assert sherd.ok("picture", "v.zarr", "p.png", "--axis", "1", "--json").json == {
+        "url": url, "file": "p.png", "axis": 1, "index": 4}
+
+
+def test_a_pattern_may_lead_into_a_directory_that_is_not_there_yet(sherd, tmp_path):
+    numpy.save(tmp_path / "v.npy", VOLUME)
+    sherd.ok("import", "v.npy", "v.zarr")
+    sherd.ok("export", "v.zarr", "planes/z_%02d.png")
+    assert len(list((tmp_path / "planes").glob("z_*.png"))) == 5
+    ran = sherd("export", "v.zarr", "no/such/z_%02d.png")
+    assert ran.code == 3 and "cannot make the directory" in ran.stderr and not (tmp_path / "no").exists()
+
+
 def test_images_become_planes_and_planes_images(sherd, tmp_path):
     for z, plane in enumerate(VOLUME):
         Image.fromarray(plane).save(tmp_path / f"in_{z}.png")

@@ -132,6 +132,11 @@ def test_what_cannot_be_made_is_refused_and_leaves_nothing(sherd, tmp_path, argu
     assert not (tmp_path / "a/zarr.json").exists()
 
 
+def test_options_of_an_index_need_shards(sherd, tmp_path):
+    ran = sherd("create", "a", "--shape", "9", "--dtype", "uint8", "--index-location", "start")
+    assert ran.code == 2 and "index_location" in ran.stderr and "shards" in ran.stderr and not (tmp_path / "a").exists()
+
+
 def test_create_replaces_only_where_it_is_told_to(sherd):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
     assert sherd("create", "a", "--shape", "5", "--dtype", "uint8").code == 6
@@ -257,7 +262,10 @@ def test_ls_in_long_form_gives_types_and_shapes(sherd, study):
     lines = [line.split() for line in sherd.ok("ls", "-l", "study/images").text.splitlines()]
     assert lines[0] == ["TYPE", "DTYPE", "SHAPE", "CHUNKS", "SHARDS", "NAME"]
     assert " ".join(lines[1]) == "array uint8 (8, 8) (4, 4) (8, 8) left"
-    assert sherd.ok("ls", "-l", "study/images", "--json").json[0]["shape"] == [8, 8]
+    first = sherd.ok("ls", "-l", "study/images", "--json").json[0]
+    whole = sherd.ok("info", f"study/images/{first['name']}", "--json").json
+    assert first["shape"] == [8, 8]
+    assert all(first[member] == whole[member] for member in ("node_type", "shape", "dtype", "chunks", "shards"))
 
 
 def codecs_of(folder):

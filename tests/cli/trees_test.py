@@ -59,6 +59,21 @@ def test_copy_replaces_or_goes_on_only_where_it_is_told_to(sherd, source):
     assert sherd("copy", source, "c", "--memory", "much").code == 2
 
 
+@pytest.mark.parametrize("below", ["study/a/c", "study/a/c/0", "study/a/c/0/1"])
+def test_chunks_behind_a_link_that_leads_nowhere_are_no_fill_values(sherd, source, tmp_path, below):
+    place, moved = tmp_path / below, tmp_path / "disk"
+    place.rename(moved)
+    place.symlink_to(moved)
+    assert sherd.ok("read", source, "--format", "raw").stdout == VALUES.tobytes()
+    moved.rename(tmp_path / "unmounted")
+    ran = sherd("read", source, "--format", "raw")
+    assert ran.code == 7 and "leads nowhere" in ran.stderr
+    ran = sherd("check", "study", "--json")
+    assert ran.code == 1
+    assert [(fault["severity"], fault["code"], f"study/{fault['key']}") for fault in ran.json["faults"]] == [
+        ("error", "unreadable", below)]
+
+
 def test_a_sound_store_is_checked_with_one_line(sherd, source):
     ran = sherd.ok("check", "study", "--data")
     assert ran.text.startswith("ok: 2 documents, 9 shards, 30 chunks; ") and ran.text.count("\n") == 1

@@ -97,7 +97,7 @@ TEST(DraftHierarchy, WhatHasNoWordsInTheDraftIsRefused) {
                 o.codecs = std::vector<Json>{parsed(R"({"name": "transpose", "configuration": {"order": [1, 0, 2]}})")};
               }),
               HasSubstr("orders C and F"));
-  EXPECT_THAT(refused([](auto& o) { o.dimension_names = {{"y", "x"}}; }), HasSubstr("dimension_names"));
+  EXPECT_THAT(refused([](auto& o) { o.dimension_names = {{"y", std::nullopt}}; }), HasSubstr("dimension_names"));
   EXPECT_THAT(refused([](auto& o) { o.chunk_key_encoding = Json("v2"); }), HasSubstr("chunk_key_encoding"));
   EXPECT_THAT(refused([](auto& o) { o.dtype = DType::bfloat16; }), HasSubstr("bfloat16"));
   EXPECT_THAT(refused([](auto& o) { o.format_options = parsed(R"({"uri": "mine"})"); }), HasSubstr("seed"));
@@ -207,6 +207,32 @@ TEST(DraftHierarchy, FiltersStayWhenAttributesAreReplaced) {
   EXPECT_EQ(array.attributes().dump(), R"({"b":2})");
   EXPECT_EQ(elements(open_array(store, {.path = "a"}).value()), counted(35));
   EXPECT_EQ(store->get("data/root/a/c0/0").value().value(), chunk({0, 1, 4, 1}));
+}
+
+TEST(DraftHierarchy, NamesOfDimensionsAreKeptInTheAttributeOfXarray) {
+  const auto store = empty_hierarchy();
+  CreateOptions options = draft_array();
+  options.dimension_names = {{"y", "x"}};
+  options.attributes = parsed(R"({"a": 1})");
+  Array array = create_array(store, "a", options).value();
+  const auto stored = [&] { return array.metadata().find("attributes")->dump(); };
+  EXPECT_EQ(stored(), R"({"a":1,"_ARRAY_DIMENSIONS":["y","x"]})");
+  EXPECT_EQ(array.attributes().dump(), R"({"a":1})");
+  array.set_attributes(parsed(R"({"b": 2})")).value();
+  EXPECT_EQ(stored(), R"({"b":2,"_ARRAY_DIMENSIONS":["y","x"]})");
+  EXPECT_THAT(open_array(store, {.path = "a"}).value().dimension_names(), ElementsAre("y", "x"));
+  array.set_attributes(parsed(R"({"_ARRAY_DIMENSIONS": ["row", "column"]})")).value();
+  EXPECT_THAT(open_array(store, {.path = "a"}).value().dimension_names(), ElementsAre("row", "column"));
+}
+
+TEST(DraftHierarchy, AnAttributeThatNamesOtherDimensionsIsNoMoreThanThat) {
+  for (const char* names : {R"(["x"])", R"(["y", null])", R"("y,x")"}) {
+    const auto store =
+        hierarchy(changed(kArray, R"({"attributes": {"_ARRAY_DIMENSIONS": )" + std::string(names) + "}}"));
+    const Array array = open_array(store, {.path = "a"}).value();
+    EXPECT_TRUE(array.dimension_names().empty()) << names;
+    EXPECT_NE(array.attributes().find("_ARRAY_DIMENSIONS"), nullptr) << names;
+  }
 }
 
 // ---- keys

@@ -71,6 +71,55 @@ TEST(DraftTools, CopyKeepsTheFormatOrChangesItAndMovesChunksAsTheyAre) {
   EXPECT_EQ(other.metadata().find("storage_transformers"), nullptr);
 }
 
+TEST(DraftTools, NamesOfDimensionsGoAlongWithACopy) {
+  const auto zarr3 = memory_store();
+  CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}};
+  options.dimension_names = {{"y", "x"}};
+  options.attributes = parsed(R"({"a": 1})");
+  options.codecs = std::vector<Json>{"gzip:5"};
+  const Array original = create_array(zarr3, "a", options).value();
+  const auto draft = memory_store(), back = memory_store();
+  copy(zarr3, draft, {.format = "draft2022"}).value();
+  copy(draft, back, {.format = "zarr3"}).value();
+  EXPECT_EQ(open_array(back, {.path = "a"}).value().metadata(), original.metadata());
+}
+
+TEST(DraftTools, ShardsOfAnyIndexGetThatOfTheDraftAndTheirChunksAreMoved) {
+  for (const IndexLocation location : {IndexLocation::start, IndexLocation::end}) {
+    for (const char* index : {"bytes", "bytes:big"}) {
+      const auto zarr3 = memory_store();
+      CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}, .shards = {4, 4}};
+      options.index_location = location;
+      options.index_codecs = std::vector<Json>{index, "crc32c"};
+      write(create_array(zarr3, "a", options).value(), Box{{0, 0}, {7, 5}}, counted(35));
+      const auto draft = memory_store(), larger = memory_store();
+      const CopyReport moved = copy(zarr3, draft, {.format = "draft2022"}).value();
+      EXPECT_EQ(moved.chunks_encoded, 0U) << index;
+      EXPECT_EQ(moved.chunks_moved, 12U) << index;
+      EXPECT_EQ(elements(open_array(draft, {.path = "a"}).value()), counted(35)) << index;
+      EXPECT_TRUE(check(draft, {.data = true}).value().faults.empty()) << index;
+      const CopyReport joined = copy(zarr3, larger, {.shards = Shape{8, 8}, .format = "draft2022"}).value();
+      EXPECT_EQ(joined.chunks_moved, 12U) << index;
+      EXPECT_EQ(elements(open_array(larger, {.path = "a"}).value()), counted(35)) << index;
+    }
+  }
+}
+
+TEST(DraftTools, ShardsInShardsGetTheIndexOfTheDraft) {
+  const auto zarr3 = memory_store();
+  CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {4, 4}};
+  options.codecs = std::vector<Json>{parsed(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 2],
+      "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "index_location": "start",
+      "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}})")};
+  options.shards = {8, 8};
+  write(create_array(zarr3, "a", options).value(), Box{{0, 0}, {7, 5}}, counted(35));
+  const auto draft = memory_store();
+  copy(zarr3, draft, {.format = "draft2022"}).value();
+  const Array array = open_array(draft, {.path = "a"}).value();
+  EXPECT_EQ(array.metadata().find("storage_transformers")->size(), 2U);
+  EXPECT_EQ(elements(array), counted(35));
+}
+
 TEST(DraftTools, ChunksOfZstdAreMovedThoughTheDraftHasNoWordForTheirChecksums) {
   const auto zarr3 = memory_store();
   CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}, .shards = {4, 4}};

@@ -219,6 +219,16 @@ def test_zarr_python_reads_what_sherd_writes_and_each_goes_on_with_the_other(nam
     assert json.loads(zarr2("tree", tmp_path / "s")) == {"g": {"a": [7, 5]}}
 
 
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_zarr_python_reads_a_copy_of_what_zarr_v3_has_by_default(location, read_by_zarr2, tmp_path):
+    """Shards with a checksum of their index, zstd, and names of dimensions."""
+    sherd.create_array(tmp_path / "v3", name="g/a", data=VALUES, chunks=(2, 2), shards=(4, 4), index_location=location,
+                       dimension_names=["y", "x"])
+    report = sherd.copy(tmp_path / "v3", tmp_path / "draft", to="draft2022")
+    assert report["chunks_encoded"] == 0 and report["chunks_moved"] > 0
+    assert (read_by_zarr2(tmp_path / "draft", "g/a") == VALUES).all()
+
+
 @pytest.mark.parametrize("levels", [[[2, 2]], [[2, 1], [1, 2]]])
 def test_shards_move_to_zarr_v3_and_back_without_decoding_a_chunk(levels, zarr2, read_by_zarr2, tmp_path):
     numpy.save(tmp_path / "in.npy", VALUES.astype(">i4"))

@@ -289,3 +289,30 @@ def test_a_grid_of_one_chunk_across_is_read(peer, tmp_path):
     shards = sorted(path.name for path in (tmp_path / "4_4.5_40").iterdir())
     assert shards == [f"{number}.shard" for number in (0, 1, 2, 3, 4, 6)]  # bits z1, x2 and z2: z ends at 4
     assert sherd.check(tmp_path, data=True)["ok"]
+
+
+@pytest.mark.parametrize("encoding, dtype", [("raw", "uint16"), ("compressed_segmentation", "uint64")])
+def test_chunks_that_cloud_volume_compresses_are_read_and_replaced(encoding, dtype, tmp_path):
+    """As it does unless it is told otherwise: each chunk is then called NAME.gz."""
+    case = Case(encoding, dtype, 1, "unsharded")
+    peer = CloudVolume(tmp_path)
+    peer.create(case)
+    peer.open = lambda: cloud_volume_of(peer.url)
+    data = case.data()
+    peer.write(WHOLE, data)
+    (chunks,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert {path.suffix for path in chunks.iterdir()} == {".gz"}
+    compare(case, peer, tmp_path, data)
+    sherd.copy(tmp_path, tmp_path.with_suffix(".zarr"), to="zarr3", config=FAST)
+    np.testing.assert_array_equal(sherd.open_array(tmp_path.with_suffix(".zarr") / chunks.name)[:].T, data[..., 0])
+    where = np.s_[14:33, 6:19, 0:10, :]
+    data[where] = case.data(1)[where]
+    sherd.open_array(tmp_path, mode="r+", config=FAST)[where] = data[where]
+    compare(case, peer, tmp_path, data)
+    assert sherd.open_array(tmp_path).nchunks_initialized == len(list(chunks.iterdir()))
+
+
+def cloud_volume_of(url):
+    from cloudvolume import CloudVolume
+
+    return CloudVolume(url, fill_missing=True, delete_black_uploads=True, progress=False)

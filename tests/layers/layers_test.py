@@ -3,6 +3,7 @@
 - a room includes only itself, rooms to its left and the public headers;
 - public headers include the standard library and each other, nothing else;
 - no file of code is longer than 500 lines;
+- there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
 - no document refers to a path outside the repository.
 
 It first proves on a small tree that each rule can fail.
@@ -20,6 +21,8 @@ GENERATED = {"node_modules", "__pycache__", "data", "corpus", ".pytest_cache", "
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 LONGEST = 500
+# What a file of src/shard must be called that reads sources, or writes objects.
+STORED = {"ByteSource": {"reader", "writer"}, "ObjectWriter": {"writer"}}
 
 
 def files(root):
@@ -60,6 +63,15 @@ def include_fault(here, bracket, name):
     return f"{here} may include {', '.join(allowed)} and sherd/"
 
 
+def shard_faults(path, lines):
+    """Second readers and writers of shards."""
+    for word, allowed in STORED.items():
+        if path.parts[:2] == ("src", "shard") and path.stem not in allowed:
+            for number, line in enumerate(lines, 1):
+                if re.search(rf"\b{word}\b", line):
+                    yield f"{path}:{number}: {word}: in src/shard only {' and '.join(sorted(allowed))} may use it"
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
@@ -77,6 +89,7 @@ def faults(root):
         if here not in (None, "include", "cli", "python", *ROOMS):
             yield f"{name}: {here} is no room; the rooms are {', '.join(ROOMS)}"
             continue
+        yield from shard_faults(name, lines)
         for number, line in enumerate(lines, 1):
             found = INCLUDE.match(line)
             fault = include_fault(here, *found.groups()) if found and here else None
@@ -96,10 +109,13 @@ def self_test():
         "include/sherd/f.hpp": "#include <zstd.h>\n",
         "include/sherd/g.hpp": '#include "base/buffer.hpp"\n',
         "src/array/h.cpp": "\n" * (LONGEST + 1),
+        "src/shard/other_reader.hpp": "Result<Index> read_other_index(ByteSource& source);\n",
+        "src/shard/reader.cpp": "void keep(ObjectWriter& to);\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
     }
     right = {
         "src/registry.cpp": '#include "registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
+        "src/shard/writer.hpp": "void move(ByteSource& from, ObjectWriter& to);\n",
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
         "tests/base/m_test.cc": '#include "tools/copy.hpp"\n',

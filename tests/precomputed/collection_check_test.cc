@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <mutex>
 
 #include "base/endian.hpp"
 #include "sherd/collection.hpp"
@@ -216,6 +217,29 @@ TEST(CollectionCheck, KnowsTheCellsOfALevel) {
   EXPECT_THAT(faults, Contains(fault("chunk_outside", "spatial0/0.shard")));
 }
 
+TEST(CollectionCheck, SaysHowFarItIs) {
+  for (const auto& store : {skeletons_in_one_shard(), memory_store()}) {
+    if (!store->get("info").value()) {
+      const Collection own = Collection::create(store, skeleton_info(false)).value();
+      for (const std::uint64_t id : {17, 18}) own.write_skeleton(id, skeleton()).value();
+    }
+    std::uint64_t stored = 0;
+    const Listing listing = store->list_dir("").value();
+    for (const Listing::Object& object : listing.objects) stored += object.size;
+    std::mutex mutex;
+    std::vector<Progress> told;
+    CheckOptions options{.data = true};
+    options.config.progress = [&](const Progress& progress) {
+      const std::lock_guard hold(mutex);
+      told.push_back(progress);
+    };
+    check(store, options).value();
+    ASSERT_FALSE(told.empty());
+    for (const Progress& each : told) EXPECT_EQ(each.total, stored);
+    EXPECT_EQ(told.back().done, stored);
+  }
+}
+
 TEST(CollectionCheck, CallsADamagedInfoAFault) {
   const auto store = memory_store();
   store->set("info", R"({"@type": "neuroglancer_multilod_draco", "lod_scale_multiplier": 1})").value();
@@ -250,6 +274,19 @@ TEST(VolumeCheck, ChecksWhatTheInfoRefersTo) {
   EXPECT_EQ(sound.documents, 5U);  // the properties twice
   store->set("skeletons/3", "x").value();
   EXPECT_THAT(check(store, {.data = true}).value().faults, Contains(fault("object_decode", "skeletons/3")));
+}
+
+TEST(VolumeCheck, ChecksCollectionsToWhichNothingRefers) {
+  const auto store = volume_with(json("{}"));
+  Collection::create(store, annotation_info(false), {.path = "marks"}).value();
+  Collection::create(store, skeleton_info(false), {.path = "skeletons"}).value().write_skeleton(3, skeleton()).value();
+  const CheckReport sound = checked(store);
+  EXPECT_THAT(sound.faults, IsEmpty()) << sound.to_json().dump(2);
+  EXPECT_EQ(sound.documents, 3U);
+  store->set("skeletons/3", "x").value();
+  store->set("nobody/knows", "x").value();
+  EXPECT_THAT(checked(store).faults,
+              testing::UnorderedElementsAre(fault("object_decode", "skeletons/3"), fault("stray_object", "nobody/")));
 }
 
 TEST(VolumeCheck, TellsOfReferencesThatLeadNowhere) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "sherd/sharded_build.hpp"
 #include "tests/precomputed/two_formats_testing.hpp"
 
 namespace sherd {
@@ -211,6 +212,9 @@ TEST_F(TwoFormats, TakeNoValuesById) {
   EXPECT_THAT(
       refusal(neuroglancer::ShardedStore::open(url() + "/1_1_1", given, {.writable = true}), ErrorCode::unsupported),
       HasSubstr("'sherd_layout'"));
+  const neuroglancer::BuildOptions replacing{.overwrite = true, .config = config_};
+  EXPECT_THAT(refusal(neuroglancer::ShardedBuilder::create(url() + "/1_1_1", given, replacing), ErrorCode::unsupported),
+              HasSubstr("'sherd_layout'"));
 }
 
 TEST_F(TwoFormats, AreNotWrittenWhereTheHalvesDoNotAgree) {

@@ -122,6 +122,16 @@ def test_attributes_are_a_mapping_whose_update_is_one_write(volume, tmp_path):
     assert len(volume.attrs) == 0
 
 
+def test_an_attribute_of_none_takes_no_other_handles_change_back(tmp_path):
+    sherd.create_group(tmp_path / "g.zarr", attributes={"old": 1})
+    first, second = (sherd.open(tmp_path / "g.zarr", mode="r+") for _ in range(2))
+    second.attrs["theirs"] = 1.5
+    first.attrs.update(ours=None, more=[None])
+    assert sherd.open(tmp_path / "g.zarr").attrs.asdict() == {"old": 1, "theirs": 1.5, "ours": None, "more": [None]}
+    del second.attrs["old"]
+    assert sherd.open(tmp_path / "g.zarr").attrs.asdict() == {"theirs": 1.5, "ours": None, "more": [None]}
+
+
 def test_attributes_keep_integers_of_any_size_and_numpy_values(volume):
     volume.attrs.update(big=10**30, array=np.arange(3), real=np.float32(0.5), flag=np.bool_(True))
     assert volume.attrs.asdict() == {"unit": "mm", "big": 10**30, "array": [0, 1, 2], "real": 0.5, "flag": True}
@@ -137,6 +147,8 @@ def test_groups_hold_arrays_and_groups(tmp_path):
     assert [name for name, _ in root.groups()] == ["b"]
     assert [(name, type(node)) for name, node in root.members()] == [("a", sherd.Array), ("b", sherd.Group)]
     assert "b/x" in root and "b/y" not in root and "" not in root and 5 not in root
+    for nobodys in ("..", "a/../b", "a\0", "x" * 300, "\udc80", "zarr.json"):
+        assert nobodys not in root
     array[...] = 5
     assert np.array_equal(root["b/x"][...], [5, 5, 5, 5])
     assert root["b"]["x"].path == "b/x"

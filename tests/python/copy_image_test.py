@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import sherd
 
+from shardings import sharding
+
 FAST = {"durable": False}
 LABELS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "bool"]
 
@@ -152,3 +154,37 @@ def test_what_cannot_be_is_refused(options, member, message):
     with pytest.raises(sherd.InvalidArgument) as refused:
         sherd.copy(source, sherd.MemoryStore(), **options)
     assert refused.value.member == member and message in str(refused.value)
+
+
+@pytest.mark.parametrize("hash", ["identity", "murmurhash3_x86_128", None])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_volume_becomes_an_image_of_the_draft_and_a_volume_again(hash, channels, tmp_path):
+    scale = {"size": [50, 20, 40], "chunk_size": [16, 16, 16], "resolution": [4, 4.5, 40], "voxel_offset": [-3, 7, 0]}
+    if hash:
+        scale["sharding"] = sharding(hash, (1, 1, 3), data="gzip")
+    coarse = {**scale, "size": [25, 10, 20], "resolution": [8, 9, 80], "voxel_offset": [-2, 3, 0]}
+    array = sherd.neuroglancer.create_precomputed(
+        tmp_path / "em", type="image", dtype="uint16", num_channels=channels, scales=[scale, coarse], config=FAST
+    )
+    data = data_of("uint16", array.shape, "mean")
+    array[...] = data
+    there = sherd.copy(tmp_path / "em", tmp_path / "draft", to="draft2022", config=FAST)
+    image = sherd.open(tmp_path / "draft")
+    assert (tmp_path / "draft/meta/root/4_4.5_40.array.json").is_file()
+    assert image.attrs["ome"]["multiscales"][0]["axes"][-1] == {"name": "x", "type": "space", "unit": "nanometer"}
+    found = sherd.open_array(tmp_path / "draft/4_4.5_40")
+    assert found.dimension_names == (("c", "z", "y", "x") if channels > 1 else ("z", "y", "x"))
+    np.testing.assert_array_equal(found[...].reshape(array.shape[::-1]).T, data)
+    assert sherd.check(tmp_path / "draft", data=True)["faults"] == []
+    back = sherd.copy(tmp_path / "draft", tmp_path / "again", to="precomputed", config=FAST)
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "again")[...], data)
+    assert json.loads((tmp_path / "again/info").read_text()) == json.loads((tmp_path / "em/info").read_text())
+    # Whole chunks: 3 x 1 x 2, where the values of a store of ids are what is encoded around them.
+    assert (there["chunks_moved"], back["chunks_moved"]) == ((0, 0) if hash == "murmurhash3_x86_128" else (6, 6))
+
+
+def test_a_pyramid_is_made_in_the_draft(tmp_path):
+    data = data_of("uint8", (20, 30, 40), "mean")
+    sherd.create_array(tmp_path / "a.zarr", data=data, chunks=(8, 8, 8), dimension_names=["z", "y", "x"], config=FAST)
+    sherd.copy(tmp_path / "a.zarr", tmp_path / "draft", to="draft2022", pyramid="mean:1", config=FAST)
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "draft/1")[...], mean_of(data))

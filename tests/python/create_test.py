@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 import sherd
+from lacking import lacking
 
 
 def make(**options):
@@ -31,6 +32,19 @@ def test_codecs_are_strings_objects_or_have_to_dict():
             assert make(compressors=compressors).codecs[-1] == {"name": "gzip", "configuration": {"level": 5}}
     with pytest.raises(sherd.InvalidArgument):
         make(compressors=[5])
+
+
+def test_what_zarr_python_leaves_open_in_a_codec_is_chosen_by_the_type():
+    try:
+        import zarr
+    except ImportError:
+        lacking("zarr-python")
+    left_open = zarr.codecs.BloscCodec(cname="lz4", clevel=7)
+    chosen = make(dtype="int32", compressors=left_open).codecs[-1]["configuration"]
+    assert (chosen["typesize"], chosen["shuffle"], chosen["cname"], chosen["clevel"]) == (4, "shuffle", "lz4", 7)
+    given = zarr.codecs.BloscCodec(typesize=2, shuffle="bitshuffle")
+    chosen = make(dtype="int32", compressors=given).codecs[-1]["configuration"]
+    assert (chosen["typesize"], chosen["shuffle"]) == (2, "bitshuffle")
 
 
 def test_what_is_left_auto_is_chosen():

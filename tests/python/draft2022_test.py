@@ -164,3 +164,12 @@ def test_threads_lose_nothing(store):
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(work, keys))
     assert transformer.get_partial_values([(key, (0, None)) for key in keys]) == [f"{key} 19".encode() for key in keys]
+
+
+@pytest.mark.parametrize("layout", [{}, {"order": "F"}, {"dtype": ">i4"}, {"order": "F", "chunks_per_shard": (2, 2)},
+                                    {"dtype": ">i4", "chunks_per_shard": [(2, 1), (1, 2)]}])
+def test_any_layout_has_the_compressor_of_the_draft(layout, tmp_path):
+    options = {"dtype": "i4", "shape": (7, 5), "chunks": (2, 2), **layout}
+    array = sherd.draft2022.create_array(tmp_path, name="a", dimension_names=["y", "x"], **options)
+    assert array.metadata["compressor"]["codec"].endswith("/blosc/1.0")
+    assert array.dimension_names == ("y", "x")

@@ -151,6 +151,15 @@ def test_an_argument_of_a_wrong_type_is_named_with_what_it_takes(call, text):
     assert str(error.value) == text
 
 
+def test_a_name_that_is_no_text_is_refused():
+    store = sherd.MemoryStore()
+    group = sherd.create_group(store)
+    for make in (lambda name: sherd.create_group(store, path=name), group.create_group, group.__getitem__,
+                 lambda name: group.create_array(name, shape=(1,), dtype="u1"), lambda name: sherd.open(store, path=name)):
+        with pytest.raises(sherd.InvalidArgument, match="surrogates"):
+            make("a\udc80")
+
+
 def test_a_name_that_looks_like_another_one_is_warned_of():
     store = sherd.MemoryStore()
     group = sherd.create_group(store)

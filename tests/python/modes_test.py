@@ -143,6 +143,35 @@ def test_the_format_may_be_named(store):
         sherd.open(store, format="zarr9")
 
 
+def test_the_format_may_be_named_where_something_is_made(tmp_path):
+    for mode in ("a", "w", "w-"):
+        assert sherd.open(tmp_path / mode, mode=mode, format="draft2022").format == "draft2022"
+        assert sherd.open_array(tmp_path / f"{mode}.array", mode=mode, format="draft2022", **NEW).format == "draft2022"
+        for make in (sherd.open, sherd.open_group, lambda *where, **how: sherd.open_array(*where, **how, **NEW)):
+            with pytest.raises(sherd.InvalidArgument, match="zarr9"):
+                make(tmp_path / "none", mode=mode, format="zarr9")
+        with pytest.raises(sherd.InvalidArgument, match="scale"):
+            sherd.open_array(tmp_path / "none", mode=mode, scale=1, **NEW)
+    assert not (tmp_path / "none").exists()
+
+
+def test_overwriting_takes_nothing_along_that_is_not_the_stores(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    sherd.open(tmp_path, mode="w").create_array("a", **NEW)
+    for replace in (
+        lambda: sherd.open(tmp_path, mode="w"),
+        lambda: sherd.open_array(tmp_path, mode="w", **NEW),
+        lambda: sherd.create_array(tmp_path, data=[1], overwrite=True),
+        lambda: sherd.create_group(tmp_path, overwrite=True),
+    ):
+        with pytest.raises(sherd.Conflict, match="notes.txt"):
+            replace()
+        assert notes.read_text() == "mine" and sherd.open(tmp_path).keys() == ["a"]
+    notes.unlink()
+    assert sherd.open(tmp_path, mode="w").keys() == []
+
+
 def test_a_store_may_be_a_path_a_url_or_a_path_object(tmp_path):
     place(tmp_path / "a b", "array")
     for store in (tmp_path / "a b", str(tmp_path / "a b"), f"file://{tmp_path}/a%20b", sherd.Store(tmp_path / "a b")):

@@ -268,13 +268,29 @@ TEST_F(FileStore, ListsEndlessLinksOnce) {
   fs::create_directory_symlink(root_.path(), root_ / "a/root");
   fs::create_directory_symlink(fs::path(root_.path()).parent_path(), root_ / "a/b/above");
   fs::create_symlink("loop", root_ / "loop");
-  fs::create_symlink("nowhere", root_ / "dangling");
   fs::remove(root_ / "a/b/above");
   EXPECT_THAT(keys(), ElementsAre("a/b/k", "loop"));
   const auto loop = store_->open("loop");
   ASSERT_FALSE(loop);
   EXPECT_EQ(loop.error().code(), ErrorCode::io);
-  EXPECT_EQ(store_->open("dangling").value(), nullptr);
+}
+
+TEST_F(FileStore, ALinkThatLeadsNowhereIsAnErrorAndNoAbsence) {
+  store_->set("a/k", "x").value();
+  fs::create_symlink("/not/mounted/file", root_ / "file");
+  fs::create_directory_symlink("/not/mounted/directory", root_ / "a/below");
+  EXPECT_THAT(keys(), ElementsAre("a/below", "a/k", "file"));
+  for (const char* key : {"file", "a/below", "a/below/k", "a/below/further/k"}) {
+    const auto opened = store_->open(key);
+    ASSERT_FALSE(opened) << key;
+    EXPECT_EQ(opened.error().code(), ErrorCode::io);
+    EXPECT_THAT(opened.error().message(), testing::HasSubstr("leads nowhere"));
+  }
+  EXPECT_EQ(store_->open("a/none").value(), nullptr);
+  EXPECT_EQ(store_->open("none/at/all").value(), nullptr);
+  store_->set("file", "whole").value();
+  EXPECT_EQ(store_->get("file").value(), "whole");
+  EXPECT_TRUE(store_->erase("a/below").value());
 }
 
 TEST_F(FileStore, ListsADirectoryAboveTheRootWithoutComingBack) {

@@ -1,0 +1,197 @@
+// Knows the names under which chunks of a volume stand besides their own: a shard as the older pair of objects, and an
+// unsharded chunk as NAME.gz, which is how cloud-volume compresses in a directory of files. Both are read where there
+// is nothing under the name of today, and what is written goes there. A pair that has been replaced only takes room; a
+// NAME.gz that stayed would still be what cloud-volume reads.
+#include "kv/other_names.hpp"
+
+#include <map>
+#include <set>
+
+#include "base/try.hpp"
+#include "kv/decoded_source.hpp"
+#include "kv/state.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+constexpr std::string_view kCompressed = ".gz";
+
+class NamesStore final : public Store {
+ public:
+  NamesStore(std::shared_ptr<Store> store, OtherNames names) : store_(std::move(store)), names_(std::move(names)) {}
+
+  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
+  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(object)) : open_other(key);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr ? store_->amend(key) : Store::amend(key);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
+  Result<bool> erase(const std::string& key) override {
+    SHERD_TRY(plain, store_->erase(key));
+    SHERD_TRY(other, erase_other(key));
+    return plain || other;
+  }
+  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    return store_->move_prefix(from, to);
+  }
+  Result<Listing> list_dir(const std::string& prefix) override;
+
+  [[nodiscard]] bool has(const std::string& key) const {
+    const auto object = store_->open(key);
+    return object && *object != nullptr;
+  }
+  Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
+  Result<bool> erase_other(const std::string& key) const;
+  // Of a pair nobody looks when a shard is written as a whole: it is not read any more.
+  Result<void> erase_compressed(const std::string& key) const;
+
+ private:
+  [[nodiscard]] bool is_sharded() const noexcept { return names_.sharding.has_value(); }
+  // The number of the shard that an object is, or is a part of.
+  [[nodiscard]] std::optional<std::uint64_t> shard_of(std::string_view key) const {
+    return is_sharded() && key.starts_with(names_.prefix)
+               ? shard_number(*names_.sharding, key.substr(names_.prefix.size()))
+               : std::nullopt;
+  }
+  [[nodiscard]] bool may_be_compressed(std::string_view key) const {
+    return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kCompressed);
+  }
+  [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
+  [[nodiscard]] std::string present_name(const Listing::Object& object, const std::set<std::string>& names) const;
+
+  std::shared_ptr<Store> store_;
+  OtherNames names_;
+};
+
+// Replaces an object under whichever name it stands.
+class NamesWriter final : public ObjectWriter {
+ public:
+  NamesWriter(const NamesStore& store, std::string key, std::unique_ptr<ObjectWriter> writer)
+      : store_(store), key_(std::move(key)), writer_(std::move(writer)) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_->write(offset, bytes);
+  }
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                    std::uint64_t to_offset) override {
+    return writer_->copy(from, from_offset, length, to_offset);
+  }
+  Result<void> link(const std::string& key) override { return writer_->link(key); }
+  Result<void> commit(const Condition& condition) override;
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
+
+ private:
+  const NamesStore& store_;
+  std::string key_;
+  std::unique_ptr<ObjectWriter> writer_;
+};
+
+Result<void> NamesWriter::commit(const Condition& condition) {
+  if (condition.kind == Condition::Kind::always) {
+    SHERD_TRY(writer_->commit(condition));
+    return store_.erase_compressed(key_);
+  }
+  SHERD_TRY(other, store_.open_other(key_));
+  if (other == nullptr) return writer_->commit(condition);
+  Condition below = condition;
+  if (!store_.has(key_)) {
+    SHERD_TRY(generation, other->generation());
+    if (condition.kind == Condition::Kind::absent) return conflict("exists already").in_key(key_);
+    if (!(generation == condition.generation)) return conflict("was changed by another writer").in_key(key_);
+    below = Condition::absent();
+  }
+  SHERD_TRY(writer_->commit(below));
+  SHERD_TRY(store_.erase_other(key_));
+  return {};
+}
+
+Result<std::unique_ptr<ObjectWriter>> NamesStore::write(const std::string& key, std::uint64_t size_hint) {
+  SHERD_TRY(writer, store_->write(key, size_hint));
+  return std::unique_ptr<ObjectWriter>(std::make_unique<NamesWriter>(*this, key, std::move(writer)));
+}
+
+Result<std::shared_ptr<ByteSource>> NamesStore::open_other(const std::string& key) const {
+  if (may_be_compressed(key)) return open_compressed(key);
+  const auto number = shard_of(key);
+  if (!number) return std::shared_ptr<ByteSource>();
+  return open_pair(*store_, *names_.sharding, {names_.prefix, *number});
+}
+
+Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::string& key) const {
+  const std::string other = key + std::string(kCompressed);
+  SHERD_TRY(object, store_->open(other));
+  if (object == nullptr) return std::shared_ptr<ByteSource>();
+  const auto decoded = [&]() -> Result<std::shared_ptr<ByteSource>> {
+    SHERD_TRY(format, Uint64Format::build({.gzip_data = true}, names_.codecs, names_.limits));
+    SHERD_TRY(size, object->size());
+    const std::uint64_t most = format.data_codecs.max_encoded_size({names_.most_bytes});
+    if (size > most)
+      return corrupt("holds " + std::to_string(size) + " bytes; no encoding of a chunk of this array takes more than " +
+                     std::to_string(most));
+    Scratch stored;
+    SHERD_TRY(stored->resize(size));
+    const RangeRead range{0, stored->span()};
+    SHERD_TRY(object->read({&range, 1}));
+    SHERD_TRY(generation, object->generation());
+    SHERD_TRY(bytes, decoded_value(format.data_codecs, stored->span(), names_.most_bytes));
+    return std::shared_ptr<ByteSource>(std::make_shared<DecodedSource>(key, std::move(bytes), std::move(generation)));
+  };
+  return decoded().in_key(other);
+}
+
+Result<bool> NamesStore::erase_other(const std::string& key) const {
+  if (may_be_compressed(key)) return store_->erase(key + std::string(kCompressed));
+  const auto number = shard_of(key);
+  if (!number) return false;
+  const ShardKeys keys(*names_.sharding, *number);
+  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, for the data alone are no shard
+  SHERD_TRY(data, store_->erase(names_.prefix + keys.data));
+  return index || data;
+}
+
+Result<void> NamesStore::erase_compressed(const std::string& key) const {
+  if (!may_be_compressed(key)) return {};
+  SHERD_TRY(object, store_->open(key + std::string(kCompressed)));
+  if (object != nullptr) SHERD_TRY(store_->erase(key + std::string(kCompressed)));
+  return {};
+}
+
+// The name under which an object is read; its own where it is not.
+std::string NamesStore::present_name(const Listing::Object& object, const std::set<std::string>& names) const {
+  std::string name = object.name;
+  if (const auto number = shard_of(names_.prefix + name)) {
+    const ShardKeys keys(*names_.sharding, *number);
+    if (name == keys.index || names.contains(keys.index)) name = keys.shard;  // the data alone are nothing
+  } else if (!is_sharded() && name.ends_with(kCompressed)) {
+    name.resize(name.size() - kCompressed.size());
+  }
+  return names.contains(name) ? object.name : name;
+}
+
+Result<Listing> NamesStore::list_dir(const std::string& prefix) {
+  SHERD_TRY(listing, store_->list_dir(prefix));
+  if (prefix != names_.prefix) return listing;
+  std::set<std::string> names;
+  for (const Listing::Object& object : listing.objects) names.insert(object.name);
+  std::map<std::string, std::uint64_t> sizes;
+  for (const Listing::Object& object : listing.objects) sizes[present_name(object, names)] += object.size;
+  listing.objects.clear();
+  for (const auto& [name, size] : sizes) listing.objects.push_back({name, size});
+  return listing;
+}
+
+}  // namespace
+
+std::shared_ptr<Store> with_other_names(std::shared_ptr<Store> store, OtherNames names) {
+  return std::make_shared<NamesStore>(std::move(store), std::move(names));
+}
+
+}  // namespace sherd::neuroglancer
