@@ -57,6 +57,19 @@ Result<void> check_apart(const NodePlace& source, const NodePlace& destination, 
   return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
 }
 
+/// A place as one of a collection, which may be overwritten although it is no node.
+Result<CollectionCopy> collection_copy(NodePlace place) {
+  place.writable = true;
+  SHERD_TRY(formats, formats_called("precomputed"));
+  SHERD_TRY(format, formats.front()->in(*place.store, place.config.limits));
+  place.format = std::move(format);
+  SHERD_TRY(there, collection_place(place.store, place.path, false, place.config));
+  const auto found = neuroglancer::Collection::State::find(std::move(there));
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  const bool stands = !found || *found;  // also one whose info is damaged
+  return CollectionCopy{std::move(place), stands};
+}
+
 }  // namespace
 
 Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
@@ -74,7 +87,8 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
     there.store = collection.store;
     there.path = collection.path;
     SHERD_TRY(check_apart(there, to, one_store));
-    return copy_collection({collection.store, collection.path}, {to.store, to.path}, options);
+    SHERD_TRY(copied, collection_copy(std::move(to)));
+    return in_store(copy_collection({collection.store, collection.path}, copied, options), copied.place.store->url());
   }
   SHERD_TRY(from, found);
   to.writable = true;

@@ -158,7 +158,8 @@ Result<void> Group::erase(std::string_view path) {
   SHERD_TRY(member, state_->below(path));
   SHERD_TRY(require_writable(member));
   SHERD_TRY(present, presence(member));
-  if (present == Presence::none)
+  SHERD_TRY(cut_short, is_moving(member));
+  if (present == Presence::none && !cut_short)
     return not_found("no node stands here").in_key(member.format->probes(member.path).front());
   return erase_node(member);
 }

@@ -1,7 +1,8 @@
 // Knows how nodes come to be and how they go. The order of requests is what matters here: everything is checked
 // before anything is written; missing parents are written first; a document appears only where none is, so that of
-// two creators one gets `conflict`; and an erased node's document goes last, so that a kill leaves something that can
-// be erased again rather than objects that nobody knows.
+// two creators one gets `conflict`. An erased node's documents go first, because an array without some of its objects
+// would read as fill values; so that a kill leaves no objects that nobody knows, a note of what goes on stands at the
+// store's root (note_moving()) from before the first is erased until after the last.
 #include "array/hierarchy.hpp"
 
 #include <algorithm>
@@ -56,10 +57,8 @@ Result<void> erase_contents(const NodePlace& place) {
   return {};
 }
 
-Result<void> erase_documents(const NodePlace& place, const std::string& but = {}) {
-  for (const std::string& key : place.format->probes(place.path)) {
-    if (key != but) SHERD_TRY(place.store->erase(key));
-  }
+Result<void> erase_documents(const NodePlace& place) {
+  for (const std::string& key : place.format->probes(place.path)) SHERD_TRY(place.store->erase(key));
   return {};
 }
 
@@ -76,7 +75,7 @@ Result<bool> has_contents(const NodePlace& place) {
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
-  bool strays = false;  ///< objects, but no node
+  bool strays = false;  ///< objects, but no node, that may go
 };
 
 Result<Site> survey(const NodePlace& place, bool overwrite) {
@@ -96,12 +95,14 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   return site;
 }
 
-Result<Site> survey_room(const NodePlace& place, const RoomOptions& options) {
+Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
   SHERD_TRY(site, survey(place, options.overwrite));
   if (site.occupied) return site;
   SHERD_TRY(strays, has_contents(place));
-  site.strays = strays;
-  if (strays && !options.erase_strays)
+  if (!strays) return site;
+  SHERD_TRY(moving, is_moving(place));
+  site.strays = true;
+  if (!moving && !options.strays)
     return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
         .in_key(place.format->probes(place.path).front());
   return site;
@@ -123,14 +124,19 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
 Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
   SHERD_TRY(enter(place));
   SHERD_TRY(make_parents(place, site));
-  if (site.occupied) {
-    SHERD_TRY(unlist(place));
-    SHERD_TRY(erase_contents(place));
-    SHERD_TRY(erase_documents(place, place.format->document_key(place.path, node.type)));
+  std::unique_ptr<StoreLock> lock;
+  if (site.occupied || site.strays) {
+    SHERD_TRY(taken, place.store->lock(staging_name(place.path)));
+    lock = std::move(taken);
+    if (site.strays) {
+      SHERD_TRY(still_moving, is_moving(place));
+      if (!still_moving) return conflict("somebody else has made something here meanwhile");
+    }
+    SHERD_TRY(note_moving(place));
+    SHERD_TRY(clear_room(place));
   }
   SHERD_TRY(write_twin(place, node));
-  SHERD_TRY(generation,
-            write_document(place, node.type, node.document, site.occupied ? Condition{} : Condition::absent()));
+  SHERD_TRY(generation, write_document(place, node.type, node.document, Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
   SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
   return generation;
@@ -202,6 +208,10 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   SHERD_TRY(site, survey(place, overwrite));
+  if (!site.occupied) {
+    SHERD_TRY(moving, is_moving(place));
+    site.strays = moving;
+  }
   SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
 }
@@ -273,19 +283,36 @@ std::string staging_name(const std::string& path) {
   return name;
 }
 
+namespace {
+
+std::string moving_key(const std::string& path) { return staging_name(path) + "/moving"; }
+
+}  // namespace
+
+Result<void> note_moving(const NodePlace& place) { return place.store->set(moving_key(place.path), ""); }
+
+Result<bool> is_moving(const NodePlace& place) {
+  SHERD_TRY(note, place.store->open(moving_key(place.path)));
+  return note != nullptr;
+}
+
 bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }
 
-Result<void> check_room(const NodePlace& place, const RoomOptions& options) {
+Result<void> check_room(const NodePlace& place, RoomOptions options) {
   SHERD_TRY(survey_room(place, options));
   return {};
 }
 
-Result<void> make_room(const NodePlace& place, const RoomOptions& options) {
+Result<bool> prepare_room(const NodePlace& place, RoomOptions options) {
   SHERD_TRY(site, survey_room(place, options));
   SHERD_TRY(make_parents(place, site));
-  if (site.occupied) SHERD_TRY(unlist(place));
-  if (site.occupied || site.strays) SHERD_TRY(erase_contents(place));
-  return erase_documents(place);
+  return site.occupied || site.strays;
+}
+
+Result<void> clear_room(const NodePlace& place) {
+  SHERD_TRY(unlist(place));
+  SHERD_TRY(erase_documents(place));
+  return erase_contents(place);
 }
 
 Result<Presence> presence(const NodePlace& place) {
@@ -321,10 +348,11 @@ Result<void> erase_node(const NodePlace& place) {
       return unsupported("an array of this format stands in the document of its group; erase the group")
           .in_key(place.format->document_key(place.path, NodeType::array));
   }
-  SHERD_TRY(unlist(place));
-  SHERD_TRY(erase_contents(place));
-  SHERD_TRY(erase_documents(place));
+  SHERD_TRY(lock, place.store->lock(staging_name(place.path)));
+  SHERD_TRY(note_moving(place));
+  SHERD_TRY(clear_room(place));
   for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->erase_prefix(prefix));
+  SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));
   return renew_consolidated(place);
 }
 

@@ -45,17 +45,24 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 
 /// What may go to make room for a node.
 struct RoomOptions {
-  bool overwrite = false;     ///< a node, with all below it
-  bool erase_strays = false;  ///< objects that belong to no node
+  bool overwrite = false;  ///< a node, with all below it
+  bool strays = false;     ///< objects that belong to no node; the caller knows whose they are
 };
-/// What create_array_at() finds out before it writes anything.
-Result<void> check_room(const NodePlace& place, const RoomOptions& options);
-/// Makes the groups on the way to `place`, and erases what stands there as far as the options allow.
-Result<void> make_room(const NodePlace& place, const RoomOptions& options);
+/// Finds out, as create_array_at() does before it writes anything, whether a node can come to `place`.
+Result<void> check_room(const NodePlace& place, RoomOptions options);
+/// The same, and makes the groups on the way there; whether anything stands there that clear_room() is to erase.
+Result<bool> prepare_room(const NodePlace& place, RoomOptions options);
+/// Erases what stands at `place`, its documents first. Before it stands the note of note_moving().
+Result<void> clear_room(const NodePlace& place);
 
 /// The name, at the store's root, below which the node of this path comes to be before it is put into its place
 /// (staged.hpp); no node is called so.
 [[nodiscard]] std::string staging_name(const std::string& path);
+/// Notes below that name that the node is put into its place or erased, until everything below the name is erased:
+/// while it stands, objects at that place which belong to no node are a part of it, and otherwise somebody's files.
+/// Whoever writes it holds the lock of the name.
+Result<void> note_moving(const NodePlace& place);
+Result<bool> is_moving(const NodePlace& place);
 [[nodiscard]] bool is_staging(std::string_view name) noexcept;
 
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
@@ -65,8 +72,8 @@ Result<Presence> presence(const NodePlace& place);
 Result<void> refuse_strangers(const NodePlace& place);
 /// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
 Result<bool> has_node(const NodePlace& place);
-/// Erases the node at `place` and all below it, the entries in consolidated metadata first and its document last, so
-/// that what is cut short can be done again.
+/// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is
+/// cut short can be done again, and is done by whoever makes something there.
 Result<void> erase_node(const NodePlace& place);
 
 }  // namespace sherd

@@ -1,14 +1,14 @@
 // The node is made below `.sherd-new-HASH/node/` at the store's root, HASH being that of its path, under a lock of that
 // name which ends with the process that holds it. So what stands below it when the lock has been taken was left by
 // somebody who is gone. `.sherd-new-HASH/moving` is there while the node is put into its place: only then may what
-// stands at that place without being a node be a part of it, and not somebody's files.
+// stands at that place without being a node be a part of it, and not somebody's files. All that can fail before what
+// stood there goes is tried before; from then on what has been made is all there is, and nothing but success erases it.
 #include "array/staged.hpp"
 
 #include <utility>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -17,22 +17,28 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kNode = "node/";
-constexpr std::string_view kMoving = "moving";
+
+/// Whether a writer can come to where the node's document will stand: through a link that leads nowhere, say, or on a
+/// disk that may only be read, it cannot.
+Result<void> try_place(const NodePlace& place) {
+  SHERD_TRY(reached, place.store->lock(place.format->probes(place.path).front()));
+  return {};
+}
 
 }  // namespace
 
-Result<StagedNode> StagedNode::begin(NodePlace destination, bool overwrite, bool resume) {
+Result<StagedNode> StagedNode::begin(NodePlace destination, RoomOptions room, bool resume) {
   SHERD_TRY(require_writable(destination));
   StagedNode staged;
   const std::string name = staging_name(destination.path);
   staged.prefix_ = name + "/";
-  staged.overwrite_ = overwrite;
+  staged.room_ = room;
   Store& store = *destination.store;
   SHERD_TRY(lock, store.lock(name));
   staged.lock_ = std::move(lock);
-  SHERD_TRY(moving, store.open(staged.prefix_ + std::string(kMoving)));
-  staged.partly_moved_ = moving != nullptr;
-  SHERD_TRY(check_room(destination, {overwrite, staged.partly_moved_}));
+  SHERD_TRY(moving, is_moving(destination));
+  staged.partly_moved_ = moving;
+  SHERD_TRY(check_room(destination, room));
   staged.place_ = destination;
   staged.place_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
   staged.place_.format = destination.format->entered();
@@ -42,24 +48,34 @@ Result<StagedNode> StagedNode::begin(NodePlace destination, bool overwrite, bool
 }
 
 Result<void> StagedNode::abandon() const {
+  if (committing_) return {};
   return destination_.store->erase_prefix(partly_moved_ ? prefix_ + std::string(kNode) : prefix_);
 }
 
 Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   Store& store = *destination_.store;
-  SHERD_TRY(store.set(prefix_ + std::string(kMoving), ""));
+  SHERD_TRY(check_room(destination_, room_));
+  SHERD_TRY(try_place(destination_));
+  SHERD_TRY(note_moving(destination_));
   SHERD_TRY(enter(destination_));
-  SHERD_TRY(make_room(destination_, {overwrite_, partly_moved_}));
-  partly_moved_ = true;
-  SHERD_TRY(store.move_prefix(prefix_ + std::string(kNode), ""));
+  SHERD_TRY(occupied, prepare_room(destination_, room_));
+  committing_ = true;
+  SHERD_TRY(put_in_place(occupied).in([&] {
+    return "while it was put into its place; what is not there yet stands below '" + prefix_ + std::string(kNode) + "'";
+  }));
   SHERD_TRY(store.erase_prefix(prefix_));
   return renew_consolidated(destination_, below);
+}
+
+Result<void> StagedNode::put_in_place(bool occupied) const {
+  if (occupied) SHERD_TRY(clear_room(destination_));
+  return destination_.store->move_prefix(prefix_ + std::string(kNode), "");
 }
 
 Result<void> create_with(const NodePlace& destination, const NodeDocument& node, bool overwrite,
                          const std::function<Result<void>(const Array&)>& contents) {
   const std::string& url = destination.store->url();
-  SHERD_TRY(staged, in_store(StagedNode::begin(destination, overwrite), url));
+  SHERD_TRY(staged, in_store(StagedNode::begin(destination, {.overwrite = overwrite}), url));
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(in_store(check_links(staged.place(), node), url));
     SHERD_TRY(in_store(write_twin(staged.place(), node), url));

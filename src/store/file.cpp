@@ -100,7 +100,11 @@ Result<void> for_each_entry(int directory, const std::string& path, const Visit&
   // A stream owns its descriptor and moves its offset, so it gets one of its own.
   const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* opened = own < 0 ? nullptr : ::fdopendir(own);
-  if (opened == nullptr) return system_error("list", path, errno);
+  if (opened == nullptr) {
+    const int code = errno;
+    if (own >= 0) ::close(own);
+    return system_error("list", path, code);
+  }
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(opened, ::closedir);
   for (;;) {
     errno = 0;
@@ -154,28 +158,14 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   return {};
 }
 
-/// Renames what is in one directory into another, directories first; one that stands there already is entered.
-Result<void> move_children(const Fd& from, const Fd& to, const std::string& path, bool durable) {
-  SHERD_TRY(entries, entries_of(from.get(), path));
-  std::ranges::sort(entries.directories);
-  std::ranges::sort(entries.files);
-  for (const auto& name : entries.directories) {
-    const std::string below = path + "/" + name;
-    if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) == 0) continue;
-    if (errno != ENOTEMPTY && errno != EEXIST) return system_error("move", below, errno);
-    const Fd source(::openat(from.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    const Fd target(::openat(to.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!source || !target) return system_error("open", below, errno);
-    SHERD_TRY(move_children(source, target, below, durable));
-    if (::unlinkat(from.get(), name.c_str(), AT_REMOVEDIR) != 0) return system_error("erase", below, errno);
-  }
-  if (durable && !entries.files.empty() && ::fsync(to.get()) != 0) return system_error("sync", path, errno);
-  for (const auto& name : entries.files)
-    if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) != 0)
-      return system_error("move", path + "/" + name, errno);
-  for (const auto& name : entries.side_files) FileLock::remove_abandoned(from.get(), name);
-  if (durable && ::fsync(to.get()) != 0) return system_error("sync", path, errno);
-  return {};
+/// Why a directory could not be renamed to a name where a directory stands or can be made: one is there, perhaps by a
+/// link, or the name is another file system's.
+bool can_be_entered(int code) noexcept {
+  return code == ENOTEMPTY || code == EEXIST || code == ENOTDIR || code == EBUSY || code == EXDEV;
+}
+
+Error move_error(const std::string& from, const std::string& to, int code) {
+  return system_error("move '" + from + "' to", to, code);
 }
 
 /// Directories that are looked through for what killed writers have left, and how many entries of one.
@@ -236,6 +226,9 @@ class FileStore final : public Store {
 
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
   void sweep_once(std::string_view prefix);
+  Result<void> move_children(int from, const std::string& prefix, int to, const std::string& new_prefix);
+  Result<void> move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
+                          const std::vector<std::string>& names);
   Result<void> sync(int directory, std::string_view prefix) const;
   [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
 
@@ -323,7 +316,8 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   if (prefix.empty()) {
     SHERD_TRY(root, tree_.open_directory(prefix));
     if (!root) return {};
-    SHERD_TRY(erase_children(root.get(), tree_.path(prefix), 0));
+    const std::string path = tree_.path(prefix);
+    SHERD_TRY(erase_children(root.get(), path.substr(0, path.size() - 1), 0));
     return sync(root.get(), prefix);
   }
   const std::string key = prefix.substr(0, prefix.size() - 1);
@@ -350,9 +344,48 @@ Result<void> FileStore::move_prefix(const std::string& from, const std::string& 
   SHERD_TRY(source, tree_.open_directory(from).in_key(from));
   if (!source) return {};
   SHERD_TRY(target, tree_.make_directory(to).in_key(to));
-  SHERD_TRY(move_children(source, target.fd, tree_.path(from), tree_.options().durable));
+  SHERD_TRY(move_children(source.get(), from, target.fd.get(), to));
   target.keep();
   return erase_prefix(from);
+}
+
+/// Renames what is in one directory into another, directories first; one that stands there already is entered.
+Result<void> FileStore::move_children(int from, const std::string& prefix, int to, const std::string& new_prefix) {
+  SHERD_TRY(entries, entries_of(from, tree_.path(prefix)));
+  std::ranges::sort(entries.directories);
+  std::ranges::sort(entries.files);
+  for (const auto& name : entries.directories) {
+    if (::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    const std::string below = prefix + name + "/", new_below = new_prefix + name + "/";
+    if (!can_be_entered(errno)) return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), errno);
+    const Fd source(::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!source) return system_error("open", tree_.path(prefix + name), errno);
+    SHERD_TRY(target, tree_.make_directory(new_below));
+    SHERD_TRY(move_children(source.get(), below, target.fd.get(), new_below));
+    target.keep();
+    if (::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+      return system_error("erase", tree_.path(prefix + name), errno);
+  }
+  SHERD_TRY(move_files(from, prefix, to, new_prefix, entries.files));
+  for (const auto& name : entries.side_files) FileLock::remove_abandoned(from, name);
+  return sync(to, new_prefix);
+}
+
+Result<void> FileStore::move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
+                                   const std::vector<std::string>& names) {
+  if (!names.empty()) SHERD_TRY(sync(to, new_prefix));
+  for (const auto& name : names) {
+    if (::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    const int code = errno;
+    struct stat status{};
+    const bool has_other_names =
+        ::fstatat(from, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
+    // Copies of a file's two names would be two files.
+    if (code != EXDEV || has_other_names)
+      return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), code);
+    return Store::move_prefix(prefix, new_prefix);  // all that is left in this directory
+  }
+  return {};
 }
 
 /// The directories from the root to a prefix. A directory that contains itself by a symbolic link would make lists

@@ -47,8 +47,8 @@ bool is_symlink(int directory, const char* name) noexcept {
 std::optional<std::string> broken_link(std::string path, std::size_t root_length) {
   for (; path.size() > root_length; path.erase(path.rfind('/'))) {
     struct stat status{};
-    if (::fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
-      return S_ISLNK(status.st_mode) ? std::optional(std::move(path)) : std::nullopt;
+    if (::stat(path.c_str(), &status) == 0) break;  // it is absent there, by whatever links
+    if (::lstat(path.c_str(), &status) == 0) return path;
     if (errno != ENOENT) break;
   }
   return std::nullopt;

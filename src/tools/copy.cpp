@@ -30,6 +30,19 @@ namespace {
 // What another attempt can go on from; any other failure would only come again.
 bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
 
+// Says what is being copied, or goes on with it.
+Result<void> note_copy(const StagedNode& staged, Store& store, const std::string& mine, const CopyOptions& options) {
+  if (options.resume) {
+    SHERD_TRY(noted, store.get(staged.note_key(), options.config.limits.metadata_bytes));
+    if (noted == mine) return {};
+    if (noted)
+      return conflict(
+          "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
+    SHERD_TRY(staged.abandon());  // what it is nobody can tell
+  }
+  return store.set(staged.note_key(), mine);
+}
+
 class TreeCopy {
  public:
   TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
@@ -53,31 +66,13 @@ class TreeCopy {
       SHERD_TRY(make(place));
       return report();
     }
-    SHERD_TRY(staged, StagedNode::begin(destination_, options_.overwrite, options_.resume));
-    SHERD_TRY(note(staged));
-    auto made = make(staged.place());
-    if (made) made = staged.commit(paths_below());
-    if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
-    if (!made) return std::move(made).error();
+    const auto making = [&](const NodePlace& place) { return make(place); };
+    SHERD_TRY(
+        make_staged(destination_, {{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making}, options_));
     return report();
   }
 
  private:
-  // Says what is being copied, or goes on with it.
-  Result<void> note(const StagedNode& staged) const {
-    Store& store = *destination_.store;
-    const std::string mine = fingerprint();
-    if (options_.resume) {
-      SHERD_TRY(noted, store.get(staged.note_key(), options_.config.limits.metadata_bytes));
-      if (noted == mine) return {};
-      if (noted)
-        return conflict(
-            "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
-      SHERD_TRY(staged.abandon());  // what it is nobody can tell
-    }
-    return store.set(staged.note_key(), mine);
-  }
-
   // Makes what is not there yet, the root's document last.
   Result<void> make(const NodePlace& root) {
     for (NodeCopy& node : nodes_) {
@@ -363,6 +358,15 @@ class TreeCopy {
 };
 
 }  // namespace
+
+Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, const CopyOptions& options) {
+  SHERD_TRY(staged, StagedNode::begin(destination, copy.room, options.resume));
+  SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
+  auto made = copy.make(staged.place());
+  if (made) made = staged.commit(copy.below);
+  if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
+  return made;
+}
 
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
   return in_store(TreeCopy(source, destination, options).run(), destination.store->url());

@@ -13,6 +13,7 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
+#include "array/hierarchy.hpp"
 #include "sherd/tools.hpp"
 #include "tools/reduce.hpp"
 
@@ -141,6 +142,17 @@ class TextSizes {
   std::atomic<std::uint64_t> ratio_{0};  ///< the largest met
 };
 
+/// A copy on its way to its place.
+struct StagedCopy {
+  RoomOptions room;
+  std::string note;                                    ///< says what is being copied
+  std::vector<std::string> below = {};                 ///< the paths of its members
+  std::function<Result<void>(const NodePlace&)> make;  ///< all of it, there
+};
+/// Makes a copy beside its destination and puts it there when it is whole. What fails by the destination's fault stays,
+/// to be gone on with where options say so.
+Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, const CopyOptions& options);
+
 /// Where objects stand that are nobody's chunks.
 struct ObjectsPlace {
   std::shared_ptr<Store> store;
@@ -149,8 +161,13 @@ struct ObjectsPlace {
 /// Copies every object below a path as it is; where `resume` is set, those that are not there yet.
 Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
                         const Config& config);
-/// Copies a collection of Neuroglancer's objects.
-Result<CopyReport> copy_collection(const ObjectsPlace& from, const ObjectsPlace& to, const CopyOptions& options);
+/// Where a collection is to come, and whether one stands there.
+struct CollectionCopy {
+  NodePlace place;
+  bool stands = false;
+};
+/// Copies a collection of Neuroglancer's objects to a place whose format is that of volumes.
+Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCopy& to, const CopyOptions& options);
 
 /// Values on their way into a store of ids, of which many are put together. Thread-safe.
 class ValueBatch {

@@ -1,8 +1,11 @@
 // Copies objects that are nobody's chunks: what stands below a collection of Neuroglancer's objects goes as it is, so
 // that all that stands in a shard stays where it stands, the fragments of meshes before their manifests among it. A
-// collection's info comes last: until then the copy is none.
+// collection of its own comes to be beside its place, as all copies do (copy.cpp). Of one that stands already only what
+// is missing is made; info comes last then: until then the copy is none.
 #include <atomic>
 
+#include "base/buffer.hpp"
+#include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "tools/copy.hpp"
 
@@ -46,7 +49,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   Result<void> copied;
   SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t) {
     const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
-    if (name.starts_with(".sherd-")) return true;
+    if (name.starts_with(".sherd-") || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
     (name == "info" ? infos : batch).push_back(key);
     if (batch.size() == kBatch) copied = flush(batch);
     return copied.has_value();
@@ -58,6 +61,26 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
 
 std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
 
+std::string info_of(const std::string& path) { return prefix_of(path) + "info"; }
+
+Result<void> refuse_changes(const CopyOptions& options) {
+  if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location)
+    return invalid_argument("a collection of objects has no chunks; it is copied as it is");
+  if (!options.axes.empty() || options.pyramid)
+    return invalid_argument("is of images, and a collection of objects is copied as it is")
+        .in_member(options.pyramid ? "pyramid" : "axes");
+  return refuse_volume_options(options);
+}
+
+/// What this copy is.
+std::string note_of(const ObjectsPlace& from, const std::string& info) {
+  Json json;
+  json.set("source", from.store->url());
+  json.set("path", from.path);
+  json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(info))));
+  return json.dump(2);
+}
+
 }  // namespace
 
 Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
@@ -65,18 +88,26 @@ Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool r
   return copy_all({*from.store, prefix_of(from.path), *to.store, prefix_of(to.path), resume}, config, counts);
 }
 
-Result<CopyReport> copy_collection(const ObjectsPlace& from, const ObjectsPlace& to, const CopyOptions& options) {
-  const bool changes =
-      options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location;
-  if (changes) return invalid_argument("a collection of objects has no chunks; it is copied as it is");
-  SHERD_TRY(listing, to.store->list_dir(prefix_of(to.path)));
-  const bool stands = !listing.objects.empty() || !listing.prefixes.empty();
-  if (stands && !options.overwrite && !options.resume)
-    return conflict("something stands here already; overwrite it, resume a copy, or choose another path")
-        .in_key(prefix_of(to.path) + "info");
-  if (stands && options.overwrite) SHERD_TRY(to.store->erase_prefix(prefix_of(to.path)));
+Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCopy& to, const CopyOptions& options) {
+  SHERD_TRY(refuse_changes(options));
+  const NodePlace& place = to.place;
+  if (to.stands && !options.overwrite && !options.resume)
+    return conflict("a collection stands here already; overwrite it, resume a copy, or choose another path")
+        .in_key(info_of(place.path));
+  const std::uint64_t most = options.config.limits.metadata_bytes;
+  SHERD_TRY(info, from.store->get(info_of(from.path), most));
+  SHERD_TRY(present, place.store->get(info_of(place.path), most));
   CopyCounts counts;
-  SHERD_TRY(copy_below(from, to, options.resume, counts, options.config));
+  const auto make = [&](const NodePlace& there) {
+    return copy_below(from, {there.store, there.path}, options.resume, counts, options.config);
+  };
+  if (options.resume && to.stands && info == present) {
+    SHERD_TRY(make(place));
+  } else {
+    const bool replaces = to.stands && options.overwrite;
+    const RoomOptions room{.overwrite = options.overwrite, .strays = replaces};
+    SHERD_TRY(make_staged(place, {room, note_of(from, info.value_or("")), {}, make}, options));
+  }
   CopyReport report;
   report.shards = counts.written;
   report.shards_skipped = counts.skipped;

@@ -16,6 +16,8 @@
 namespace sherd {
 namespace {
 
+/// Longer names would be too long for a file system with something added to them.
+constexpr std::size_t kLongestNamed = 200;
 constexpr std::size_t kLargestCall = std::size_t{1} << 30;
 
 // The file that `path` names after links, so that replacing it does not replace the link.
@@ -25,11 +27,33 @@ std::string resolved(const std::string& path) {
   return failure ? path : real.string();
 }
 
+}  // namespace
+
+Error file_error(std::string_view what, const std::string& path, int number) {
+  const std::string reason = std::generic_category().message(number);
+  const auto code = number == ENOENT || number == ENOTDIR ? ErrorCode::not_found
+                    : number == EEXIST                    ? ErrorCode::conflict
+                                                          : ErrorCode::io;
+  return Error(code, std::string(what) + ": " + reason).in_key(path);
+}
+
 std::string temporary_name(const std::string& path) {
   std::uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
   const std::filesystem::path whole(path);
-  return (whole.parent_path() / ("." + whole.filename().string() + "." + std::to_string(random))).string();
+  std::string name = whole.filename().string();
+  if (name.size() > kLongestNamed) name.clear();
+  return (whole.parent_path() / ("." + name + "." + std::to_string(random))).string();
+}
+
+int put_in_place(const std::string& from, const std::string& to, bool overwrite) {
+  if (overwrite) return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // Network file systems have no such rename, but links, which replace nothing either.
+  if (::link(from.c_str(), to.c_str()) != 0) return errno;
+  ::unlink(from.c_str());
+  return 0;
 }
 
 Result<void> sync_directory(const std::string& file) {
@@ -42,16 +66,6 @@ Result<void> sync_directory(const std::string& file) {
   ::close(descriptor);
   if (failed != 0) return file_error("cannot flush the directory", name, number);
   return {};
-}
-
-}  // namespace
-
-Error file_error(std::string_view what, const std::string& path, int number) {
-  const std::string reason = std::generic_category().message(number);
-  const auto code = number == ENOENT || number == ENOTDIR ? ErrorCode::not_found
-                    : number == EEXIST                    ? ErrorCode::conflict
-                                                          : ErrorCode::io;
-  return Error(code, std::string(what) + ": " + reason).in_key(path);
 }
 
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
@@ -104,9 +118,13 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   }
   if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
   std::string temporary = temporary_name(real);
-  const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  // What nobody else may read is not shown while it is written, either.
+  const mode_t access = exists ? status.st_mode & 0777 : 0666;
+  const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access);
   if (descriptor < 0) return file_error("cannot create", path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(std::move(real), std::move(temporary), descriptor, mode));
+  std::unique_ptr<OutputFile> file(new OutputFile(std::move(real), std::move(temporary), descriptor, mode));
+  if (exists && ::fchmod(descriptor, access) != 0) return file_error("cannot set the mode of", path, errno);
+  return file;
 }
 
 OutputFile::~OutputFile() {
@@ -131,12 +149,14 @@ Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byt
 
 Result<void> OutputFile::commit() {
   if (temporary_.empty()) return {};
-  if (mode_.durable && ::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
-  // A link, unlike a rename, fails where something has come to stand there in the meantime.
-  const int failed =
-      mode_.overwrite ? ::rename(temporary_.c_str(), path_.c_str()) : ::link(temporary_.c_str(), path_.c_str());
-  if (failed != 0) return file_error("cannot put in place", path_, errno);
-  if (!mode_.overwrite) ::unlink(temporary_.c_str());
+  if (mode_.durable) {
+    if (::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
+  } else if (const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) {
+    // Network file systems tell on close that a write has failed.
+    return file_error("cannot write", path_, errno);
+  }
+  if (const int code = put_in_place(temporary_, path_, mode_.overwrite))
+    return file_error("cannot put in place", path_, code);
   temporary_.clear();
   if (mode_.durable) SHERD_TRY(sync_directory(path_));
   return {};

@@ -141,6 +141,12 @@ class OutputFile {
   std::uint64_t end_ = 0;  ///< of the last write
 };
 
+/// A name beside `path` that nobody else has, for what is to come there.
+[[nodiscard]] std::string temporary_name(const std::string& path);
+/// Renames a file; gives 0 or why it failed: EEXIST where something stands there that may not be replaced.
+[[nodiscard]] int put_in_place(const std::string& from, const std::string& to, bool overwrite);
+/// Brings the directory of this file to the disk.
+Result<void> sync_directory(const std::string& file);
 /// "what 'path': why the system refused".
 [[nodiscard]] Error file_error(std::string_view what, const std::string& path, int number);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -13,6 +14,8 @@
 
 namespace sherd {
 namespace {
+
+namespace fs = std::filesystem;
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
@@ -166,66 +169,162 @@ Result<void> StackReader::read(std::uint64_t first, std::span<std::byte> into) {
   return {};
 }
 
+// Where planes come to stand.
+struct Stack {
+  fs::path folder;                 ///< empty: there is one, and no stack
+  std::vector<std::string> names;  ///< in the folder
+  std::vector<std::string> stale;  ///< what an earlier, longer stack has there besides
+  bool is_new = false;             ///< the folder comes with its planes
+};
+
+// Planes are written into a folder of their own, so that a failure leaves what stood there and nothing else.
 class StackWriter final : public ArrayFileWriter {
  public:
-  StackWriter(std::vector<std::string> files, Planes planes, WriteMode mode, CreateImage create)
-      : files_(std::move(files)), planes_(std::move(planes)), mode_(mode), create_(create) {}
-
-  Result<void> write(std::uint64_t /*first*/, std::span<const std::byte> elements) override {
-    const std::uint64_t plane_bytes = planes_.image.row_bytes() * planes_.image.height;
-    while (!elements.empty()) {
-      if (image_ == nullptr) {
-        SHERD_TRY(image, create_(files_[plane_], planes_.image, mode_));
-        image_ = std::move(image);
-        left_ = plane_bytes;
-      }
-      const auto part = elements.first(std::min<std::uint64_t>(elements.size(), left_));
-      SHERD_TRY(image_->write(part));
-      elements = elements.subspan(part.size());
-      left_ -= part.size();
-      if (left_ > 0) continue;
-      SHERD_TRY(image_->finish());
-      image_ = nullptr;
-      ++plane_;
-    }
-    return {};
+  static Result<std::unique_ptr<ArrayFileWriter>> make(Stack stack, Planes planes, WriteMode mode, CreateImage create);
+  ~StackWriter() override {
+    image_ = nullptr;
+    std::error_code ignored;
+    if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
   }
-  Result<void> finish() override { return {}; }
+  StackWriter(const StackWriter&) = delete;
+  StackWriter& operator=(const StackWriter&) = delete;
+
+  Result<void> write(std::uint64_t first, std::span<const std::byte> elements) override;
+  Result<void> finish() override;
 
  private:
-  std::vector<std::string> files_;
+  StackWriter(Stack stack, Planes planes, WriteMode mode, CreateImage create)
+      : stack_(std::move(stack)), planes_(std::move(planes)), mode_(mode), create_(create) {}
+  Result<void> place_planes() const;
+
+  Stack stack_;
   Planes planes_;
   WriteMode mode_;
   CreateImage create_;
+  fs::path scratch_;
   std::unique_ptr<ImageWriter> image_;
   std::uint64_t plane_ = 0, left_ = 0;
 };
 
-Result<std::vector<std::string>> plane_files(const std::string& destination, std::uint64_t count,
-                                             std::string_view suffix) {
-  const std::filesystem::path path(destination);
-  const auto numbered = parse_numbered(path.filename().string());
-  std::vector<std::string> files;
+Result<std::unique_ptr<ArrayFileWriter>> StackWriter::make(Stack stack, Planes planes, WriteMode mode,
+                                                           CreateImage create) {
+  std::unique_ptr<StackWriter> writer(new StackWriter(std::move(stack), std::move(planes), mode, create));
+  const Stack& made = writer->stack_;
+  if (made.folder.empty()) return std::unique_ptr<ArrayFileWriter>(std::move(writer));
+  const fs::path scratch = temporary_name((made.is_new ? made.folder : made.folder / "planes").string());
   std::error_code failure;
-  if (numbered) {
-    if (path.has_parent_path()) std::filesystem::create_directory(path.parent_path(), failure);
-    if (failure) return file_error("cannot make the directory", path.parent_path().string(), failure.value());
-    for (std::uint64_t i = 0; i < count; ++i) files.push_back((path.parent_path() / numbered->name(i)).string());
-    return files;
+  fs::create_directory(scratch, failure);
+  if (failure) {
+    const std::string_view what = made.is_new ? "cannot make the directory" : "cannot make a directory in";
+    return file_error(what, made.folder.string(), failure.value());
+  }
+  writer->scratch_ = scratch;
+  // Planes that nobody else may read are not shown while they are written, either.
+  if (!made.is_new) fs::permissions(scratch, fs::perms::owner_all, failure);
+  if (failure) return file_error("cannot set the mode of", scratch.string(), failure.value());
+  return std::unique_ptr<ArrayFileWriter>(std::move(writer));
+}
+
+Result<void> StackWriter::write(std::uint64_t /*first*/, std::span<const std::byte> elements) {
+  const std::uint64_t plane_bytes = planes_.image.row_bytes() * planes_.image.height;
+  while (!elements.empty()) {
+    if (left_ == 0) {
+      SHERD_TRY(image, create_((scratch_ / stack_.names[plane_]).string(), planes_.image, mode_));
+      image_ = std::move(image);
+      left_ = plane_bytes;
+    }
+    const auto part = elements.first(std::min<std::uint64_t>(elements.size(), left_));
+    SHERD_TRY(image_->write(part));
+    elements = elements.subspan(part.size());
+    left_ -= part.size();
+    if (left_ > 0) continue;
+    ++plane_;
+    if (plane_ == planes_.count) break;
+    SHERD_TRY(image_->finish());
+    image_ = nullptr;
+  }
+  return {};
+}
+
+Result<void> StackWriter::finish() {
+  if (image_ == nullptr || plane_ != planes_.count)
+    return invalid_argument("only " + std::to_string(plane_) + " of " + std::to_string(planes_.count) +
+                            " planes have been written");
+  SHERD_TRY(image_->finish());
+  image_ = nullptr;
+  if (stack_.folder.empty()) return {};
+  SHERD_TRY(place_planes());
+  if (mode_.durable) SHERD_TRY(sync_directory((stack_.folder / "plane").string()));
+  if (mode_.durable && stack_.is_new) SHERD_TRY(sync_directory(stack_.folder.string()));
+  return {};
+}
+
+Result<void> StackWriter::place_planes() const {
+  std::error_code failure;
+  if (stack_.is_new) {
+    fs::rename(scratch_, stack_.folder, failure);
+    if (failure) return file_error("cannot put in place", stack_.folder.string(), failure.value());
+    return {};
+  }
+  for (const std::string& name : stack_.names) {
+    const fs::path from = scratch_ / name, to = stack_.folder / name;
+    const auto old = fs::status(to, failure);
+    if (fs::is_regular_file(old)) fs::permissions(from, old.permissions(), failure);
+    if (fs::is_regular_file(old) && failure) return file_error("cannot set the mode of", to.string(), failure.value());
+    if (const int code = put_in_place(from.string(), to.string(), mode_.overwrite))
+      return file_error("cannot put in place", to.string(), code);
+  }
+  for (const std::string& name : stack_.stale) {
+    fs::remove(stack_.folder / name, failure);
+    if (failure) return file_error("cannot remove", (stack_.folder / name).string(), failure.value());
+  }
+  return {};
+}
+
+// What stands in the folder that the planes are to replace, or that would be taken for more of them.
+Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
+  const std::set<std::string_view> names(stack.names.begin(), stack.names.end());
+  std::error_code failure;
+  fs::directory_iterator entry(stack.folder, failure);
+  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+    std::string name = entry->path().filename().string();
+    const bool is_one = names.contains(name);
+    if (!is_one && !planes.matches(name)) continue;
+    if (!overwrite) return conflict("exists already").in_key(entry->path().string());
+    if (!is_one) stack.stale.push_back(std::move(name));
+  }
+  if (failure) return file_error("cannot list the directory", stack.folder.string(), failure.value());
+  return {};
+}
+
+Result<Stack> plan_stack(const std::string& destination, std::uint64_t count, WriteMode mode, std::string_view suffix) {
+  fs::path path(destination);
+  auto planes = parse_numbered(path.filename().string());
+  std::error_code failure;
+  Stack stack;
+  if (planes) {
+    stack.folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    for (std::uint64_t i = 0; i < count; ++i) stack.names.push_back(planes->name(i));
+    stack.is_new = !fs::exists(stack.folder, failure);
+    if (!stack.is_new) SHERD_TRY(find_stale(stack, *planes, mode.overwrite));
+    return stack;
   }
   const std::string_view suffixes[] = {suffix};
-  const bool directory = std::filesystem::is_directory(path, failure);
-  if (!directory && (count == 1 || has_suffix(destination, suffixes))) {
-    if (count == 1) return std::vector{destination};
+  const bool directory = fs::is_directory(path, failure);
+  if (!directory && count == 1) {
+    stack.names = {destination};
+    return stack;
+  }
+  if (!directory && has_suffix(destination, suffixes))
     return invalid_argument(std::to_string(count) + " planes need a directory or a pattern such as slice_%04d" +
                             std::string(suffix))
         .in_key(destination);
-  }
-  std::filesystem::create_directory(path, failure);
-  if (failure) return file_error("cannot make the directory", destination, failure.value());
+  stack.folder = path.has_filename() ? path : path.parent_path();
+  stack.is_new = !directory;
   const Numbered names{{}, std::string(suffix), std::to_string(count - 1).size()};
-  for (std::uint64_t i = 0; i < count; ++i) files.push_back((path / names.name(i)).string());
-  return files;
+  for (std::uint64_t i = 0; i < count; ++i) stack.names.push_back(names.name(i));
+  if (directory) SHERD_TRY(find_stale(stack, {{}, std::string(suffix), 1}, mode.overwrite));
+  return stack;
 }
 
 }  // namespace
@@ -247,7 +346,6 @@ Result<void> check_image(const ImageInfo& info, const Limits& limits) {
 
 Result<std::optional<std::vector<std::string>>> list_images(const std::string& source,
                                                             std::span<const std::string_view> suffixes) {
-  namespace fs = std::filesystem;
   std::error_code failure;
   const fs::path path(source);
   const bool directory = fs::is_directory(path, failure);
@@ -307,8 +405,8 @@ bool is_numbered(const std::string& path) {
 Result<std::unique_ptr<ArrayFileWriter>> create_images(const std::string& destination, const FileArray& array,
                                                        WriteMode mode, CreateImage create, std::string_view suffix) {
   SHERD_TRY(planes, as_planes(array).in_key(destination));
-  SHERD_TRY(files, plane_files(destination, planes.count, suffix));
-  return std::make_unique<StackWriter>(std::move(files), std::move(planes), mode, create);
+  SHERD_TRY(stack, plan_stack(destination, planes.count, mode, suffix));
+  return StackWriter::make(std::move(stack), std::move(planes), mode, create);
 }
 
 }  // namespace sherd

@@ -246,13 +246,13 @@ std::vector<Row> objects() {
        corrupt_code, "4294967295"},
       {75, "a sharded manifest of more fragments than the shard has",
        [meshes, manifest](Store& store, const std::string&) {
-         Json info = Json::parse(meshes).value();
-         info.set("sharding", sharding(0, 0, 0));
-         store.set("info", info.dump()).value();
          const std::shared_ptr<Store> borrowed(&store, [](Store*) {});
          auto builder = ShardedBuilder::create(borrowed, sharding(0, 0, 0)).value();
          builder.add(1, std::as_bytes(std::span(manifest))).value();
          builder.finish().value();
+         Json info = Json::parse(meshes).value();  // comes last: a build beside it would not take that
+         info.set("sharding", sharding(0, 0, 0));
+         store.set("info", info.dump()).value();
        },
        read_meshes, corrupt_code, "4294967295 bytes before it"},
       {75, "a legacy mesh without its fragment",

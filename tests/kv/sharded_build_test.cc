@@ -297,7 +297,7 @@ TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
     ShardedBuilder builder = builder_of(store, sharding, options);
     const Error error = builder.add(value).error();
     EXPECT_EQ(builder.finish().error().code(), error.code());
-    EXPECT_THAT(objects_of(*store), IsEmpty());
+    EXPECT_THAT(tree_of(*store), IsEmpty());
     EXPECT_THAT(error.text(), HasSubstr("id 7"));
     return std::pair(error.code(), error.text());
   };

@@ -293,6 +293,14 @@ TEST_F(FileStore, ALinkThatLeadsNowhereIsAnErrorAndNoAbsence) {
   EXPECT_TRUE(store_->erase("a/below").value());
 }
 
+TEST_F(FileStore, WhatIsAbsentBelowALinkIsAbsent) {
+  const TempDir disk;
+  fs::create_directory_symlink(disk.path(), root_ / "a");
+  for (const char* key : {"a/k", "a/c/0"}) EXPECT_EQ(store_->open(key).value(), nullptr) << key;
+  store_->set("a/k", "x").value();
+  EXPECT_EQ(store_->get("a/k").value(), "x");
+}
+
 TEST_F(FileStore, ListsADirectoryAboveTheRootWithoutComingBack) {
   const TempDir outer;
   fs::create_directories(outer / "inner");

@@ -6,6 +6,7 @@
 
 #include "sherd/sherd.hpp"
 #include "tests/store/tree.hpp"
+#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {
@@ -158,7 +159,8 @@ TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
   EXPECT_EQ(report.shards, objects_of(store, "mesh/").size());
   EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
   EXPECT_EQ(copy(store, twin, {.source_path = "mesh", .destination_path = "m"}).error().code(), ErrorCode::conflict);
-  twin->erase("m/info").value();
+  const auto first = objects_of(twin, "m/").begin()->first;
+  twin->erase("m/" + first).value();
   const CopyReport rest = copy(store, twin, {.resume = true, .source_path = "mesh", .destination_path = "m"}).value();
   EXPECT_EQ(rest.shards, 1U);
   EXPECT_EQ(rest.shards_skipped, report.shards - 1);
@@ -168,12 +170,48 @@ TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
   EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
 }
 
+TEST(CopyCollection, ShowsNothingBeforeItIsWholeAndIsGoneOnWith) {
+  const auto store = memory_store();
+  meshes_at(store, "mesh");
+  const auto twin = memory_store();
+  const auto before = [&] {
+    neuroglancer::Collection::create(twin, neuroglancer::SkeletonInfo{}, {.path = "m", .overwrite = true}).value();
+    return objects_of(twin, "m/");
+  }();
+  const auto failing = std::make_shared<tools_testing::FailingStore>(twin);
+  failing->commits_left = 2;
+  const CopyOptions options{.overwrite = true, .source_path = "mesh", .destination_path = "m"};
+  EXPECT_EQ(copy(store, failing, options).error().code(), ErrorCode::io);
+  EXPECT_TRUE(objects_of(twin, "m/") == before);
+  CopyOptions resumed = options;
+  resumed.resume = true;
+  EXPECT_EQ(copy(store, twin, resumed).value().shards_skipped, 1U);
+  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  EXPECT_TRUE(twin->list_dir("").value().prefixes == std::vector<std::string>{"m"}) << "nothing is left beside it";
+}
+
+TEST(CopyCollection, TakesThePlaceOfACollectionOrANodeAndNotOfOtherFiles) {
+  const auto store = memory_store();
+  meshes_at(store, "");
+  const auto home = memory_store();
+  home->set("thesis/a.txt", "dear").value();
+  EXPECT_EQ(copy(store, home, {.overwrite = true}).error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(objects_of(home, "") == (std::map<std::string, std::string>{{"thesis/a.txt", "dear"}}));
+  create_array(home, "node", {.shape = {4}, .dtype = DType::uint8}).value();
+  copy(store, home, {.overwrite = true, .destination_path = "node"}).value();
+  EXPECT_TRUE(objects_of(home, "node/") == objects_of(store, ""));
+}
+
 TEST(CopyCollection, IsNoOtherFormatAndHasNoChunks) {
   const auto store = memory_store();
   meshes_at(store, "");
   const auto twin = memory_store();
   EXPECT_EQ(copy(store, twin, {.format = "zarr3"}).error().code(), ErrorCode::unsupported);
   EXPECT_EQ(copy(store, twin, {.chunks = Shape{8}}).error().code(), ErrorCode::invalid_argument);
+  const CopyOptions of_images[] = {{.axes = {"x"}}, {.pyramid = Pyramid{}}, {.encoding = "raw"}, {.sharding = Json()}};
+  for (const CopyOptions& options : of_images)
+    EXPECT_EQ(copy(store, twin, options).error().code(), ErrorCode::invalid_argument);
+  EXPECT_TRUE(objects_of(twin, "").empty());
   EXPECT_EQ(copy(memory_store(), twin).error().code(), ErrorCode::not_found);
 }
 

@@ -130,9 +130,67 @@ TEST(Images, FilesOfAStackAreNumberedWithLeadingZeros) {
   auto writer = kPngFiles.create(folder / "out", array, WriteMode{}).value();
   const auto values = pattern_of<std::uint8_t>(22);
   ASSERT_TRUE(writer->write(0, std::as_bytes(std::span(values))));
+  ASSERT_TRUE(writer->finish());
   EXPECT_TRUE(std::filesystem::exists(folder / "out/00.png"));
   EXPECT_TRUE(std::filesystem::exists(folder / "out/10.png"));
   EXPECT_FALSE(std::filesystem::exists(folder / "out/11.png"));
+}
+
+// Planes of 1x2 pixels; gives up before the end where not all of them are written.
+Result<void> write_stack(const std::string& destination, std::uint64_t planes, std::uint64_t written, WriteMode mode) {
+  FileArray array;
+  array.shape = {planes, 1, 2};
+  auto writer = kPngFiles.create(destination, array, mode);
+  if (!writer) return std::move(writer).error();
+  const auto values = pattern_of<std::uint8_t>(2 * written);
+  auto put = (*writer)->write(0, std::as_bytes(std::span(values)));
+  return put ? (*writer)->finish() : put;
+}
+
+std::vector<std::string> all_below(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    names.push_back(entry.path().lexically_relative(folder).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(Images, AStackInThePlaceOfALongerOneLeavesNoneOfItsPlanes) {
+  for (const std::string& name : {std::string(), std::string("/slice_%03d.png")}) {
+    const Folder folder;
+    std::filesystem::create_directory(folder / "out");
+    ASSERT_TRUE(write_stack(folder / ("out" + name), 12, 12, {}));
+    save(folder / "out/notes.txt", "mine");
+    EXPECT_EQ(all_below(folder / "out").size(), 13U);
+    const bool numbered = !name.empty();
+    const auto is_private = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+    std::filesystem::permissions(folder / (numbered ? "out/slice_000.png" : "out/00.png"), is_private);
+    ASSERT_TRUE(write_stack(folder / ("out" + name), 3, 3, {}));
+    EXPECT_EQ(all_below(folder / "out"),
+              numbered ? (std::vector<std::string>{"notes.txt", "slice_000.png", "slice_001.png", "slice_002.png"})
+                       : (std::vector<std::string>{"0.png", "1.png", "2.png", "notes.txt"}));
+    if (numbered) {
+      EXPECT_EQ(std::filesystem::status(folder / "out/slice_000.png").permissions(), is_private);
+    }
+    const auto before = all_below(folder / "out");
+    for (const std::uint64_t planes : {1, 2, 5})
+      EXPECT_TRUE(fails(write_stack(folder / ("out" + name), planes, planes, {.overwrite = false}), ErrorCode::conflict,
+                        "exists already"));
+    EXPECT_EQ(all_below(folder / "out"), before);
+  }
+}
+
+TEST(Images, AStackOfWhichPlanesAreMissingLeavesWhatStoodThere) {
+  const Folder folder;
+  EXPECT_TRUE(fails(write_stack(folder / "out", 5, 2, {}), ErrorCode::invalid_argument, "2 of 5 planes"));
+  EXPECT_TRUE(folder.names().empty());
+  ASSERT_TRUE(write_stack(folder / "out", 2, 2, {}));
+  const std::string before = load(folder / "out/1.png");
+  for (const std::string& destination : {folder / "out", folder / "out/%d.png"}) {
+    EXPECT_FALSE(write_stack(destination, 5, 4, {}));
+    EXPECT_EQ(all_below(folder / "out"), (std::vector<std::string>{"0.png", "1.png"}));
+    EXPECT_EQ(load(folder / "out/1.png"), before);
+  }
 }
 
 TEST(Images, WhatTheFormatCannotHoldIsRefused) {

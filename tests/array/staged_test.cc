@@ -1,0 +1,162 @@
+// Nodes that are put into the place of others, and erased: what a failure or a kill on the way leaves is neither taken
+// for an array nor lost, and the next attempt goes through.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/forwarding_store.hpp"
+#include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+std::vector<std::uint8_t> bytes_from(std::uint8_t first) {
+  std::vector<std::uint8_t> bytes(4);
+  std::iota(bytes.begin(), bytes.end(), first);
+  return bytes;
+}
+
+CreateOptions filled_with(std::uint8_t first, bool overwrite) {
+  return {.shape = {4},
+          .dtype = DType::uint8,
+          .chunks = {2},
+          .overwrite = overwrite,
+          .contents = [first](const Array& array) {
+            return array.write(Box{{0}, {4}}, std::span<const std::uint8_t>(bytes_from(first)));
+          }};
+}
+
+std::vector<std::uint8_t> elements(const std::shared_ptr<Store>& store, const std::string& path) {
+  std::vector<std::uint8_t> bytes(4);
+  open_array(store, {.path = path}).value().read(Box{{0}, {4}}, std::span(bytes)).value();
+  return bytes;
+}
+
+// Ends at the n-th call that erases or moves something.
+class EndingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  int calls_left = 1 << 30;
+
+  Result<bool> erase(const std::string& key) override {
+    if (calls_left-- <= 0) return io_error("the disk is gone");
+    return store_->erase(key);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    if (calls_left-- <= 0) return io_error("the disk is gone");
+    return store_->erase_prefix(prefix);
+  }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    if (calls_left-- <= 0) return io_error("the disk is gone");
+    return store_->move_prefix(from, to);
+  }
+};
+
+// Whatever stands at "a" is the old array, whole, or no array; gives whether it is one.
+bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
+  if (!open(store, {.path = "a"})) return false;
+  EXPECT_EQ(elements(store, "a"), bytes_from(1));
+  return true;
+}
+
+TEST(StagedNode, ThatCannotBePutIntoItsPlaceIsNotLost) {
+  bool failed_on_the_way = false;
+  for (int calls = 0;; ++calls) {
+    const auto beneath = memory_store();
+    create_array(beneath, "a", filled_with(1, false)).value();
+    const auto ending = std::make_shared<EndingStore>(beneath);
+    ending->calls_left = calls;
+    const auto made = create_array(ending, "a", filled_with(11, true));
+    if (made) break;
+    EXPECT_EQ(made.error().code(), ErrorCode::io);
+    if (open(beneath, {.path = "a"}) && elements(beneath, "a") == bytes_from(11)) continue;  // only tidying up failed
+    if (!is_old_or_nothing(beneath)) {
+      failed_on_the_way = true;
+      EXPECT_THAT(made.error().text(), HasSubstr("stands below '.sherd-new-"));
+      EXPECT_THAT(keys_of(*beneath),
+                  testing::IsSupersetOf({testing::EndsWith("/node/a/c/0"), testing::EndsWith("/node/a/c/1"),
+                                         testing::EndsWith("/node/a/zarr.json")}));
+    }
+    create_array(beneath, "a", filled_with(11, true)).value();
+    EXPECT_EQ(elements(beneath, "a"), bytes_from(11));
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+  }
+  EXPECT_TRUE(failed_on_the_way);
+}
+
+TEST(CreateArray, ThatIsCutOffWhileItOverwritesLeavesNoArrayOfFillValues) {
+  bool cut_off = false;
+  for (int calls = 0;; ++calls) {
+    const auto beneath = memory_store();
+    create_array(beneath, "a", filled_with(1, false)).value();
+    const auto ending = std::make_shared<EndingStore>(beneath);
+    ending->calls_left = calls;
+    const CreateOptions other{.shape = {8}, .dtype = DType::uint8, .chunks = {4}, .overwrite = true};
+    if (create_array(ending, "a", other)) break;
+    const auto now = open_array(beneath, {.path = "a"});
+    if (now && now->shape() == Shape{8}) continue;  // only tidying up failed
+    const bool stands = is_old_or_nothing(beneath);
+    cut_off = cut_off || !stands;
+    CreateOptions again = other;
+    again.overwrite = stands;
+    create_array(beneath, "a", again).value();
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("a/zarr.json", "zarr.json"));
+  }
+  EXPECT_TRUE(cut_off);
+}
+
+TEST(Erasing, ThatIsCutOffLeavesNoArrayOfFillValuesAndIsDoneAgain) {
+  bool cut_off = false;
+  for (int calls = 0;; ++calls) {
+    const auto beneath = memory_store();
+    create_array(beneath, "a", filled_with(1, false)).value();
+    const auto ending = std::make_shared<EndingStore>(beneath);
+    ending->calls_left = calls;
+    if (open_group(ending, {.writable = true}).value().erase("a")) break;
+    cut_off = !is_old_or_nothing(beneath) || cut_off;
+    Group root = open_group(beneath, {.writable = true}).value();
+    root.erase("a").value();
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("zarr.json"));
+    EXPECT_EQ(root.erase("a").error().code(), ErrorCode::not_found);
+  }
+  EXPECT_TRUE(cut_off);
+}
+
+TEST(StagedNode, GoesWhereADirectoryIsALinkAlsoOfAnotherFileSystem) {
+  const TempDir folder;
+  struct stat here{}, there{};
+  ASSERT_EQ(::stat(folder.path().c_str(), &here), 0);
+  ASSERT_EQ(::stat("/dev/shm", &there), 0);
+  ASSERT_NE(here.st_dev, there.st_dev) << "temporary files stand in memory, too; let TMPDIR name a disk";
+  std::string other = "/dev/shm/sherd-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(other.data()), nullptr);
+  fs::create_directory(folder / "disk");
+  const auto store = file_store(folder / "h").value();
+  for (const std::string& target : {folder / "disk", other}) {
+    fs::remove(folder / "h/a");
+    create_group(store, "", {}, true).value();
+    fs::create_directory_symlink(target, folder / "h/a");
+    for (const std::uint8_t first : {1, 11}) {
+      create_array(store, "a", filled_with(first, true)).value();
+      EXPECT_EQ(elements(store, "a"), bytes_from(first));
+      EXPECT_TRUE(fs::is_symlink(folder / "h/a"));
+      EXPECT_THAT(keys_of(*store), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+    }
+  }
+  fs::remove_all(other);
+  EXPECT_FALSE(create_array(store, "a", filled_with(21, true))) << "the link leads nowhere";
+  fs::remove(folder / "h/a");
+  EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
+}
+
+}  // namespace
+}  // namespace sherd
