@@ -47,9 +47,13 @@ bool is_symlink(int directory, const char* name) noexcept {
 std::optional<std::string> broken_link(std::string path, std::size_t root_length) {
   for (; path.size() > root_length; path.erase(path.rfind('/'))) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0) break;  // it is absent there, by whatever links
-    if (::lstat(path.c_str(), &status) == 0) return path;
-    if (errno != ENOENT) break;
+    if (::lstat(path.c_str(), &status) != 0) {
+      if (errno == ENOENT) continue;
+      break;
+    }
+    // What stands there, by however many links, does not hold the file, or has come since it was looked for.
+    if (!S_ISLNK(status.st_mode) || ::stat(path.c_str(), &status) == 0) break;
+    return path;
   }
   return std::nullopt;
 }
