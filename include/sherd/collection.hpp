@@ -48,7 +48,7 @@ struct CollectionOptions {
 };
 struct NewCollection {
   std::string path = {};
-  bool overwrite = false;  ///< what stands there goes first, with all below it; otherwise it is `conflict`
+  bool overwrite = false;  ///< a collection that stands there goes first, with all below it; else `conflict`
   Config config = {};
 };
 

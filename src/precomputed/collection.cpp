@@ -115,6 +115,13 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
   const bool stands = !listing.objects.empty() || !listing.prefixes.empty();
   if (stands && !overwrite)
     return conflict("something stands here already; overwrite it or choose another path").in_key(state->info_key());
+  if (stands) {
+    const auto found = find(place);
+    if (!found && !is_stored_fault(found.error())) return found.error();  // one that is damaged may go, too
+    if (found && !*found)
+      return conflict("what stands here is no collection and is not overwritten; choose another path")
+          .in_key(state->info_key());
+  }
   const std::string text = document.dump(2);
   SHERD_TRY(check_text(text, place.config.limits).in_key(state->info_key()));
   SHERD_TRY(erase_contents(*place.store, place.path, listing));

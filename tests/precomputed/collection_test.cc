@@ -139,10 +139,20 @@ TEST(Collection, OfSegmentPropertiesIsItsInfo) {
 
 TEST(Collection, IsMadeOverAnotherOnlyWhereAsked) {
   const auto store = memory_store();
-  store->set("c/x/17", "old").value();
+  Collection::create(store, skeleton_info(false), {.path = "c"}).value();
+  store->set("c/17", "old").value();
   EXPECT_EQ(Collection::create(store, LegacyMeshInfo{}, {.path = "c"}).error().code(), ErrorCode::conflict);
   Collection::create(store, LegacyMeshInfo{}, {.path = "c", .overwrite = true}).value();
-  EXPECT_EQ(store->get("c/x/17").value(), std::nullopt);
+  EXPECT_EQ(store->get("c/17").value(), std::nullopt);
+}
+
+TEST(Collection, IsNotMadeOverFilesThatAreNone) {
+  const auto store = memory_store();
+  store->set("home/thesis/a.txt", "years").value();
+  EXPECT_THAT(
+      refusal(Collection::create(store, LegacyMeshInfo{}, {.path = "home", .overwrite = true}), ErrorCode::conflict),
+      HasSubstr("no collection"));
+  EXPECT_EQ(store->get("home/thesis/a.txt").value(), "years");
 }
 
 TEST(Collection, RefusesWhatIsOfAnotherKindAndWhatItMayNotDo) {
