@@ -1,6 +1,7 @@
 // How much memory a call takes beside the caller's own: what a child process grows by at its largest, layout by layout,
 // against the budget it was given.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <functional>
@@ -253,9 +254,24 @@ TEST_F(MemoryBudget, BoundsTextThatIsEncodedForAShard) {
       .shape = {kCount}, .dtype = DType::string, .chunks = {1}, .shards = {kCount}, .codecs = Codecs{}};
   options.config = with_budget(16 * kMiB);
   const Array array = create_array(folder_ / "a", options).value();
-  const std::uint64_t grown =
-      growth_in_child([&] { return [&] { array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value(); }; });
+  const std::uint64_t grown = growth_in_child(
+      [&] { return [&] { array.write(Box{{0}, {kCount}}, std::span<const VarBytes>(values)).value(); }; });
   EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB);
+}
+
+TEST_F(MemoryBudget, ScratchOfEarlierReadsServesLaterOnes) {
+  CreateOptions options{.shape = {512, 512}, .dtype = DType::uint16, .chunks = {256, 512}, .codecs = Codecs{"zstd:1"}};
+  const Array array = create_array(folder_ / "a", options).value();
+  const auto values = half_noise(512 * 512);
+  array.write(Box{{0, 0}, {512, 512}}, std::span<const std::uint16_t>(values)).value();
+  std::vector<std::uint16_t> part(510 * 300);
+  const auto read = [&] { array.read(Box{{1, 100}, {510, 300}}, std::span(part)).value(); };
+  for (int i = 0; i < 10; ++i) read();
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  for (int i = 0; i < 100; ++i) read();
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_minflt - before.ru_minflt, 100) << "a chunk takes 64 pages, and each read decodes two";
 }
 
 TEST_F(MemoryBudget, SmallerThanAnythingStillLetsOneChunkThroughAfterAnother) {
