@@ -167,14 +167,14 @@ def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments,
 def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
     values = numpy.random.default_rng(3).integers(0, 9, (32, 32, 32), dtype="uint8")
     numpy.save(tmp_path / "a.npy", values)
-    sherd.ok("import", "a.npy", "a.zarr", "--chunks", "16,16,16", "--codec", "bytes", "--dimension-names", "z,y,x")
+    sherd.ok("import", "a.npy", "a.zarr", "--chunks", "16,16,16", "--codec", "zstd:1", "--dimension-names", "z,y,x")
 
     def size_at(*level):
         sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", "--sharding", "auto", "--overwrite", *level)
         assert sherd.ok("check", "em", "--data", "--json").json["ok"]
         return sum(path.stat().st_size for path in (tmp_path / "em").rglob("*.shard"))
 
-    sizes = [size_at("--gzip-level", level) for level in "0169"]
-    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 4 and size_at() == sizes[2]
+    sizes = [size_at("--gzip-level", level) for level in "016"]
+    assert sizes[0] > sizes[1] > sizes[2] == size_at()
     ran = sherd("copy", "a.zarr", "em", "--to", "precomputed", "--gzip-level", "10")
     assert ran.code == 2 and "--gzip-level" in ran.stderr
