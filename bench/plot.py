@@ -3,7 +3,7 @@
 import html
 import math
 
-COLOURS = ["#000000", "#d1242f", "#f4777f", "#1f6feb", "#9a6700", "#2da44e", "#bf8700", "#8250df", "#57606a"]
+COLOURS = ["#000000", "#d1242f", "#f4777f", "#1f6feb", "#9a6700", "#2da44e", "#bf8700", "#8250df", "#57606a", "#bf3989"]
 LEFT, WIDTH, LINE, TOP = 320, 640, 24, 60
 
 
