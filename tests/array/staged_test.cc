@@ -61,6 +61,21 @@ class EndingStore final : public ForwardingStore {
   }
 };
 
+// Has `attempt` made with a store that holds the old array at "a" and ends at its first such call, then at its second
+// …, until it is through; after each failure `look` is given what was beneath.
+template <class Attempt, class Look>
+void end_at_each_call(const Attempt& attempt, const Look& look) {
+  for (int calls = 0;; ++calls) {
+    const auto beneath = memory_store();
+    create_array(beneath, "a", filled_with(1, false)).value();
+    const auto ending = std::make_shared<EndingStore>(beneath);
+    ending->calls_left = calls;
+    const auto done = attempt(ending);
+    if (done) return;
+    look(beneath, done.error());
+  }
+}
+
 // Whatever stands at "a" is the old array, whole, or no array; gives whether it is one.
 bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
   if (!open(store, {.path = "a"})) return false;
@@ -70,64 +85,50 @@ bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
 
 TEST(StagedNode, ThatCannotBePutIntoItsPlaceIsNotLost) {
   bool failed_on_the_way = false;
-  for (int calls = 0;; ++calls) {
-    const auto beneath = memory_store();
-    create_array(beneath, "a", filled_with(1, false)).value();
-    const auto ending = std::make_shared<EndingStore>(beneath);
-    ending->calls_left = calls;
-    const auto made = create_array(ending, "a", filled_with(11, true));
-    if (made) break;
-    EXPECT_EQ(made.error().code(), ErrorCode::io);
-    if (open(beneath, {.path = "a"}) && elements(beneath, "a") == bytes_from(11)) continue;  // only tidying up failed
+  const auto attempt = [](const auto& store) { return create_array(store, "a", filled_with(11, true)); };
+  end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    if (open(beneath, {.path = "a"}) && elements(beneath, "a") == bytes_from(11)) return;  // only tidying up failed
     if (!is_old_or_nothing(beneath)) {
       failed_on_the_way = true;
-      EXPECT_THAT(made.error().text(), HasSubstr("stands below '.sherd-new-"));
+      EXPECT_THAT(error.text(), HasSubstr("stands below '.sherd-new-"));
       EXPECT_THAT(keys_of(*beneath),
                   testing::IsSupersetOf({testing::EndsWith("/node/a/c/0"), testing::EndsWith("/node/a/c/1"),
                                          testing::EndsWith("/node/a/zarr.json")}));
     }
-    create_array(beneath, "a", filled_with(11, true)).value();
+    attempt(beneath).value();
     EXPECT_EQ(elements(beneath, "a"), bytes_from(11));
     EXPECT_THAT(keys_of(*beneath), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
-  }
+  });
   EXPECT_TRUE(failed_on_the_way);
 }
 
 TEST(CreateArray, ThatIsCutOffWhileItOverwritesLeavesNoArrayOfFillValues) {
   bool cut_off = false;
-  for (int calls = 0;; ++calls) {
-    const auto beneath = memory_store();
-    create_array(beneath, "a", filled_with(1, false)).value();
-    const auto ending = std::make_shared<EndingStore>(beneath);
-    ending->calls_left = calls;
-    const CreateOptions other{.shape = {8}, .dtype = DType::uint8, .chunks = {4}, .overwrite = true};
-    if (create_array(ending, "a", other)) break;
+  const CreateOptions other{.shape = {8}, .dtype = DType::uint8, .chunks = {4}, .overwrite = true};
+  const auto attempt = [&](const auto& store) { return create_array(store, "a", other); };
+  end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error&) {
     const auto now = open_array(beneath, {.path = "a"});
-    if (now && now->shape() == Shape{8}) continue;  // only tidying up failed
+    if (now && now->shape() == Shape{8}) return;  // only tidying up failed
     const bool stands = is_old_or_nothing(beneath);
     cut_off = cut_off || !stands;
     CreateOptions again = other;
     again.overwrite = stands;
     create_array(beneath, "a", again).value();
     EXPECT_THAT(keys_of(*beneath), ElementsAre("a/zarr.json", "zarr.json"));
-  }
+  });
   EXPECT_TRUE(cut_off);
 }
 
 TEST(Erasing, ThatIsCutOffLeavesNoArrayOfFillValuesAndIsDoneAgain) {
   bool cut_off = false;
-  for (int calls = 0;; ++calls) {
-    const auto beneath = memory_store();
-    create_array(beneath, "a", filled_with(1, false)).value();
-    const auto ending = std::make_shared<EndingStore>(beneath);
-    ending->calls_left = calls;
-    if (open_group(ending, {.writable = true}).value().erase("a")) break;
+  const auto attempt = [](const auto& store) { return open_group(store, {.writable = true}).value().erase("a"); };
+  end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error&) {
     cut_off = !is_old_or_nothing(beneath) || cut_off;
-    Group root = open_group(beneath, {.writable = true}).value();
-    root.erase("a").value();
+    attempt(beneath).value();
     EXPECT_THAT(keys_of(*beneath), ElementsAre("zarr.json"));
-    EXPECT_EQ(root.erase("a").error().code(), ErrorCode::not_found);
-  }
+    EXPECT_EQ(attempt(beneath).error().code(), ErrorCode::not_found);
+  });
   EXPECT_TRUE(cut_off);
 }
 
