@@ -1,37 +1,24 @@
-// An object that was decoded when it was opened.
+// An object that is decoded when it is opened.
 #pragma once
 
-#include <optional>
-#include <span>
+#include <cstdint>
+#include <memory>
 #include <string>
 
-#include "base/buffer.hpp"
-#include "base/try.hpp"
 #include "codec/chain.hpp"
-#include "store/span.hpp"
+#include "shard/extent.hpp"
+#include "sherd/store.hpp"
 
 namespace sherd::neuroglancer {
 
-class DecodedSource final : public ByteSource {
- public:
-  DecodedSource(std::string key, Buffer bytes, Generation generation)
-      : bytes_(std::move(bytes)), span_(std::move(key), bytes_.span()), generation_(std::move(generation)) {}
-
-  [[nodiscard]] const std::string& name() const noexcept override { return span_.name(); }
-  Result<std::uint64_t> size() override { return span_.size(); }
-  Result<Generation> generation() override { return generation_; }
-  [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override { return span_.view(); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
-    return span_.read(ranges, done);
-  }
-
- private:
-  Buffer bytes_;
-  SpanSource span_;
-  Generation generation_;
+struct EncodedValue {
+  ByteSource& in;
+  Extent where;
+  Generation generation;  ///< of the object that comes of it
 };
-
-/// What compresses chunks of an array undone; `corrupt` where it gives more than `most_bytes`.
-Result<Buffer> decoded_value(const CodecChain& codecs, std::span<const std::byte> stored, std::uint64_t most_bytes);
+/// What compresses a chunk of an array undone, as an object of this key; `corrupt` where it gives more than
+/// `most_bytes`, or is longer than what any encoding of as many takes.
+Result<std::shared_ptr<ByteSource>> open_decoded(std::string key, EncodedValue value, const CodecChain& codecs,
+                                                 std::uint64_t most_bytes);
 
 }  // namespace sherd::neuroglancer

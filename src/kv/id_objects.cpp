@@ -8,6 +8,7 @@
 
 #include "base/try.hpp"
 #include "kv/decoded_source.hpp"
+#include "store/span.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -111,16 +112,6 @@ std::shared_ptr<IdObjects> IdObjects::with_config(const Config& config) const {
   return std::shared_ptr<IdObjects>(new IdObjects(store_, prefix_, std::move(options), std::move(state)));
 }
 
-Result<Buffer> decoded_value(const CodecChain& codecs, std::span<const std::byte> stored, std::uint64_t most_bytes) {
-  Buffer bytes;
-  auto done = codecs.decode_bytes(stored, most_bytes, bytes);
-  if (!done && done.error().code() == ErrorCode::unsupported)
-    return corrupt("decodes to more than " + std::to_string(most_bytes) +
-                   " bytes, which no encoding of a chunk of this array takes");
-  SHERD_TRY(std::move(done));
-  return bytes;
-}
-
 std::optional<std::uint64_t> IdObjects::id_of(std::string_view key) const {
   if (!key.starts_with(prefix_)) return std::nullopt;
   key.remove_prefix(prefix_.size());
@@ -148,7 +139,11 @@ Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key
     if (!chunk) return {};
     const Extent extent{chunk->offset, chunk->length};
     if (state_->format.sharding.gzip_data) {
-      SHERD_TRY(value, decoded(key, *shard, extent).in([&] { return "chunk " + std::to_string(id); }));
+      SHERD_TRY(generation, value_generation(*shard, extent));
+      EncodedValue stored{*shard, extent, std::move(generation)};
+      SHERD_TRY(value, open_decoded(key, std::move(stored), state_->format.data_codecs, options_.most_bytes).in([&] {
+        return "chunk " + std::to_string(id);
+      }));
       found = std::move(value);
     } else {
       found = std::make_shared<PartSource>(key, shard, extent);
@@ -157,20 +152,6 @@ Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key
   };
   SHERD_TRY(with_shard(*state_, place(id).shard, read));
   return found;
-}
-
-Result<std::shared_ptr<ByteSource>> IdObjects::decoded(const std::string& key, ByteSource& shard, Extent extent) const {
-  const std::uint64_t most = state_->format.data_codecs.max_encoded_size({options_.most_bytes});
-  if (extent.length > most)
-    return corrupt("holds " + std::to_string(extent.length) +
-                   " bytes; no encoding of a chunk of this array takes more than " + std::to_string(most));
-  SHERD_TRY(generation, value_generation(shard, extent));
-  Scratch stored;
-  SHERD_TRY(stored->resize(extent.length));
-  const RangeRead range{extent.offset, stored->span()};
-  SHERD_TRY(shard.read({&range, 1}));
-  SHERD_TRY(bytes, decoded_value(state_->format.data_codecs, stored->span(), options_.most_bytes));
-  return std::shared_ptr<ByteSource>(std::make_shared<DecodedSource>(key, std::move(bytes), std::move(generation)));
 }
 
 Result<std::unique_ptr<ObjectWriter>> IdObjects::write(const std::string& key, std::uint64_t size_hint) {

@@ -58,8 +58,6 @@ class IdObjects final : public Store {
   [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
   [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }
   Result<std::shared_ptr<ByteSource>> open_value(const std::string& key, std::uint64_t id) const;
-  [[nodiscard]] Result<std::shared_ptr<ByteSource>> decoded(const std::string& key, ByteSource& shard,
-                                                            Extent extent) const;
 
   std::shared_ptr<Store> store_;
   std::string prefix_;

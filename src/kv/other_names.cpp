@@ -44,9 +44,9 @@ class NamesStore final : public Store {
   }
   Result<Listing> list_dir(const std::string& prefix) override;
 
-  [[nodiscard]] bool has(const std::string& key) const {
-    const auto object = store_->open(key);
-    return object && *object != nullptr;
+  Result<bool> has(const std::string& key) const {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr;
   }
   Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
   Result<bool> erase_other(const std::string& key) const;
@@ -102,7 +102,8 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   SHERD_TRY(other, store_.open_other(key_));
   if (other == nullptr) return writer_->commit(condition);
   Condition below = condition;
-  if (!store_.has(key_)) {
+  SHERD_TRY(stands, store_.has(key_));
+  if (!stands) {
     SHERD_TRY(generation, other->generation());
     if (condition.kind == Condition::Kind::absent) return conflict("exists already").in_key(key_);
     if (!(generation == condition.generation)) return conflict("was changed by another writer").in_key(key_);
@@ -132,17 +133,8 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::strin
   const auto decoded = [&]() -> Result<std::shared_ptr<ByteSource>> {
     SHERD_TRY(format, Uint64Format::build({.gzip_data = true}, names_.codecs, names_.limits));
     SHERD_TRY(size, object->size());
-    const std::uint64_t most = format.data_codecs.max_encoded_size({names_.most_bytes});
-    if (size > most)
-      return corrupt("holds " + std::to_string(size) + " bytes; no encoding of a chunk of this array takes more than " +
-                     std::to_string(most));
-    Scratch stored;
-    SHERD_TRY(stored->resize(size));
-    const RangeRead range{0, stored->span()};
-    SHERD_TRY(object->read({&range, 1}));
     SHERD_TRY(generation, object->generation());
-    SHERD_TRY(bytes, decoded_value(format.data_codecs, stored->span(), names_.most_bytes));
-    return std::shared_ptr<ByteSource>(std::make_shared<DecodedSource>(key, std::move(bytes), std::move(generation)));
+    return open_decoded(key, {*object, {0, size}, std::move(generation)}, format.data_codecs, names_.most_bytes);
   };
   return decoded().in_key(other);
 }
