@@ -47,7 +47,7 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
 // A volume's info does not say how hard gzip tries.
 void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
   for (CodecSpec& codec : codecs)
-    if (codec.name == "gzip") codec.configuration = Json(Json::Object{{"level", level}});
+    if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
 // Puts a store of ids before the place's own.

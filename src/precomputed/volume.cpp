@@ -88,7 +88,7 @@ Codecs codecs_of(const VolumeScale& scale, const AxisOrder& order, bool gzip) {
   if (scale.encoding == "png" && scale.png_level) configuration.set("level", *scale.png_level);
   if (scale.encoding == "raw") configuration.set("endian", "little");
   codecs.push_back({scale.encoding == "raw" ? "bytes" : scale.encoding, std::move(configuration)});
-  if (gzip) codecs.push_back({"gzip", Json::Object{{"level", 6}}});
+  if (gzip) codecs.push_back(gzip_spec());
   return codecs;
 }
 

@@ -108,12 +108,14 @@ Json Uint64Sharding::json() const {
                       {"data_encoding", gzip_data ? "gzip" : "raw"}};
 }
 
+CodecSpec gzip_spec(int level) { return {"gzip", Json::Object{{"level", level}}}; }
+
 Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
                                          int gzip_level) {
   const auto chain = [&](bool gzip) {
     std::vector<CodecSpec> specs(1);
     specs[0].name = "bytes";
-    if (gzip) specs.push_back({"gzip", Json::Object{{"level", gzip_level}}});
+    if (gzip) specs.push_back(gzip_spec(gzip_level));
     return CodecChain::build(specs, table, {DType::uint8, {1}}, limits);
   };
   SHERD_TRY(index_codecs, chain(sharding.gzip_index));

@@ -46,13 +46,15 @@ struct Uint64Sharding {
 /// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
+/// What compresses chunks, values and lists; no document says how hard it tries. What is only read needs no level.
+[[nodiscard]] CodecSpec gzip_spec(int level = Config{}.gzip_level);
+
 /// The sharding, and the encodings of its minishard indices and of its data as codecs.
 struct Uint64Format {
   Uint64Sharding sharding;
   CodecChain index_codecs;
   CodecChain data_codecs;
 
-  /// What is only read needs no level.
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
                                     int gzip_level = Config{}.gzip_level);
 };

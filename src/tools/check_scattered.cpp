@@ -17,7 +17,7 @@ Result<ChunkLayout> layout_as_shard(const Array::State& state, const CompressedM
   const ArraySpec spec = *state.document().array;
   const Uint64Format& format = state.scattered->values().format;
   std::vector<CodecSpec> codecs = spec.codecs;
-  if (format.sharding.gzip_data) codecs.emplace_back().name = "gzip";
+  if (format.sharding.gzip_data) codecs.push_back(gzip_spec());
   SHERD_TRY(chunk, ChunkLayout::build(codecs, state.place.codecs(), {spec.dtype, spec.ids->chunk_shape},
                                       spec.fill_value, state.config().limits));
   ChunkLayout layout{.dtype = spec.dtype, .fill = spec.fill_value, .chain = {}, .shard = {}};
