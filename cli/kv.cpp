@@ -45,7 +45,7 @@ Result<std::string> read_input(const std::string& path, const Config& config) {
 }
 
 struct Kv {
-  std::string action, url, id_text, input = "-", output = "-", gzip_level = kDefaultGzipLevel;
+  std::string action, url, id_text, input = "-", output = "-", gzip_level;
   std::optional<std::string> sharding, preceding;
   bool long_form = false, before = false;
 
@@ -69,7 +69,7 @@ struct Kv {
     }
     neuroglancer::ShardedStoreOptions options{.writable = writes(),
                                               .config = writes() ? session.guarded("kv") : session.config()};
-    options.config.gzip_level = gzip_level_of(gzip_level);
+    apply_gzip_level(gzip_level, options.config);
     SHERD_TRY(store, at(url, ShardedStore::open(url, json, options)));
     SHERD_TRY(at(store.url(), apply(session, store)));
     return 0;

@@ -96,7 +96,7 @@ Result<void> add_file(ShardedBuilder& builder, const std::string& text, const Li
 }
 
 struct KvBuild {
-  std::string url, sharding, memory = "128MiB", temporary, gzip_level = kDefaultGzipLevel;
+  std::string url, sharding, memory = "128MiB", temporary, gzip_level;
   bool overwrite = false;
 
   Result<BuildReport> build(const Config& config) const {
@@ -105,7 +105,7 @@ struct KvBuild {
     BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
     SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
     options.config.memory_budget = bytes;
-    options.config.gzip_level = gzip_level_of(gzip_level);
+    apply_gzip_level(gzip_level, options.config);
     SHERD_TRY(builder, ShardedBuilder::create(url, parameters, std::move(options)));
     Lines input(config);
     for (;;) {

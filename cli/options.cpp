@@ -88,7 +88,9 @@ void add_gzip_level(Arguments& arguments, std::string& level) {
                    "several times as fast as 6, the default");
 }
 
-int gzip_level_of(const std::string& level) { return level.front() - '0'; }
+void apply_gzip_level(const std::string& level, Config& config) {
+  if (!level.empty()) config.gzip_level = level.front() - '0';
+}
 
 void ChunkingOptions::add_to(Arguments& arguments) {
   arguments.text("--chunks", "SHAPE", chunks,
@@ -125,7 +127,7 @@ Result<void> WritingOptions::apply(Config& config) const {
     config.max_unused = share;
   }
   if (layout == "zarr+neuroglancer") config.layout = Layout::zarr_neuroglancer;
-  config.gzip_level = gzip_level_of(gzip_level);
+  apply_gzip_level(gzip_level, config);
   config.write_empty_chunks = write_empty_chunks;
   config.durable = !no_durable;
   return {};

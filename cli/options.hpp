@@ -17,14 +17,13 @@ void add_everywhere(Arguments& arguments, Everywhere& options);
 /// --scale, for what opens an array.
 void add_scale(Arguments& arguments, std::uint64_t& scale);
 
-/// --gzip-level, a digit.
-inline constexpr const char* kDefaultGzipLevel = "6";
+/// --gzip-level: a digit, or empty where it is not given.
 void add_gzip_level(Arguments& arguments, std::string& level);
-[[nodiscard]] int gzip_level_of(const std::string& level);
+void apply_gzip_level(const std::string& level, Config& config);
 
 /// How chunks and shards are written, whatever the array is.
 struct WritingOptions {
-  std::string chunk_order = "morton", layout = "plain", gzip_level = kDefaultGzipLevel;
+  std::string chunk_order = "morton", layout = "plain", gzip_level;
   std::optional<std::string> max_unused;
   bool write_empty_chunks = false, no_durable = false;
 

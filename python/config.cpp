@@ -28,14 +28,14 @@ Exception wrong_value(nb::handle value, const std::string& wanted) {
 }
 
 template <class T>
-T to_count(nb::handle value) {
+T to_count(nb::handle value, T most = std::numeric_limits<T>::max()) {
   if (PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
     const unsigned long long number = integer.is_valid() ? PyLong_AsUnsignedLongLong(integer.ptr()) : 0;
-    if (PyErr_Occurred() == nullptr && number <= std::numeric_limits<T>::max()) return static_cast<T>(number);
+    if (PyErr_Occurred() == nullptr && number <= most) return static_cast<T>(number);
     PyErr_Clear();
   }
-  throw wrong_value(value, "an int from 0 to " + std::to_string(std::numeric_limits<T>::max()));
+  throw wrong_value(value, "an int from 0 to " + std::to_string(most));
 }
 
 template <auto member>
@@ -130,11 +130,7 @@ void set_share(Config& config, nb::handle value) {
   config.max_unused = share;
 }
 
-void set_gzip_level(Config& config, nb::handle value) {
-  const auto level = to_count<std::uint8_t>(value);
-  if (level > 9) throw wrong_value(value, "an int from 0 to 9");
-  config.gzip_level = level;
-}
+void set_gzip_level(Config& config, nb::handle value) { config.gzip_level = to_count<std::uint8_t>(value, 9); }
 
 /// sherd._limits.Limits: a mapping that can be assigned, but not changed in its place, where nothing would come of it.
 nb::object limits_class() { return nb::module_::import_("sherd._limits").attr("Limits"); }
@@ -182,9 +178,8 @@ constexpr Setting kSettings[] = {
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
     {"gzip_level", "int", get<&Config::gzip_level>, set_gzip_level,
-     "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9. Taken "
-     "when "
-     "a handle is opened."},
+     "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9. "
+     "Taken when a handle is opened."},
     {"limits", "typing.Mapping[str, int]", get_limits, set_limits,
      "Bounds on what stored bytes may ask for, by name; assigning a dict changes those named."},
 };
