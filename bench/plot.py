@@ -1,6 +1,7 @@
 """An SVG plot: a line for each cell, a dot for each peer, time on a logarithmic scale."""
 
 import html
+import itertools
 import math
 
 COLOURS = ["#000000", "#d1242f", "#f4777f", "#1f6feb", "#9a6700", "#2da44e", "#bf8700", "#8250df", "#57606a", "#bf3989"]
@@ -33,7 +34,7 @@ def svg(table):
     low, high = axis([value for _, _, row in rows for value in row.values()])
     blocks = list(dict.fromkeys(block for block, _, _ in rows))
     height = TOP + (len(rows) + len(blocks)) * LINE + 30
-    colours = dict(zip(table.titles, COLOURS))
+    colours = dict(zip(table.titles, itertools.cycle(COLOURS)))
 
     def at(value):
         return LEFT + WIDTH * math.log10(value / low) / math.log10(high / low)
