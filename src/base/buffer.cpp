@@ -5,10 +5,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <thread>
 #include <utility>
 
 namespace sherd {
@@ -90,40 +94,15 @@ class KeptResults {
   std::atomic<std::size_t> next_{0};
 };
 
-// Few large blocks are kept too, so that a run of them is not faulted in again each time; but by all threads together
-// no more than this, however many they are.
-constexpr std::size_t kLargeKeptBytes = std::size_t{12} << 20;
+// What a thread may have in stock, so that it is not faulted in again for each chunk; and what all together may have
+// beyond that, however many they are.
+constexpr std::size_t kKeptBytes = std::size_t{4} << 20;
 constexpr std::size_t kLargestKeptBytes = std::size_t{8} << 20;
-
-// This thread's part of them; what it still has when it ends is freed then.
-struct LargeKept {
-  std::size_t bytes = 0;
-  ~LargeKept() { total().fetch_sub(bytes, std::memory_order_relaxed); }
-
-  bool add(std::size_t more) noexcept {
-    if (more > kLargestKeptBytes) return false;
-    if (total().fetch_add(more, std::memory_order_relaxed) + more > kLargeKeptBytes) {
-      total().fetch_sub(more, std::memory_order_relaxed);
-      return false;
-    }
-    bytes += more;
-    return true;
-  }
-  void remove(std::size_t less) noexcept {
-    total().fetch_sub(less, std::memory_order_relaxed);
-    bytes -= less;
-  }
-  static LargeKept& mine() noexcept {
-    thread_local LargeKept kept;
-    return kept;
-  }
-
- private:
-  static std::atomic<std::size_t>& total() noexcept {
-    static std::atomic<std::size_t> bytes{0};
-    return bytes;
-  }
-};
+std::size_t most_kept_beyond() noexcept {
+  static const std::size_t bytes = kLargestKeptBytes * std::max(1U, std::thread::hardware_concurrency());
+  return bytes;
+}
+std::atomic<std::size_t> kept_beyond{0};
 
 }  // namespace
 
@@ -177,10 +156,14 @@ void Buffer::reset() noexcept {
 
 Result<void> Buffer::resize(std::size_t size) {
   if (size > capacity_ || data_ == nullptr) {
-    reset();
-    data_ = allocate_bytes(size);
-    if (data_ == nullptr) return unavailable("out of memory: " + std::to_string(size) + " bytes");
-    capacity_ = size;
+    if (pooled_) Scratch::exchange(*this, size);
+    if (size > capacity_ || data_ == nullptr) {
+      reset();
+      const std::size_t capacity = pooled_ ? Scratch::rounded(size) : size;
+      data_ = allocate_bytes(capacity);
+      if (data_ == nullptr) return unavailable("out of memory: " + std::to_string(size) + " bytes");
+      capacity_ = capacity;
+    }
   }
   size_ = size;
   return {};
@@ -189,39 +172,86 @@ Result<void> Buffer::resize(std::size_t size) {
 Result<void> Buffer::grow(std::size_t size) {
   if (size > capacity_) {
     Buffer larger;
+    larger.pooled_ = pooled_;
     if (auto done = larger.resize(std::max(size, capacity_ + capacity_ / 2)); !done) return done;
     if (size_ > 0) std::memcpy(larger.data_, data_, size_);
     *this = std::move(larger);
+    if (pooled_) Scratch::give_back(larger);
   }
   size_ = size;
   return {};
 }
+
+// What a thread has to lend, ascending by capacity.
+struct Scratch::Stock {
+  std::array<Buffer, 6> buffers;
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+
+  ~Stock() {
+    while (count > 0) take(begin());
+  }
+
+  [[nodiscard]] Buffer* begin() noexcept { return buffers.data(); }
+  [[nodiscard]] Buffer* end() noexcept { return buffers.data() + count; }
+
+  /// Smaller ones give way.
+  void put(Buffer& buffer) noexcept {
+    const std::size_t capacity = buffer.capacity();
+    if (capacity > kLargestKeptBytes) return;
+    while (count == buffers.size() || !count_in(capacity)) {
+      if (count == 0 || buffers.front().capacity() >= capacity) return;
+      take(begin()).reset();
+    }
+    Buffer* place = std::ranges::upper_bound(begin(), end(), capacity, {}, &Buffer::capacity);
+    buffers[count++] = std::move(buffer);
+    std::rotate(place, end() - 1, end());
+  }
+
+  Buffer take(Buffer* from) noexcept {
+    const std::size_t before = beyond();
+    bytes -= from->capacity();
+    kept_beyond.fetch_sub(before - beyond(), std::memory_order_relaxed);
+    std::rotate(from, from + 1, end());
+    return std::move(buffers[--count]);
+  }
+
+ private:
+  [[nodiscard]] std::size_t beyond() const noexcept { return bytes > kKeptBytes ? bytes - kKeptBytes : 0; }
+
+  /// Whether so much more may be kept.
+  bool count_in(std::size_t more) noexcept {
+    const std::size_t before = beyond();
+    bytes += more;
+    const std::size_t shared = beyond() - before;
+    if (shared == 0 || kept_beyond.fetch_add(shared, std::memory_order_relaxed) + shared <= most_kept_beyond())
+      return true;
+    kept_beyond.fetch_sub(shared, std::memory_order_relaxed);
+    bytes -= more;
+    return false;
+  }
+};
 
 Scratch::Stock& Scratch::stock() noexcept {
   thread_local Stock stock;
   return stock;
 }
 
-Scratch::Scratch() {
-  auto& free = stock();
-  if (free.count == 0) return;
-  buffer_ = std::move(free.buffers[--free.count]);
-  if (buffer_.capacity() > kKeptBytes / 2)
-    LargeKept::mine().remove(buffer_.capacity());
-  else
-    free.bytes -= buffer_.capacity();
+void Scratch::give_back(Buffer& buffer) noexcept {
+  if (buffer.capacity() != 0) stock().put(buffer);
+  buffer.reset();
 }
 
-Scratch::~Scratch() {
-  auto& free = stock();
-  if (buffer_.capacity() == 0 || free.count == kKeptBuffers) return;
-  if (buffer_.capacity() > kKeptBytes / 2) {
-    if (!LargeKept::mine().add(buffer_.capacity())) return;
-  } else {
-    if (buffer_.capacity() > kKeptBytes - free.bytes) return;
-    free.bytes += buffer_.capacity();
-  }
-  free.buffers[free.count++] = std::move(buffer_);
+std::size_t Scratch::rounded(std::size_t size) noexcept {
+  const std::size_t step = std::max<std::size_t>(64, std::bit_floor(size) / 8);
+  return size > ~std::size_t{0} / 2 ? size : (size + step - 1) / step * step;
+}
+
+void Scratch::exchange(Buffer& buffer, std::size_t size) noexcept {
+  give_back(buffer);
+  Stock& free = stock();
+  Buffer* found = std::ranges::lower_bound(free.begin(), free.end(), size, {}, &Buffer::capacity);
+  if (found != free.end()) buffer = free.take(found);
 }
 
 }  // namespace sherd

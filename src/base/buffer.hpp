@@ -2,11 +2,11 @@
 // A Buffer keeps its capacity, so that per-thread scratch is allocated once and stays warm.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "sherd/result.hpp"
 
@@ -47,18 +47,20 @@ class Buffer {
   [[nodiscard]] std::span<const std::byte> span() const noexcept { return {data_, size_}; }
 
  private:
+  friend class Scratch;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  bool pooled_ = false;  ///< grows by what its thread has in stock, where that has room; stays where it is in a move
 };
 
-/// A Buffer lent by this thread's stock and given back when it goes out of scope, to the stock of the thread that it is
-/// on then: warm memory, no allocation a chunk.
+/// A Buffer whose memory is lent by this thread's stock when it is first resized and given back when it goes out of
+/// scope, to the stock of the thread that it is on then: warm memory, no allocation a chunk.
 class Scratch {
  public:
-  Scratch();
-  ~Scratch();
-  Scratch(Scratch&&) noexcept = default;
+  Scratch() noexcept { buffer_.pooled_ = true; }
+  ~Scratch() { give_back(buffer_); }
+  Scratch(Scratch&& other) noexcept : Scratch() { buffer_ = std::move(other.buffer_); }
   Scratch& operator=(Scratch&&) noexcept = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -67,15 +69,14 @@ class Scratch {
   const Buffer* operator->() const noexcept { return &buffer_; }
 
  private:
-  static constexpr std::size_t kKeptBuffers = 6;
-  static constexpr std::size_t kKeptBytes =
-      std::size_t{4} << 20;  ///< of a thread's buffers up to half as large; of larger ones, few a process
-  struct Stock {
-    std::array<Buffer, kKeptBuffers> buffers;
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-  };
+  friend class Buffer;
+  struct Stock;
   static Stock& stock() noexcept;
+  static void give_back(Buffer& buffer) noexcept;
+  /// Gives back what `buffer` has for the smallest in stock that has room for so much, or for nothing.
+  static void exchange(Buffer& buffer, std::size_t size) noexcept;
+  /// A capacity that also suits what is a little larger.
+  static std::size_t rounded(std::size_t size) noexcept;
   Buffer buffer_;
 };
 
