@@ -16,7 +16,7 @@ class Cell:
     title: str
     layout: str
     writes: bool = False
-    gzip_level: int | None = None  # where the peer can choose: Sherd's own default otherwise, which is 6
+    gzip_level: int | None = None  # where the peer can choose: otherwise its default, Sherd's being 3 for images, 6 for labels
 
     @property
     def elements(self):
@@ -86,7 +86,7 @@ CELLS = [
     Cell("reshard", "copy to shards and inner chunks half as long", "sharded", True),
     Cell("build-image", "build an image volume", "image", True),
     Cell("build-labels", "build a label volume", "labels", True),
-    Cell("build-image-3", "build an image volume, gzip level 3", "image", True, 3),
+    Cell("build-image-6", "build an image volume, gzip level 6", "image", True, 6),
     Cell("build-labels-3", "build a label volume, gzip level 3", "labels", True, 3),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}

@@ -23,7 +23,7 @@ from peers import zarrs_tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKER = str(ROOT / "bench" / "worker.py")
-FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image")
+FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image-6")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -84,8 +84,8 @@ void add_scale(Arguments& arguments, std::uint64_t& scale) {
 
 void add_gzip_level(Arguments& arguments, std::string& level) {
   arguments.choice("--gzip-level", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, level,
-                   "How hard gzip tries with Neuroglancer's chunks and values, whose documents do not say it: 3 is "
-                   "several times as fast as 6, the default");
+                   "How hard gzip tries with Neuroglancer's chunks and values, whose documents do not say it; the "
+                   "default is 3 for chunks encoded raw, several times as fast there as 6, and 6 for all else");
 }
 
 void apply_gzip_level(const std::string& level, Config& config) {

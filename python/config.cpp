@@ -130,7 +130,9 @@ void set_share(Config& config, nb::handle value) {
   config.max_unused = share;
 }
 
-void set_gzip_level(Config& config, nb::handle value) { config.gzip_level = to_count<std::uint8_t>(value, 9); }
+void set_gzip_level(Config& config, nb::handle value) {
+  config.gzip_level = value.is_none() ? std::nullopt : std::optional<int>(to_count<std::uint8_t>(value, 9));
+}
 
 /// sherd._limits.Limits: a mapping that can be assigned, but not changed in its place, where nothing would come of it.
 nb::object limits_class() { return nb::module_::import_("sherd._limits").attr("Limits"); }
@@ -177,9 +179,9 @@ constexpr Setting kSettings[] = {
      "that are shards of both at once."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
-    {"gzip_level", "int", get<&Config::gzip_level>, set_gzip_level,
-     "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9. "
-     "Taken when a handle is opened."},
+    {"gzip_level", "int | None", get_optional<&Config::gzip_level>, set_gzip_level,
+     "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9; None: 3 "
+     "for chunks encoded raw, 6 for all else. Taken when a handle is opened."},
     {"limits", "typing.Mapping[str, int]", get_limits, set_limits,
      "Bounds on what stored bytes may ask for, by name; assigning a dict changes those named."},
 };

@@ -80,9 +80,10 @@ struct Config {
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
   double max_unused = 0.5;        ///< share of dead bytes that makes an update rewrite a shard densely
-  /// 0 … 9: how hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it; 3 is
-  /// several times as fast as 6. Taken when a handle is opened. Zarr's arrays have the level in their metadata.
-  int gzip_level = 6;
+  /// 0 … 9: how hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it. Absent: 3
+  /// for chunks encoded raw, where it is most of the work and 6 takes several times as long, and 6 for all else. Taken
+  /// when a handle is opened. Zarr's arrays have the level in their metadata.
+  std::optional<int> gzip_level = {};
   Limits limits = {};
   std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`
   std::function<void(const Progress&)> progress = {};  ///< called on the calling thread

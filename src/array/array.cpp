@@ -50,13 +50,15 @@ void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
     if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
-// Puts a store of ids before the place's own.
+// Puts a store of ids before the place's own; it compresses the chunks that `spec` has.
 Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const ArraySpec& spec,
                                                          const ChunkLayout& layout) {
   const std::uint64_t most = layout.most_encoded(first_cell_shape(ChunkGrid(spec)));
+  Config config = place.config;
+  config.gzip_level = gzip_level(config, spec.codecs);
   SHERD_TRY(objects, neuroglancer::IdObjects::make(
                          place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)),
-                         spec.ids->sharding, {.codecs = place.codecs(), .most_bytes = most, .config = place.config}));
+                         spec.ids->sharding, {.codecs = place.codecs(), .most_bytes = most, .config = std::move(config)}));
   place.store = objects;
   return objects;
 }
@@ -180,7 +182,7 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 Result<Array> make_array(NodePlace place, NodeDocument document) {
   ArraySpec& spec = *document.array;
   const std::string key = place.format->document_key(place.path, NodeType::array);
-  if (spec.ids) set_gzip_level(spec.codecs, place.config.gzip_level);
+  if (spec.ids) set_gzip_level(spec.codecs, gzip_level(place.config, spec.codecs));
   const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
   const CodecTable table = place.codecs();
   const Limits& limits = place.config.limits;

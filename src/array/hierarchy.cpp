@@ -17,6 +17,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "shard/uint64.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -179,8 +180,8 @@ NodePlace at_path(const NodePlace& place, std::string path) {
 
 Result<Node> make_node(NodePlace place, NodeDocument document) {
   if (document.type == NodeType::group) return Node(make_group(std::move(place), std::move(document)));
-  if (const int level = place.config.gzip_level; level < 0 || level > 9)
-    return std::move(invalid_argument("must be from 0 to 9, not " + std::to_string(level))).in_member("gzip_level");
+  if (const auto level = place.config.gzip_level; level && (*level < 0 || *level > 9))
+    return std::move(invalid_argument("must be from 0 to 9, not " + std::to_string(*level))).in_member("gzip_level");
   const std::string key = place.format->document_key(place.path, NodeType::array);
   auto array = make_array(std::move(place), std::move(document));
   if (!array) return stored_error(std::move(array).error()).in_key(key);
@@ -229,7 +230,8 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
     return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
   SHERD_TRY(check_index_options(options));
   DefaultCodecs defaults = place.format->default_codecs();
-  if (two_formats) defaults.chunks = {"gzip:" + std::to_string(options.config.gzip_level)};
+  const CodecSpec raw{"bytes", {}};
+  if (two_formats) defaults.chunks = {"gzip:" + std::to_string(gzip_level(options.config, {&raw, 1}))};
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));

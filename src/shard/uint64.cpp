@@ -16,6 +16,9 @@ constexpr std::string_view kType = "neuroglancer_uint64_sharded_v1";
 constexpr std::uint64_t kEntryBytes = 24;  // of a chunk in a list
 constexpr std::uint64_t kPlaceBytes = 16;  // of a list in the array
 
+constexpr int kLevel = 6;
+constexpr int kRawLevel = 3;  // of chunks that only gzip compresses: most of what writing them takes
+
 std::uint64_t low_bits(std::uint64_t word, unsigned bits) noexcept {
   return bits >= 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
 }
@@ -108,10 +111,15 @@ Json Uint64Sharding::json() const {
                       {"data_encoding", gzip_data ? "gzip" : "raw"}};
 }
 
-CodecSpec gzip_spec(int level) { return {"gzip", Json::Object{{"level", level}}}; }
+CodecSpec gzip_spec(std::optional<int> level) { return {"gzip", Json::Object{{"level", level.value_or(kLevel)}}}; }
+
+int gzip_level(const Config& config, std::span<const CodecSpec> codecs) {
+  const bool raw = std::ranges::find(codecs, "bytes", &CodecSpec::name) != codecs.end();
+  return config.gzip_level.value_or(raw ? kRawLevel : kLevel);
+}
 
 Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
-                                         int gzip_level) {
+                                         std::optional<int> gzip_level) {
   const auto chain = [&](bool gzip) {
     std::vector<CodecSpec> specs(1);
     specs[0].name = "bytes";

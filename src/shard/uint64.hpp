@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +49,9 @@ struct Uint64Sharding {
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
 /// What compresses chunks, values and lists; no document says how hard it tries. What is only read needs no level.
-[[nodiscard]] CodecSpec gzip_spec(int level = Config{}.gzip_level);
+[[nodiscard]] CodecSpec gzip_spec(std::optional<int> level = {});
+/// How hard it tries with chunks of these codecs.
+[[nodiscard]] int gzip_level(const Config& config, std::span<const CodecSpec> codecs);
 
 /// The sharding, and the encodings of its minishard indices and of its data as codecs.
 struct Uint64Format {
@@ -56,7 +60,7 @@ struct Uint64Format {
   CodecChain data_codecs;
 
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
-                                    int gzip_level = Config{}.gzip_level);
+                                    std::optional<int> gzip_level = {});
 };
 
 /// The chunks of one minishard: ids in ascending order, each once.
