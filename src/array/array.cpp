@@ -56,9 +56,10 @@ Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const
   const std::uint64_t most = layout.most_encoded(first_cell_shape(ChunkGrid(spec)));
   Config config = place.config;
   config.gzip_level = gzip_level(config, spec.codecs);
-  SHERD_TRY(objects, neuroglancer::IdObjects::make(
-                         place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)),
-                         spec.ids->sharding, {.codecs = place.codecs(), .most_bytes = most, .config = std::move(config)}));
+  SHERD_TRY(objects,
+            neuroglancer::IdObjects::make(
+                place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)), spec.ids->sharding,
+                {.codecs = place.codecs(), .most_bytes = most, .config = std::move(config)}));
   place.store = objects;
   return objects;
 }
