@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import unicodedata
 import warnings
@@ -40,6 +41,17 @@ def new_name(value: Any, name: str) -> str:
         # What called sherd.create_group or the like is two frames up from here.
         warnings.warn(f"{name} {value!r} is not in Unicode's form NFKC, {normal!r}", NodeNameWarning, stacklevel=3)
     return value
+
+
+def count(value: Any, name: str) -> int:
+    """A whole number from 0 on, as an int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise _wrong(value, name, "an int") from None
+    if not 0 <= number < 2**64:
+        raise InvalidArgument(f"must be from 0 to 2^64 - 1, not {number}", member=name)
+    return number
 
 
 def flag(value: Any, name: str) -> bool:

@@ -93,6 +93,7 @@ def open_array(
     The modes that may make an array ("a", "w", "w-"; see open()) take the keywords of create_array.
     """
     _check_mode(mode)
+    scale = _arguments.count(scale, "scale")
     if "overwrite" in options:
         raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
     if mode in ("r", "r+") and options:

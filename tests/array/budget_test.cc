@@ -279,7 +279,7 @@ TEST_F(MemoryBudget, ScratchOfEarlierWritesServesLaterOnes) {
   const Array array = create_array(folder_ / "a", options).value();
   const auto values = half_noise(2048 * 2048);
   const Box all{{0, 0}, {2048, 2048}};
-  EXPECT_LT(faults([&] { array.write(all, std::span<const std::uint16_t>(values)).value(); }), 20 * 16 * 16)
+  EXPECT_LT(faults([&] { array.write(all, std::span<const std::uint16_t>(values)).value(); }), 20 * 16 * 64)
       << "a chunk takes 128 pages, its last encoding 75, and each write encodes 16";
 }
 

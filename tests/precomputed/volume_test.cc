@@ -12,6 +12,8 @@
 namespace sherd {
 namespace {
 
+using namespace std::string_literals;
+
 using neuroglancer::create_precomputed;
 using neuroglancer::VolumeInfo;
 using neuroglancer::VolumeScale;
@@ -205,8 +207,44 @@ TEST(PrecomputedVolume, RefusesWhatWouldSpoilIt) {
   CreateOptions options{.shape = {1}, .dtype = DType::uint8};
   EXPECT_FALSE(group.create_array("new", options));
   EXPECT_THAT(keys_of(*store), ElementsAre("v/info"));
+  auto flat = volume(DType::uint8);
+  flat.scales[0].resolution[1] = 0;
+  const auto refused = create_precomputed(store, "flat", flat);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().member(), "scales[0].resolution");
   create_precomputed(store, "v", volume(DType::uint16), {.overwrite = true}).value();
   EXPECT_EQ(open_array(store, {.path = "v"}).value().dtype(), DType::uint16);
+}
+
+TEST(PrecomputedVolume, IsNotOverwrittenWhereOtherFilesStandAmongItsOwn) {
+  const auto overwrite = [](const std::shared_ptr<Store>& store) {
+    return create_precomputed(store, "v", volume(DType::uint16), {.overwrite = true});
+  };
+  const std::vector<std::uint8_t> ones(70 * 50 * 33, 1);
+  const auto written = [&] {
+    const auto store = memory_store();
+    create_precomputed(store, "v", volume(DType::uint8))
+        .value()
+        .write(Box{{0, 0, 0, 0}, {70, 50, 33, 1}}, std::span<const std::uint8_t>(ones))
+        .value();
+    return store;
+  };
+  for (const char* stranger : {"v/notes.txt", "v/tables/a.csv", "v/8_8_40/readme", "v/8_8_40/old/0-1_0-1_0-1"}) {
+    const auto store = written();
+    store->set(stranger, "mine").value();
+    const auto before = tree_of(*store);
+    const auto refused = overwrite(store);
+    ASSERT_FALSE(refused) << stranger;
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(refused.error().key(), stranger);
+    EXPECT_EQ(tree_of(*store), before);
+  }
+  const auto store = written();
+  const std::string chunk = keys_of(*store).front();
+  for (const std::string& own : {chunk + ".gz", "v/8_8_40/0.shard"s, "v/mesh/1:0"s, "v/mesh/info"s, "v/provenance"s})
+    store->set(own, "part of it").value();
+  overwrite(store).value();
+  EXPECT_THAT(keys_of(*store), ElementsAre("v/info"));
 }
 
 TEST(PrecomputedVolume, WhatCannotBeDecodedIsDescribedAndNotRead) {
