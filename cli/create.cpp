@@ -73,7 +73,7 @@ Run add_create(Arguments& arguments) {
                  "Type of the elements: uint16, float32, string …, or JSON as in metadata");
   create->array.add_to(arguments);
   arguments.flag("--group", create->group, "Make a group: only --attributes and --overwrite go with it");
-  create->volume.add_to(arguments);
+  create->volume.add_to(arguments, "--store-format precomputed, --layout zarr+neuroglancer");
   arguments.examples(
       {{"sherd create a.zarr --shape 512,512,512 --dtype uint16 --chunks 64,64,64 --shards 256,256,256",
         "a sharded array, compressed with zstd"},

@@ -64,7 +64,7 @@ Run add_import(Arguments& arguments) {
   arguments.flag("--apply-scale", import->apply_scale,
                  "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
   import->array.add_to(arguments);
-  import->volume.add_to(arguments);
+  import->volume.add_to(arguments, "--layout zarr+neuroglancer");
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},

@@ -24,8 +24,8 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 
 }  // namespace
 
-void VolumeOptions::add_to(Arguments& arguments) {
-  arguments.begin_group("Volumes of Neuroglancer (--store-format precomputed, --layout zarr+neuroglancer)");
+void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
+  arguments.begin_group("Volumes of Neuroglancer (" + made_by + ")");
   arguments.text("--resolution", "X,Y,Z", resolution,
                  "Nanometres that a voxel takes; a volume must have it, with --layout it is 1,1,1 where absent");
   arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; 0,0,0 where absent");

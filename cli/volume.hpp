@@ -17,7 +17,8 @@ struct VolumeOptions {
   std::string type, encoding;
   std::optional<std::string> resolution, voxel_offset, sharding, key;
 
-  void add_to(Arguments& arguments);
+  /// `made_by`: the options that make one.
+  void add_to(Arguments& arguments, const std::string& made_by);
   [[nodiscard]] bool is_given() const noexcept;
   /// To a new array: what an array that is laid out as a volume besides needs of them. invalid_argument where they are
   /// given to one that is no volume.

@@ -70,11 +70,13 @@ def create_precomputed(
     voxel_offset, key (the resolution, joined by "_"), chunk_size (64, 64, 64), encoding ("raw", "jpeg", "png" or
     "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
     "auto", which is what `choose_sharding` gives, or a dict of such parameters (None: every chunk is an object).
-    members: further ones of the info document, such as mesh, skeletons, segment_properties.
+    Further keywords are members of the info document, such as mesh="mesh", skeletons or segment_properties.
     overwrite: erase what stands there, and all below it; otherwise that is Conflict.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")
+    if "members" in members:
+        raise InvalidArgument('are given by their own names, such as mesh="mesh"', member="members")
     kind = np.dtype(dtype)
     info = {
         "@type": "neuroglancer_multiscale_volume",

@@ -178,6 +178,21 @@ Result<void> parse_indices(Members& members, AnnotationInfo& info) {
   });
 }
 
+// Objects of two indices in one directory would replace each other.
+Result<void> check_directories(const AnnotationInfo& info) {
+  std::set<std::string> directories{"info"};
+  const auto add = [&](const AnnotationIndex& index) -> Result<void> {
+    if (directories.insert(path_below("", index.key).value_or(index.key)).second) return {};
+    return member_error("key", "'" + index.key + "' stands twice: something else has that directory");
+  };
+  if (!info.by_id.key.empty()) SHERD_TRY(add(info.by_id).in_member("by_id"));
+  for (std::size_t i = 0; i < info.relationships.size(); ++i)
+    SHERD_TRY(add(info.relationships[i].index).in_member("relationships[" + std::to_string(i) + "]"));
+  for (std::size_t i = 0; i < info.spatial.size(); ++i)
+    SHERD_TRY(add(info.spatial[i].index).in_member("spatial[" + std::to_string(i) + "]"));
+  return {};
+}
+
 Result<Json> print_relationship(const AnnotationRelationship& relationship) {
   Json json;
   json.set("id", relationship.id);
@@ -212,6 +227,7 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
 }
 
 Result<Json> AnnotationInfo::print() const {
+  SHERD_TRY(check_directories(*this));
   Json document;
   document.set("@type", kType);
   SHERD_TRY(dimension_members, print_dimensions(dimensions));

@@ -3,6 +3,7 @@
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "precomputed/collection.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -99,8 +100,21 @@ Result<std::optional<std::vector<MeshPart>>> Collection::read_mesh(std::uint64_t
   return read_object<std::vector<MeshPart>>(values, state_->name(id), "mesh", parse);
 }
 
+namespace {
+
+// A fragment has any name but one by which something else stands in the directory.
+Result<void> check_fragment_name(const Collection::State& collection, const std::string& name) {
+  const std::string key = path_below("", name).value_or(name);
+  if (key != "info" && !collection.id_of(key) && !key.starts_with(".sherd-")) return {};
+  return invalid_argument("the fragment's name '" + name + "' is that of " +
+                          (key == "info" ? "the info document" : "a manifest, or of files of Sherd's own"));
+}
+
+}  // namespace
+
 Result<void> Collection::write_mesh(std::uint64_t id, std::span<const MeshPart> parts) const {
   SHERD_TRY(expect<LegacyMeshInfo>(*state_, "legacy meshes"));
+  for (const MeshPart& part : parts) SHERD_TRY(check_fragment_name(*state_, part.name));
   SHERD_TRY(values, state_->values());
   LegacyMeshManifest manifest;
   for (const MeshPart& part : parts) {

@@ -123,10 +123,13 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   info.data_type = data_type;
   SHERD_TRY(channels, members.integer("num_channels", 1, std::uint64_t{1} << 32U));
   info.num_channels = channels;
-  std::set<std::string> keys;
+  std::set<std::string> directories;
   SHERD_TRY(members.each("scales", false, [&](const Json& json) -> Result<void> {
     SHERD_TRY(scale, parse_scale(json));
-    if (!keys.insert(scale.key).second) return member_error("key", "'" + scale.key + "' stands twice");
+    const std::string directory = path_below("", scale.key).value_or(scale.key);
+    if (directory == "info") return member_error("key", "'" + scale.key + "' is where the info document stands");
+    if (!directories.insert(directory).second)
+      return member_error("key", "'" + scale.key + "' stands twice: another scale has that directory");
     info.scales.push_back(std::move(scale));
     return {};
   }));

@@ -121,8 +121,9 @@ class TreeCheck {
       kind = Kind::none;
       if (member.expected) SHERD_TRY(nodeless(path));
     } else {
-      report_.documents += (*document)->implicit ? 0 : 1;
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
+      const bool own = kind == Kind::group || format_.arrays_have_documents();
+      report_.documents += own && !(*document)->implicit ? 1 : 0;
       if (kind == Kind::group) group_document = (*document)->document;
       compare(member, (*document)->document);
       if (const auto& spec = (*document)->array; spec && lacks_byte_order(spec->codecs, root_.codecs(), spec->dtype))
@@ -139,7 +140,8 @@ class TreeCheck {
     if (kind == Kind::group) SHERD_TRY(references(path, group_document));
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
-    if (kind == Kind::group && is_tied(path, **document)) return known_members({path, true, listing}, found);
+    if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
+    if (kind == Kind::group && is_tied(path, **document)) return {};
     return members({path, kind == Kind::group, listing}, found);
   }
 
@@ -156,7 +158,7 @@ class TreeCheck {
     return {.store = root_.store, .path = path, .codecs = root_.tables.precomputed_codecs, .config = root_.config};
   }
 
-  // Whether something that was referred to stands there or below.
+  // Whether something of which a document tells stands there or below.
   [[nodiscard]] bool is_referred_to(const std::string& path) const {
     const auto next = referred_.lower_bound(path);
     return next != referred_.end() && (*next == path || next->starts_with(path + "/"));
@@ -213,16 +215,24 @@ class TreeCheck {
     return twin && twin->has_value();
   }
 
-  // Of a volume beside an array, among whose objects it stands.
+  // Arrays of which the group's own document tells, and where their chunks are.
   Result<void> known_members(const Member& group, std::vector<Member>& found) {
     SHERD_TRY(members, format_.members(store_, group.path, root_.config.limits, {}));
-    for (const auto& member : members) found.push_back({join_path(group.path, member.first), true, group.listing});
+    for (const auto& member : members) {
+      found.push_back({join_path(group.path, member.first), true, group.listing});
+      const auto node = format_.open(store_, found.back().path, root_.config.limits);
+      if (!node || !*node || !(*node)->array || !(*node)->array->chunk_prefix) continue;
+      std::string_view directory = *(*node)->array->chunk_prefix;
+      if (directory.ends_with('/')) directory.remove_suffix(1);
+      referred_.emplace(directory);
+    }
     return {};
   }
 
   // What stands below `group`, which need not be one: then there is less to be expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
     const auto documents = format_.probes(group.path);
+    const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are looked at with the array
     std::set<std::string> names;
     for (const std::string& prefix : format_.contents(group.path)) {
       auto listing = store_.list_dir(prefix);
@@ -244,7 +254,7 @@ class TreeCheck {
         const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
         if (member && !member->empty())
           names.insert(*member);
-        else if (group.expected && !member && !is_document && !is_ours(object.name))
+        else if (group.expected && !mixed && !member && !is_document && !is_ours(object.name))
           SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
       }
     }

@@ -245,5 +245,14 @@ TEST(AnnotationInfo, IsPrintedOnlyWhereItCanBeRead) {
   EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("stands twice"));
 }
 
+TEST(AnnotationInfo, HasADirectoryOfItsOwnForEachIndex) {
+  auto info = info_of(AnnotationType::point);
+  info.by_id.key = "k";
+  for (const char* key : {"k", "./k/", "info"}) {
+    info.relationships = {{"r", {"other"}}, {"s", {key}}};
+    EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("relationships[1].key")) << key;
+  }
+}
+
 }  // namespace
 }  // namespace sherd::neuroglancer

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/precomputed/collection_testing.hpp"
+#include "tests/store/tree.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::neuroglancer {
@@ -116,6 +117,19 @@ TEST(Collection, OfLegacyMeshesKeepsPartsUnderTheirNames) {
   EXPECT_THAT(ids_of(collection), ElementsAre(3));
   store->erase("left").value();
   EXPECT_THAT(refusal(collection.read_mesh(3), ErrorCode::corrupt), HasSubstr("'left'"));
+}
+
+TEST(Collection, OfLegacyMeshesKeepsFragmentsFromReplacingAnythingElse) {
+  const auto store = memory_store();
+  const Collection collection = Collection::create(store, LegacyMeshInfo{}).value();
+  const Mesh mesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}};
+  collection.write_mesh(3, std::vector<MeshPart>{{"left", mesh}}).value();
+  const auto before = tree_of(*store);
+  for (const char* name : {"info", "3:0", "./5:0", ".sherd-new-1"}) {
+    const std::vector<MeshPart> parts{{"fine", mesh}, {name, mesh}};
+    EXPECT_THAT(refusal(collection.write_mesh(5, parts), ErrorCode::invalid_argument), HasSubstr(name));
+    EXPECT_EQ(tree_of(*store), before);
+  }
 }
 
 TEST(Collection, OfLegacyMeshesNeedsNoInfo) {

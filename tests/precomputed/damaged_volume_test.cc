@@ -48,6 +48,18 @@ Result<std::vector<std::uint8_t>> read_all(const Array& array) {
 
 // ---- info documents ----
 
+TEST(VolumeInfo, HasADirectoryOfItsOwnForEachScale) {
+  for (const char* key : {"s", "./s/", "a/../s", "info"}) {
+    Json other = good_scale();
+    other.set("key", key);
+    Json info = info_of(good_scale());
+    info.set("scales", Json(Json::Array{good_scale(), other}));
+    const auto array = open_array(store_of(info.dump()));
+    ASSERT_FALSE(array) << key;
+    EXPECT_EQ(array.error().member(), "scales[1].key");
+  }
+}
+
 struct Wrong {
   std::string name;
   std::string member;  ///< of the scale, or of the info where it begins with "/"
@@ -308,6 +320,29 @@ TEST(DamagedVolume, WithAShortChunkOfItsOwnIsCorruptToo) {
   const auto report = check(store, {.data = true}).value();
   ASSERT_EQ(report.faults.size(), 1U);
   EXPECT_EQ(report.faults[0].key, "s/-3-1_7-11_0-4");
+}
+
+TEST(Check, FindsTheChunksOfAScaleWhateverItsKeyLooksLike) {
+  for (const char* key : {"s", "x/y", "a/", "./a", "/a", "a//b", "b/../a", "."}) {
+    for (const bool sharded : {false, true}) {
+      Json scale = good_scale();
+      scale.set("key", key);
+      if (!sharded) scale.set("sharding", Json());
+      const auto store = store_of(info_of(std::move(scale)).dump());
+      const std::vector<std::uint8_t> ones(512, 1);
+      open_array(store, {.writable = true}).value().write(Box{{0, 0, 0, 0}, {8, 8, 8, 1}}, std::span(ones)).value();
+      const auto sound = check(store, {.data = true}).value();
+      EXPECT_TRUE(sound.faults.empty()) << key;
+      EXPECT_EQ(sound.chunks, 8U) << key;
+      std::string chunk;
+      store
+          ->list("",
+                 [&](const std::string& name, std::uint64_t) { return name != "info" ? chunk = name, false : true; })
+          .value();
+      store->set(chunk, "garbage").value();
+      EXPECT_FALSE(check(store, {.data = true}).value().ok()) << key;
+    }
+  }
 }
 
 }  // namespace
