@@ -50,7 +50,7 @@ def count(value: Any, name: str) -> int:
     except TypeError:
         raise _wrong(value, name, "an int") from None
     if not 0 <= number < 2**64:
-        raise InvalidArgument(f"must be from 0 to 2^64 - 1, not {number}", member=name)
+        raise InvalidArgument(f"{name} must be from 0 to 2^64 - 1, not {number}", member=name)
     return number
 
 
