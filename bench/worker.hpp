@@ -35,7 +35,9 @@ struct Task {
   std::filesystem::path data, scratch;
   std::uint64_t size;
 
-  [[nodiscard]] bool is_volume() const { return cell.find("-image") != std::string::npos || cell.find("-labels") != std::string::npos; }
+  [[nodiscard]] bool is_volume() const {
+    return cell.find("-image") != std::string::npos || cell.find("-labels") != std::string::npos;
+  }
   [[nodiscard]] bool noisy() const { return cell.ends_with("-noisy") || cell == "update"; }
   [[nodiscard]] std::string source() const;
   [[nodiscard]] std::string target() const { return (scratch / (cell + ".zarr")).string(); }

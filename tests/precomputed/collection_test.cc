@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "tests/precomputed/collection_testing.hpp"
-#include "tests/store/tree.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
