@@ -220,6 +220,7 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
     return ids.insert(id).second ? Result<void>() : member_error("id", "'" + id + "' stands twice");
   }));
   SHERD_TRY(parse_indices(members, info));
+  SHERD_TRY(check_directories(info));
   SHERD_TRY(properties, members.text("segment_properties", ""));
   info.segment_properties = std::move(properties);
   info.other = members.others();
@@ -227,7 +228,6 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
 }
 
 Result<Json> AnnotationInfo::print() const {
-  SHERD_TRY(check_directories(*this));
   Json document;
   document.set("@type", kType);
   SHERD_TRY(dimension_members, print_dimensions(dimensions));

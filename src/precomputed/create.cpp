@@ -1,6 +1,8 @@
 // A new volume: everything is checked, down to the codecs of its scales, before the info is written.
 #include "precomputed/create.hpp"
 
+#include <algorithm>
+
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
@@ -13,6 +15,11 @@ Error in_encoding(Error error) {
 }
 
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
+  for (std::size_t i = 0; i < info.scales.size(); ++i)
+    if (!std::ranges::all_of(info.scales[i].resolution, [](double length) { return length > 0; }))
+      return std::move(invalid_argument("must be three numbers above 0: nanometres a voxel"))
+          .in_member("resolution")
+          .in_member("scales[" + std::to_string(i) + "]");
   SHERD_TRY(json, info.print());
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};

@@ -1,7 +1,5 @@
 // Info documents of volumes.
 // https://github.com/google/neuroglancer/blob/master/docs/datasource/precomputed/volume.rst
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "precomputed/document.hpp"
@@ -88,9 +86,6 @@ Json triple_json(const std::array<Number, 3>& values) {
 }
 
 Result<Json> print_scale(const VolumeScale& scale) {
-  const auto is_length = [](double nanometres) { return std::isfinite(nanometres) && nanometres > 0; };
-  if (!std::ranges::all_of(scale.resolution, is_length))
-    return member_error("resolution", "must be three numbers above 0: nanometres a voxel");
   Json json;
   json.set("key", scale.key);
   json.set("size", triple_json(scale.size));
