@@ -2,6 +2,7 @@
 #include "cli/input_pipe.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,13 @@
 #include "base/try.hpp"
 
 namespace sherd::cli {
+
+namespace {
+
+// A signal may come just before read() begins to wait, or to another thread, and would not end its waiting.
+constexpr int kLongestWaitMilliseconds = 100;
+
+}  // namespace
 
 std::unique_ptr<InputPipe> InputPipe::standard_input(const Config& config) {
   return std::unique_ptr<InputPipe>(new InputPipe(STDIN_FILENO, config));
@@ -62,13 +70,17 @@ Result<std::size_t> InputPipe::read_some(std::span<std::byte> into) {
 Result<std::size_t> InputPipe::take(std::span<std::byte> into) {
   std::size_t done = 0;
   while (done < into.size()) {
+    if (interrupted_) {
+      if (interrupted_()) return unavailable("interrupted");
+      pollfd waiting{.fd = descriptor_, .events = POLLIN, .revents = 0};
+      if (::poll(&waiting, 1, kLongestWaitMilliseconds) == 0) continue;
+    }
     const ssize_t got = ::read(descriptor_, into.data() + done, into.size() - done);
     if (got == 0) break;
     if (got > 0)
       done += static_cast<std::size_t>(got);
     else if (errno != EINTR)
       return io_error(std::string("cannot be read: ") + std::strerror(errno));
-    if (interrupted_ && interrupted_()) return unavailable("interrupted");
   }
   return done;
 }

@@ -95,9 +95,9 @@ def test_an_interrupted_build_leaves_nothing(sherd, tmp_path):
     running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     running.stdin.write(b'{"id": 1, "path": "a"}\n' * 10000)  # more than a pipe holds: some of it has been read
     running.stdin.flush()
-    running.send_signal(signal.SIGINT)
-    running.stdin.close()
+    running.send_signal(signal.SIGINT)  # while the build waits for more
     assert running.wait() == 130 and b"interrupted" in running.stderr.read()
+    running.stdin.close()
     running.stderr.close()
     assert not (tmp_path / "out").exists()
 
