@@ -73,6 +73,8 @@ struct FoundChunk {
   std::uint64_t slot;
 };
 
+struct IdShard;
+
 /// Looks at the stored chunks of one array.
 class ObjectCheck {
  public:
@@ -87,6 +89,9 @@ class ObjectCheck {
  private:
   struct Spot;
   using Found = FoundChunk;
+  [[nodiscard]] IdShard id_shard(const neuroglancer::ShardedStore::State& values, const std::string& key) const;
+  Result<void> chunks_by_id(const IdShard& shard, const ChunkLayout& layout, const Shape& shape, Findings& to) const;
+  Result<void> boxed(const Shape& cell, const std::string& key, Findings& to) const;
   Result<void> scattered(const std::string& key, Findings& to) const;
   Result<void> chunk(const Spot& spot, Findings& to) const;
   Result<void> opaque(const Spot& spot, Findings& to) const;

@@ -32,6 +32,7 @@ const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
 
 Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
   if (state_.scattered) return scattered(key, to);
+  if (state_.layout.shard && state_.layout.shard->ids() != nullptr) return boxed(cell, key, to);
   auto source = state_.place.store->open(key);
   if (!source) return to.failed(std::move(source).error(), "unreadable", {});
   if (*source == nullptr) return {};  // erased since it was listed

@@ -285,6 +285,43 @@ TEST(DamagedVolume, WhoseChunkIsPartOfTheIndexIsFoundByACheck) {
   for (const Fault& fault : report.faults) EXPECT_EQ(fault.key, kShard) << fault.message;
 }
 
+struct WrongId {
+  std::string name;
+  std::uint64_t id;  ///< of the second chunk in minishard 0 of shard 0, after id 0
+  std::string code, says;
+  bool ok;  ///< a warning only
+};
+void PrintTo(const WrongId& wrong, std::ostream* out) { *out << wrong.name; }
+
+class AnIdInAShardOfAVolumeThat : public testing::TestWithParam<WrongId> {};
+
+TEST_P(AnIdInAShardOfAVolumeThat, IsWrongIsFoundByACheck) {
+  const auto store = store_of(info_of(good_scale()).dump());
+  const std::vector<std::uint8_t> values(512, 1);
+  open_array(store, {.writable = true}).value().write(Box{{0, 0, 0, 0}, {8, 8, 8, 1}}, std::span(values)).value();
+  std::string bytes = store->get(kShard).value().value();
+  ASSERT_EQ(word(bytes, list(bytes)), 0U);
+  set_word(bytes, list(bytes) + 8, GetParam().id);
+  store->set(kShard, bytes).value();
+  for (const bool data : {false, true}) {
+    const auto report = check(store, {.data = data}).value();
+    EXPECT_EQ(report.ok(), GetParam().ok);
+    ASSERT_EQ(report.faults.size(), 1U);
+    EXPECT_EQ(report.faults[0].code, GetParam().code);
+    EXPECT_EQ(report.faults[0].key, kShard);
+    EXPECT_THAT(report.faults[0].message, HasSubstr(GetParam().says));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Damaged, AnIdInAShardOfAVolumeThat,
+    testing::Values(WrongId{"IsThereTwice", 0, "id_repeated", "chunk 0 stands more than once in minishard 0", true},
+                    WrongId{"IsAnotherMinishards", 2, "id_misplaced", "belongs into minishard 1 of s/0.shard", false},
+                    WrongId{"IsAnotherShards", 4, "id_misplaced", "belongs into minishard 0 of s/1.shard", false},
+                    WrongId{"IsNoChunks", 8, "chunk_outside", "chunk 8 is outside the array's shape", true},
+                    WrongId{"IsFarOut", std::uint64_t{1} << 63, "chunk_outside", "nobody reads it", true}),
+    [](const auto& param) { return param.param.name; });
+
 TEST(DamagedVolume, WhoseChunksOfTwoShapesHaveTheSameBytesGivesOnlyTheirOwn) {
   Json scale = parsed(R"({"key": "s", "size": [5, 4, 4], "resolution": [8, 8, 8], "chunk_sizes": [[4, 4, 4]],
                           "encoding": "raw"})");
