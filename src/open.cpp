@@ -94,7 +94,7 @@ Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, 
 }
 Result<Array> create_array(std::string_view url, const CreateOptions& options) {
   SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(around, enclosure(*store, options.config));
+  SHERD_TRY(around, enclosure_of_new(*store, options.config));
   if (!around) return create_array(std::move(store), "", options);
   SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
   return open_array(url, {.writable = true, .config = options.config});
@@ -108,7 +108,7 @@ Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, 
 Result<Group> create_group(std::string_view url, const Json& attributes, bool overwrite, const Config& config,
                            const std::string& format) {
   SHERD_TRY(store, open_store(url, config));
-  SHERD_TRY(around, enclosure(*store, config));
+  SHERD_TRY(around, enclosure_of_new(*store, config));
   if (!around) return create_group(std::move(store), "", attributes, overwrite, config, format);
   SHERD_TRY(
       in_store(create_group(around->store, around->path, attributes, overwrite, config, format), around->store->url()));

@@ -132,7 +132,7 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
 
 Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
-  SHERD_TRY(around, enclosure(*store, config));
+  SHERD_TRY(around, enclosure_of_new(*store, config));
   if (around) return new_place(std::move(around->store), around->path, format, config);
   return new_place(std::move(store), "", format, config);
 }
@@ -150,6 +150,26 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
     const bool stands = hierarchy->has_value();
     if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};
     return stands;
+  }));
+  return around;
+}
+
+Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config) {
+  SHERD_TRY(around, enclosure(store, config));
+  if (around) return around;
+  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+    SHERD_TRY(outer, file_store(directory, config));
+    SHERD_TRY(place, make_place(std::move(outer), "", config));
+    for (const Format* format : tables().formats) {
+      if (format->arrays_have_documents()) continue;
+      place.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);
+      const auto objects = format->holds_objects(place);
+      const auto volume = format->open(*place.store, "", config.limits);  // what cannot be read is nobody's
+      if ((objects && *objects) || (volume && *volume))
+        return conflict("lies inside what stands in " + directory + ", which has no members of other formats")
+            .in_key(path);
+    }
+    return false;
   }));
   return around;
 }

@@ -51,6 +51,9 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 /// where none is, the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is
 /// on its own.
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
+/// The same for a new array or group; `conflict` where it would stand inside a volume of Neuroglancer's or a collection
+/// of objects, of which it could be no part.
+Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config);
 
 namespace neuroglancer {
 /// `unsupported` where an info document above says that the shards in this directory are those of a Zarr array, too.

@@ -48,7 +48,8 @@ struct CollectionOptions {
 };
 struct NewCollection {
   std::string path = {};
-  bool overwrite = false;  ///< a collection that stands there goes first, with all below it; else `conflict`
+  /// A collection that stands there goes first; else `conflict`, as is in any case a file there that is no part of it.
+  bool overwrite = false;
   Config config = {};
 };
 

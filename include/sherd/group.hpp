@@ -63,7 +63,8 @@ class SHERD_API Group {
   /// Erases a member and all below it; not_found where there is none.
   Result<void> erase(std::string_view path);
   /// Makes a group or an array below this one; missing groups on the way are made too. What already stands there is
-  /// `conflict` unless overwritten, which erases it and all below it.
+  /// `conflict` unless overwritten, which erases it and its members; a file below that is no part of them is `conflict`
+  /// even then.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
   /// Writes the metadata of every node below into this group's document, from where later edits keep them true.

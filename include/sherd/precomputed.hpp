@@ -16,8 +16,9 @@ struct NewVolume {
 };
 
 /// Writes the info of a volume and gives the array of its first scale. What stands there already is `conflict` unless
-/// overwritten, which erases it and all below it. `unsupported` where the chunks of a scale could not be written.
-/// Chunks of nothing but 0 are not stored unless config.write_empty_chunks says so.
+/// overwritten, which erases it; a file below that is no part of it is `conflict` even then. `unsupported` where the
+/// chunks of a scale could not be written. Chunks of nothing but 0 are not stored unless config.write_empty_chunks says
+/// so.
 SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options = {});
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});

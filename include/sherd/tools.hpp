@@ -21,13 +21,13 @@ struct Pyramid {
   enum class Method : std::uint8_t { mean, mode };
   Method method = Method::mean;
   std::optional<std::uint64_t> levels = {};  ///< how many; absent: until one chunk holds the image
-  bool ignore_zero = false;  ///< mode: 0 is taken only where there is nothing else
+  bool ignore_zero = false;                  ///< mode: 0 is taken only where there is nothing else
 };
 
 /// What copy() changes on the way; what is absent stays as the source has it. In a hierarchy, chunks and shards go to
 /// the arrays of their rank.
-/// Into Neuroglancer's volumes ("precomputed") goes an array, a group of one image in several resolutions (OME-NGFF) or a
-/// volume; out of them come arrays whose dimensions are c, z, y, x. Chunks are in the order of the copy's dimensions.
+/// Into Neuroglancer's volumes ("precomputed") goes an array, a group of one image in several resolutions (OME-NGFF) or
+/// a volume; out of them come arrays whose dimensions are c, z, y, x. Chunks are in the order of the copy's dimensions.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
   std::optional<Shape> shards = {};  ///< empty: unsharded
@@ -38,14 +38,14 @@ struct CopyOptions {
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
-  /// What the dimensions of a Zarr array are, in its order: x, y, z, c (channel), t (time). Of a source: where empty, its
-  /// documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
+  /// What the dimensions of a Zarr array are, in its order: x, y, z, c (channel), t (time). Of a source: where empty,
+  /// its documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
   std::vector<std::string> axes = {};
-  std::optional<Pyramid> pyramid = {};   ///< coarser resolutions besides; of an array a group of several
-  std::string encoding = {};             ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
+  std::optional<Pyramid> pyramid = {};  ///< coarser resolutions besides; of an array a group of several
+  std::string encoding = {};            ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
   /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
   std::optional<Json> sharding = {};
-  Config config = {};                                   ///< memory_budget bounds the whole copy
+  Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
@@ -54,7 +54,7 @@ struct CopyReport {
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
 /// parallel, resumable: a finished target object is never written twice (docs/copy.md).
-/// An existing destination is `conflict` unless overwritten or resumed.
+/// An existing destination is `conflict` unless overwritten or resumed, and so is a file in it that is no part of it.
 SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination,
                                   const CopyOptions& options = {});
 /// The same between stores, at options.source_path and options.destination_path.

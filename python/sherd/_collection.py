@@ -72,7 +72,7 @@ class Collection:
         config: dict[str, Any] | None = None,
     ) -> Collection:
         """Writes the info document of a new collection and opens it for writing. What stands there already is Conflict,
-        or goes first where `overwrite` says so."""
+        or goes first where `overwrite` says so; a file there that is no part of a collection is Conflict even then."""
         options = {"path": path, "overwrite": _arguments.flag(overwrite, "overwrite"), "config": config}
         _sherd.Collection.create(_arguments.store(url, "url"), info.to_json(), options)
         return cls(url, path=path, mode="r+", config=config)

@@ -127,7 +127,7 @@ class Group:
 
     def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
         """Makes a group below this one, and the groups on the way to it. What already stands there is Conflict, unless
-        it is to be overwritten, which erases it and all below it."""
+        it is to be overwritten, which erases it and its members; a file that is no part of them is Conflict even then."""
         _arguments.new_name(path, "path")
         _arguments.flag(overwrite, "overwrite")
         return Group(self._handle.create_group(path, {} if attributes is None else attributes, overwrite))

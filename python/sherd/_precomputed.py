@@ -71,7 +71,7 @@ def create_precomputed(
     "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
     "auto", which is what `choose_sharding` gives, or a dict of such parameters (None: every chunk is an object).
     Further keywords are members of the info document, such as mesh="mesh", skeletons or segment_properties.
-    overwrite: erase what stands there, and all below it; otherwise that is Conflict.
+    overwrite: erase what stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")

@@ -19,6 +19,7 @@
 namespace sherd {
 
 class Format;
+struct NodePlace;
 
 /// Where the same array stands in another format, sharing the objects of its shards.
 struct TwinName {
@@ -95,6 +96,12 @@ class Format {
   /// to which they do.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
     return (void)group, std::vector<std::pair<std::string, std::string>>();
+  }
+  /// Whether objects stand at `place` which are no node and of which this format knows: a collection of Neuroglancer's.
+  [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const { return (void)place, false; }
+  /// The first object there that is none of theirs; where there are no such, the first of all.
+  [[nodiscard]] virtual Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const {
+    return (void)place, std::optional<std::string>();
   }
   /// False where arrays stand in the documents of their groups, and neither come nor go alone.
   [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }

@@ -72,6 +72,28 @@ Result<bool> has_contents(const NodePlace& place) {
   return false;
 }
 
+/// `conflict` where something of another format stands at `place`: objects or, with `nodes`, a node.
+Result<void> refuse_others(const NodePlace& place, bool nodes) {
+  SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
+    const Format& format = *there.format;
+    const auto stands = [&](const std::string& what, std::string key) {
+      return conflict(what + " stands here, and no node of the format " + std::string(place.format->name()) +
+                      " can stand there too; choose another path")
+          .in_key(std::move(key));
+    };
+    if (format.name() == place.format->name()) return false;
+    SHERD_TRY(objects, format.holds_objects(there));
+    if (objects) return stands("a collection of objects", format.probes(there.path).front());
+    if (!nodes) return false;
+    const auto node = format.open(*place.store, place.path, place.config.limits);
+    if (node && *node && !(*node)->implicit)
+      return stands("a node of the format " + std::string(format.name()),
+                    format.document_key(there.path, (*node)->type));
+    return node || is_stored_fault(node.error()) ? Result<bool>(false) : node.error();
+  }));
+  return {};
+}
+
 /// What a new node finds at its place.
 struct Site {
   std::vector<std::string> missing_groups;
@@ -85,8 +107,12 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   Site site;
   for (std::string& path : ancestors(place.path)) {
     SHERD_TRY(stands, group_stands(at_path(place, path)));
-    if (!stands && place.format->arrays_have_documents()) site.missing_groups.push_back(std::move(path));
+    if (stands || !place.format->arrays_have_documents()) continue;
+    SHERD_TRY(refuse_others(at_path(place, path), true));
+    site.missing_groups.push_back(std::move(path));
   }
+  const bool is_all = place.format->contents(place.path) == std::vector{prefix_of(place.path)};
+  SHERD_TRY(refuse_others(place, !is_all));  // what it does not erase cannot be overwritten
   SHERD_TRY(occupied, has_node(place));
   site.occupied = occupied;
   if (occupied && !overwrite)
@@ -325,21 +351,26 @@ Result<Presence> presence(const NodePlace& place) {
   return (*node)->implicit ? Presence::implicit : Presence::stored;
 }
 
-Result<bool> has_node(const NodePlace& place) {
-  NodePlace asked = place;
+Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit) {
+  NodePlace there = place;
   for (const Format* format : place.tables.formats) {
-    const bool own = place.format != nullptr && place.format->name() == format->name();
-    if (!own) {
+    there.format = place.format;
+    if (!place.format || place.format->name() != format->name()) {
       SHERD_TRY(bound, format->in(*place.store, place.config.limits));
-      if (bound == nullptr) continue;
-      asked.format = std::move(bound);
-    } else {
-      asked.format = place.format;
+      there.format = std::move(bound);
     }
-    SHERD_TRY(found, presence(asked));
-    if (found == Presence::stored) return true;
+    if (!there.format) continue;
+    SHERD_TRY(done, visit(there));
+    if (done) return true;
   }
   return false;
+}
+
+Result<bool> has_node(const NodePlace& place) {
+  return any_format(place, [](const NodePlace& there) -> Result<bool> {
+    SHERD_TRY(found, presence(there));
+    return found == Presence::stored;
+  });
 }
 
 Result<void> erase_node(const NodePlace& place) {

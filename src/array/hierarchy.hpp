@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,8 +69,12 @@ Result<bool> is_moving(const NodePlace& place);
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodePlace& place);
+/// Calls visit with `place` in each known format, its own for the one that it has, until it gives true; whether it did.
+Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
 /// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
 Result<void> refuse_strangers(const NodePlace& place);
+/// What it says of the object that is none.
+[[nodiscard]] Error stranger_error(const std::string& key);
 /// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
 Result<bool> has_node(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is

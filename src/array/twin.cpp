@@ -16,12 +16,6 @@ bool is_zero(const Scalar& value) {
   return std::ranges::all_of(value.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std::string_view name) {
-  for (const Format* format : place.tables.formats)
-    if (format->name() == name) return format->in(*place.store, place.config.limits);
-  return std::shared_ptr<const Format>();
-}
-
 struct Half {
   NodePlace place;
   NodeDocument node;
@@ -90,6 +84,12 @@ Result<Twin> pair_with(const Half& volume, const NodePlace& place, const NodeDoc
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std::string_view name) {
+  for (const Format* format : place.tables.formats)
+    if (format->name() == name) return format->in(*place.store, place.config.limits);
+  return std::shared_ptr<const Format>();
+}
 
 Result<bool> is_two_formats(const Json& object) {
   const Json* layout = object.find(kLayoutMember);

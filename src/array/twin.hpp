@@ -20,6 +20,9 @@ inline constexpr std::string_view kTwoFormats = "zarr+neuroglancer";
 /// Whether `object` has that member; `unsupported` where it has another value.
 [[nodiscard]] Result<bool> is_two_formats(const Json& object);
 
+/// The format of that name as the store of `place` has it; nullptr where there is none.
+Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std::string_view name);
+
 /// The second names of an array's shards.
 struct TwinKeys {
   VolumeView view;

@@ -182,7 +182,7 @@ Result<void> parse_indices(Members& members, AnnotationInfo& info) {
 Result<void> check_directories(const AnnotationInfo& info) {
   std::set<std::string> directories{"info"};
   const auto add = [&](const AnnotationIndex& index) -> Result<void> {
-    if (directories.insert(path_below("", index.key).value_or(index.key)).second) return {};
+    if (directories.insert(plain_path(index.key)).second) return {};
     return member_error("key", "'" + index.key + "' stands twice: something else has that directory");
   };
   if (!info.by_id.key.empty()) SHERD_TRY(add(info.by_id).in_member("by_id"));

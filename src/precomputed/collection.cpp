@@ -9,6 +9,7 @@
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "precomputed/document.hpp"
+#include "store/key.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -33,8 +34,6 @@ Result<std::optional<CollectionInfo>> parse_info(const Json& document) {
   if (name == "neuroglancer_segment_properties") return parsed<SegmentProperties>(document);
   return std::optional<CollectionInfo>();
 }
-
-std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
 
 Result<bool> holds_manifests(Store& store, const std::string& path) {
   SHERD_TRY(listing, store.list_dir(prefix_of(path)));
@@ -121,6 +120,7 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
     if (found && !*found)
       return conflict("what stands here is no collection and is not overwritten; choose another path")
           .in_key(state->info_key());
+    if (found) SHERD_TRY((**found)->refuse_strangers());
   }
   const std::string text = document.dump(2);
   SHERD_TRY(check_text(text, place.config.limits).in_key(state->info_key()));

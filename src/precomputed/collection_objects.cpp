@@ -104,7 +104,7 @@ namespace {
 
 // A fragment has any name but one by which something else stands in the directory.
 Result<void> check_fragment_name(const Collection::State& collection, const std::string& name) {
-  const std::string key = path_below("", name).value_or(name);
+  const std::string key = plain_path(name);
   if (key != "info" && !collection.id_of(key) && !key.starts_with(".sherd-")) return {};
   return invalid_argument("the fragment's name '" + name + "' is that of " +
                           (key == "info" ? "the info document" : "a manifest, or of files of Sherd's own"));

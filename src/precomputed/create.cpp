@@ -6,6 +6,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "precomputed/document.hpp"
 
 namespace sherd::neuroglancer {
 
@@ -15,16 +16,13 @@ Error in_encoding(Error error) {
 }
 
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
-  for (std::size_t i = 0; i < info.scales.size(); ++i)
-    if (!std::ranges::all_of(info.scales[i].resolution, [](double length) { return length > 0; }))
-      return std::move(invalid_argument("must be three numbers above 0: nanometres a voxel"))
-          .in_member("resolution")
-          .in_member("scales[" + std::to_string(i) + "]");
   SHERD_TRY(json, info.print());
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
+    const std::string member = "scales[" + std::to_string(i) + "]";
+    if (!std::ranges::all_of(info.scales[i].resolution, [](double length) { return length > 0; }))
+      return member_error("resolution", "must be three numbers above 0: nanometres a voxel").in_member(member);
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
     SHERD_TRY(scale, lower_volume(std::move(document), place.path));
-    const std::string member = "scales[" + std::to_string(i) + "]";
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
     NodePlace reading = place;
     reading.writable = false;

@@ -12,23 +12,7 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // so that no sum o
 
 }  // namespace
 
-std::optional<std::string> path_below(const std::string& directory, std::string_view key) {
-  std::string path = directory;
-  while (!key.empty()) {
-    const std::size_t end = key.find('/');
-    const std::string_view segment = key.substr(0, end);
-    key = end == key.npos ? std::string_view() : key.substr(end + 1);
-    if (segment.empty() || segment == ".") continue;
-    if (segment == "..") {
-      if (path.empty()) return std::nullopt;
-      const std::size_t last = path.rfind('/');
-      path.resize(last == path.npos ? 0 : last);
-    } else {
-      path += (path.empty() ? "" : "/") + std::string(segment);
-    }
-  }
-  return path;
-}
+std::string plain_path(const std::string& key) { return path_below("", key).value_or(key); }
 
 Error member_error(std::string_view key, std::string message) {
   return invalid_argument(std::move(message)).in_member(key);

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
+#include "store/key.hpp"
 
 namespace sherd::neuroglancer {
 
@@ -60,8 +61,9 @@ class Members {
   std::vector<std::string> known_;
 };
 
-/// Where a relative path of an info document leads from its directory; nullopt where that is out of the store.
-[[nodiscard]] std::optional<std::string> path_below(const std::string& directory, std::string_view key);
+/// The key as it leads from a store's root, without `.`, `..` and doubled `/`, by which two of them are told apart; one
+/// that leads out of the store stays as it is.
+[[nodiscard]] std::string plain_path(const std::string& key);
 
 [[nodiscard]] Error member_error(std::string_view key, std::string message);
 

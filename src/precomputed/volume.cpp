@@ -9,8 +9,10 @@
 #include "array/twin.hpp"
 #include "base/checked.hpp"
 #include "format/zarr_common.hpp"
+#include "precomputed/collection.hpp"
 #include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -152,7 +154,7 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
         unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
             .in_member("encoding");
   spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
-  const auto directory = neuroglancer::path_below(place.volume, scale.key);
+  const auto directory = path_below(place.volume, scale.key);
   if (!directory) spec.no_access = invalid_argument("leads out of the store").in_member("key");
   spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
   return spec;
@@ -195,6 +197,8 @@ class Precomputed final : public Format {
     }
     return found;
   }
+  [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
+  [[nodiscard]] Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const override;
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
     return {below(path, file_name)};
@@ -257,6 +261,32 @@ class Precomputed final : public Format {
 
 Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
   return neuroglancer::lower_volume(std::move(document), "");
+}
+
+neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
+  return {.store = place.store, .path = place.path, .codecs = place.tables.precomputed_codecs, .config = place.config};
+}
+
+// A document that cannot be read is nobody's yet.
+Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
+  SHERD_TRY(info, place.store->open(below(place.path, file_name)));
+  if (info == nullptr) return false;
+  const auto found = neuroglancer::Collection::State::find(collection_at(place));
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  return found && *found;
+}
+
+Result<std::optional<std::string>> Precomputed::stranger_among_objects(const NodePlace& place) const {
+  std::optional<std::string> first;
+  const auto found = neuroglancer::Collection::State::find(collection_at(place));
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  if (!found) return first;
+  if (*found) return (**found)->find_stranger();
+  SHERD_TRY(place.store->list(chunk_prefix(place.path), [&](const std::string& key, std::uint64_t) {
+    if (!is_ours(split_key(key).name)) first = key;
+    return !first;
+  }));
+  return first;
 }
 
 // A Zarr array beside the info, whose first scale it is.

@@ -121,7 +121,7 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   std::set<std::string> directories;
   SHERD_TRY(members.each("scales", false, [&](const Json& json) -> Result<void> {
     SHERD_TRY(scale, parse_scale(json));
-    const std::string directory = path_below("", scale.key).value_or(scale.key);
+    const std::string directory = plain_path(scale.key);
     if (directory == "info") return member_error("key", "'" + scale.key + "' is where the info document stands");
     if (!directories.insert(directory).second)
       return member_error("key", "'" + scale.key + "' stands twice: another scale has that directory");

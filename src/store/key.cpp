@@ -59,4 +59,22 @@ KeyParts split_key(std::string_view key) noexcept {
   return {key.substr(0, begin), key.substr(begin)};
 }
 
+std::optional<std::string> path_below(const std::string& directory, std::string_view key) {
+  std::string path = directory;
+  while (!key.empty()) {
+    const std::size_t end = key.find('/');
+    const std::string_view segment = key.substr(0, end);
+    key = end == key.npos ? std::string_view() : key.substr(end + 1);
+    if (segment.empty() || segment == ".") continue;
+    if (segment == "..") {
+      if (path.empty()) return std::nullopt;
+      const std::size_t last = path.rfind('/');
+      path.resize(last == path.npos ? 0 : last);
+    } else {
+      path += (path.empty() ? "" : "/") + std::string(segment);
+    }
+  }
+  return path;
+}
+
 }  // namespace sherd

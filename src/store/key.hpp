@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,17 @@ inline constexpr std::string_view kLinkSuffix = ".sherd-link";
 /// free its maker is gone, and it may be removed unless an object stands in it directly: a note for who goes on with
 /// it.
 inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
+
+/// Files of Sherd's own, which no object and no node is called like.
+[[nodiscard]] inline bool is_ours(std::string_view name) noexcept { return name.starts_with(".sherd-"); }
+
+/// What the keys below a path inside a store begin with.
+[[nodiscard]] inline std::string prefix_of(std::string_view path) {
+  return path.empty() ? std::string() : std::string(path) + "/";
+}
+
+/// Where a relative path leads from a directory; nullopt where that is out of the store.
+[[nodiscard]] std::optional<std::string> path_below(const std::string& directory, std::string_view relative);
 
 /// The key's last segment, and all before it with its `/`.
 struct KeyParts {

@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "precomputed/document.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -97,7 +98,6 @@ class TreeCheck {
   enum class Kind : std::uint8_t { array, group, unknown, none };
 
   [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
-  [[nodiscard]] static bool is_ours(std::string_view name) { return name.starts_with(".sherd-"); }
 
   /// Of the document that was read, or that could not be.
   [[nodiscard]] std::string document_key(const std::string& path,
@@ -148,7 +148,7 @@ class TreeCheck {
   // Collections of objects to which a group's document refers; they are no members.
   Result<void> references(const std::string& path, const Json& document) {
     for (const auto& [member, key] : format_.references(document)) {
-      if (const auto leads = neuroglancer::path_below(path, key)) referred_.insert(*leads);
+      if (const auto leads = path_below(path, key)) referred_.insert(*leads);
       SHERD_TRY(check_reference(objects_at(path), {member, key}, options_.data, report_));
     }
     return {};

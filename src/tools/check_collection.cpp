@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "precomputed/collection.hpp"
 #include "precomputed/document.hpp"
+#include "store/key.hpp"
 #include "tools/check_lists.hpp"
 
 namespace sherd {
@@ -21,8 +22,6 @@ using State = Collection::State;
 
 constexpr std::size_t kBatch = 256;
 constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20;
-
-bool is_ours(std::string_view name) { return name.starts_with(".sherd-"); }
 
 std::string range_text(const Extent& extent) {
   return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());

@@ -1,6 +1,6 @@
 // What can be wrong with a shard of ids. One that is a box of chunks is looked at as a shard in which each chunk of the
-// box has a slot. The lists of any other name chunks from anywhere in the array; it is looked at as if it were one of the
-// whole array, of which it holds some slots. Slots are numbered in C order.
+// box has a slot. The lists of any other name chunks from anywhere in the array; it is looked at as if it were one of
+// the whole array, of which it holds some slots. Slots are numbered in C order.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -41,7 +41,10 @@ std::optional<std::uint64_t> slot_of(std::uint64_t id, std::uint64_t first, cons
 
 IdShard ObjectCheck::id_shard(const ShardedStore::State& values, const std::string& key) const {
   const std::string_view name = std::string_view(key).substr(state_.prefix.size());
-  return {values, *neuroglancer::shard_number(values.format.sharding, name), key, {},
+  return {values,
+          *neuroglancer::shard_number(values.format.sharding, name),
+          key,
+          {},
           "is outside the array's shape " + to_string(state_.shape()) + ", nobody reads it"};
 }
 

@@ -150,7 +150,7 @@ class TreeCopy {
   void note_references(const std::string& path, const Json& group) {
     if (changes_format()) return;
     for (const auto& reference : format_.references(group))
-      if (auto leads = neuroglancer::path_below(path, reference.second); leads && !leads->empty())
+      if (auto leads = path_below(path, reference.second); leads && !leads->empty())
         referred_.insert(*std::move(leads));
   }
 

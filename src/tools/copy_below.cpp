@@ -7,6 +7,7 @@
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "store/key.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -49,7 +50,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   Result<void> copied;
   SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t) {
     const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
-    if (name.starts_with(".sherd-") || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
+    if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
     (name == "info" ? infos : batch).push_back(key);
     if (batch.size() == kBatch) copied = flush(batch);
     return copied.has_value();
@@ -58,8 +59,6 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   SHERD_TRY(flush(batch));
   return flush(infos);
 }
-
-std::string prefix_of(const std::string& path) { return path.empty() ? path : path + "/"; }
 
 std::string info_of(const std::string& path) { return prefix_of(path) + "info"; }
 

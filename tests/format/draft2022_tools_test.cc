@@ -221,12 +221,13 @@ TEST(DraftTools, CopiesDoNotMixFormatsInOneHierarchy) {
   const auto draft = two_arrays();
   const auto zarr3 = memory_store();
   copy(draft, zarr3, {.format = "zarr3"}).value();
-  for (const auto& [source, destination] : {std::pair(draft, zarr3), std::pair(zarr3, draft)}) {
+  for (const auto& [source, destination, root] :
+       {std::tuple(draft, zarr3, "zarr.json"), std::tuple(zarr3, draft, "meta/root.group.json")}) {
     const auto before = tree_of(*destination);
     const auto mixed = copy(source, destination, {.destination_path = "new"});
     ASSERT_FALSE(mixed);
     EXPECT_EQ(mixed.error().code(), ErrorCode::conflict) << mixed.error().text();
-    EXPECT_EQ(mixed.error().key(), "zarr.json");
+    EXPECT_EQ(mixed.error().key(), root);
     EXPECT_EQ(tree_of(*destination), before);
   }
 }

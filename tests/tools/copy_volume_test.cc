@@ -165,8 +165,15 @@ TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
   EXPECT_EQ(rest.shards, 1U);
   EXPECT_EQ(rest.shards_skipped, report.shards - 1);
   EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  const CopyOptions over{.overwrite = true, .source_path = "mesh", .destination_path = "m"};
   twin->set("m/stray", "").value();
-  copy(store, twin, {.overwrite = true, .source_path = "mesh", .destination_path = "m"}).value();
+  const auto refused = copy(store, twin, over);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(refused.error().key(), "m/stray");
+  twin->erase("m/stray").value();
+  twin->erase("m/" + first).value();
+  copy(store, twin, over).value();
   EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
 }
 
