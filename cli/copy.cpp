@@ -26,9 +26,10 @@ Result<Pyramid> parse_pyramid(const std::string& text) {
     return invalid_argument("--pyramid: '" + method + "' is neither mean (of images) nor mode (of labels)");
   Pyramid pyramid{.method = method == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode};
   if (colon == text.npos) return pyramid;
-  SHERD_TRY(levels, parse_shape(text.substr(colon + 1)).in([] { return "--pyramid"; }));
-  if (levels.size() != 1) return invalid_argument("--pyramid: one number of levels follows the colon");
-  pyramid.levels = levels.front();
+  const auto levels = parse_shape(text.substr(colon + 1));
+  if (!levels || levels->size() != 1)
+    return invalid_argument("--pyramid: '" + text + "': a number of levels follows the colon, as in " + method + ":3");
+  pyramid.levels = levels->front();
   return pyramid;
 }
 
@@ -107,11 +108,12 @@ struct Copy {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
+    if (destination == "-") return invalid_argument("DST: a copy is no stream; write ./- for a directory of that name");
     auto copied = sherd::copy(source, destination, chosen);
     if (!copied) {
       const ErrorCode code = copied.error().code();
       if (code == ErrorCode::io || code == ErrorCode::unavailable)
-        session.note("what is copied so far stays beside " + destination + "; the same command with --resume goes on");
+        session.note("the same command with --resume goes on with what is copied so far");
       return std::move(copied).error();
     }
     const CopyReport report = *copied;

@@ -54,7 +54,8 @@ const Numpy& numpy() {
   static const Numpy* const names = [] {
     nb::object module = nb::module_::import_("numpy");
     nb::object dtype = module.attr("dtype");
-    return new Numpy{module, module.attr("ndarray"), dtype, module.attr("asarray"), dtype("O")};
+    return new Numpy{module, module.attr("ndarray"), dtype, module.attr("asarray"), dtype("O"),
+                     module.attr("ma").attr("is_masked")};
   }();
   return *names;
 }
@@ -110,7 +111,10 @@ AnyView view_of(nb::handle ndarray, const DType& dtype) {
 }
 
 nb::object as_array(nb::handle value, nb::handle numpy_type) {
-  if (value.type().is(numpy().ndarray) && value.attr("dtype").is(numpy_type)) return nb::borrow(value);
+  const bool is_array = value.type().is(numpy().ndarray);
+  if (is_array && value.attr("dtype").is(numpy_type)) return nb::borrow(value);
+  if (!is_array && nb::cast<bool>(nb::bool_(numpy().is_masked(value))))
+    throw Exception(invalid_argument("masked elements have no value to store; give them one with filled()"));
   return numpy().asarray(value, numpy_type);
 }
 

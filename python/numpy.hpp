@@ -12,7 +12,7 @@ namespace sherd::python {
 
 /// What is used of NumPy, looked up once.
 struct Numpy {
-  nanobind::object module, ndarray, dtype, asarray, object_dtype;
+  nanobind::object module, ndarray, dtype, asarray, object_dtype, is_masked;
 };
 /// First called while the module is being imported.
 [[nodiscard]] const Numpy& numpy();
@@ -41,7 +41,7 @@ struct NewArray {
 /// An existing ndarray's memory; the view lives as long as the array.
 [[nodiscard]] AnyView view_of(nanobind::handle ndarray, const DType& dtype);
 
-/// np.asarray(value, dtype), without a call where that changes nothing.
+/// np.asarray(value, dtype), without a call where that changes nothing. InvalidArgument where elements are masked.
 [[nodiscard]] nanobind::object as_array(nanobind::handle value, nanobind::handle numpy_dtype);
 
 }  // namespace sherd::python

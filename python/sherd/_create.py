@@ -36,6 +36,8 @@ def make_array(
     """Calls `create` with the engine's options, which write the data, where there is any."""
     _arguments.flag(overwrite, "overwrite")
     if data is not None:
+        if np.ma.is_masked(data):
+            raise InvalidArgument("masked elements have no value to store; give them one with filled()", member="data")
         data = np.asarray(data)
         if shape is not None and tuple(np.atleast_1d(shape)) != data.shape:
             raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")

@@ -94,6 +94,17 @@ Result<void> refuse_others(const NodePlace& place, bool nodes) {
   return {};
 }
 
+/// Of a node of any known format at `place`: where its document may be.
+Result<std::optional<std::string>> find_document(const NodePlace& place) {
+  std::optional<std::string> document;
+  SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
+    SHERD_TRY(found, presence(there));
+    if (found == Presence::stored) document = there.format->probes(there.path).front();
+    return document.has_value();
+  }));
+  return document;
+}
+
 /// What a new node finds at its place.
 struct Site {
   std::vector<std::string> missing_groups;
@@ -113,12 +124,11 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   }
   const bool is_all = place.format->contents(place.path) == std::vector{prefix_of(place.path)};
   SHERD_TRY(refuse_others(place, !is_all));  // what it does not erase cannot be overwritten
-  SHERD_TRY(occupied, has_node(place));
-  site.occupied = occupied;
-  if (occupied && !overwrite)
-    return conflict("a node stands here already; overwrite it or choose another path")
-        .in_key(place.format->probes(place.path).front());
-  if (occupied) SHERD_TRY(refuse_strangers(place));
+  SHERD_TRY(document, find_document(place));
+  site.occupied = document.has_value();
+  if (document && !overwrite)
+    return conflict("a node stands here already; overwrite it or choose another path").in_key(*document);
+  if (document) SHERD_TRY(refuse_strangers(place));
   return site;
 }
 
@@ -364,13 +374,6 @@ Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>
     if (done) return true;
   }
   return false;
-}
-
-Result<bool> has_node(const NodePlace& place) {
-  return any_format(place, [](const NodePlace& there) -> Result<bool> {
-    SHERD_TRY(found, presence(there));
-    return found == Presence::stored;
-  });
 }
 
 Result<void> erase_node(const NodePlace& place) {

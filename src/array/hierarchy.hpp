@@ -75,8 +75,6 @@ Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>
 Result<void> refuse_strangers(const NodePlace& place);
 /// What it says of the object that is none.
 [[nodiscard]] Error stranger_error(const std::string& key);
-/// Whether the document of a node of any known format stands at `place`, whose own format may be absent.
-Result<bool> has_node(const NodePlace& place);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is
 /// cut short can be done again, and is done by whoever makes something there.
 Result<void> erase_node(const NodePlace& place);

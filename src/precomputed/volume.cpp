@@ -253,8 +253,9 @@ class Precomputed final : public Format {
  private:
   static Error made_otherwise() {
     return unsupported(
-        "an array of this format is a scale of a volume; make the volume (sherd create, "
-        "create_precomputed), or copy an array into one (sherd copy --to precomputed)");
+        "an array of this format, which is that of what stands here where none is said, is a scale of a volume; make "
+        "the volume (sherd create, create_precomputed), copy an array into one (sherd copy --to precomputed), or say "
+        "another format");
   }
   Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
 };

@@ -147,8 +147,8 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
 
 @pytest.mark.parametrize(("arguments", "says"), [
     (["--pyramid", "median"], "--pyramid: 'median' is neither mean (of images) nor mode (of labels)"),
-    (["--pyramid", "mean:x"], "--pyramid"),
-    (["--pyramid", "mean:1,2"], "--pyramid: one number of levels"),
+    (["--pyramid", "mean:x"], "--pyramid: 'mean:x'"),
+    (["--pyramid", "mean:1,2"], "a number of levels follows the colon"),
     (["--ignore-zero"], "--ignore-zero goes with --pyramid mode"),
     (["--encoding", "gif"], "--encoding"),
     (["--encoding", "raw"], "encoding: is of volumes"),

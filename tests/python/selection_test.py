@@ -229,6 +229,20 @@ def test_memory_may_be_unaligned(dtype):
         assert unaligned[:, :2].tobytes() == data[::-1, 1:3].tobytes()
 
 
+def test_masked_elements_are_refused_and_their_filled_array_is_written():
+    array = sherd.create_array(sherd.MemoryStore(), shape=(4,), dtype="int16", chunks=(2,))
+    masked = np.ma.array([1, 2, 3, 4], mask=[False, True, False, False], dtype="int16")
+    for assign in (lambda: array.__setitem__(..., masked), lambda: array.__setitem__(0, np.ma.masked),
+                   lambda: sherd.create_array(sherd.MemoryStore(), data=masked)):
+        with pytest.raises(sherd.InvalidArgument, match="filled"):
+            assign()
+    assert (array[...] == 0).all()
+    array[...] = masked.filled(7)
+    assert array[...].tolist() == [1, 7, 3, 4]
+    array[...] = np.ma.array([5, 6, 7, 8], dtype="int16")  # nothing of it is masked
+    assert array[...].tolist() == [5, 6, 7, 8]
+
+
 def test_values_of_any_byte_order_and_layout_are_written():
     data = sample((6, 5))
     array = stored(np.zeros((6, 5)), "int32")
