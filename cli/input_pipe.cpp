@@ -73,7 +73,8 @@ Result<std::size_t> InputPipe::take(std::span<std::byte> into) {
     if (interrupted_) {
       if (interrupted_()) return unavailable("interrupted");
       pollfd waiting{.fd = descriptor_, .events = POLLIN, .revents = 0};
-      if (::poll(&waiting, 1, kLongestWaitMilliseconds) == 0) continue;
+      const int ready = ::poll(&waiting, 1, kLongestWaitMilliseconds);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     }
     const ssize_t got = ::read(descriptor_, into.data() + done, into.size() - done);
     if (got == 0) break;

@@ -128,6 +128,7 @@ Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view 
 }
 Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options) {
   SHERD_TRY(store, open_store(url, options.config));
+  SHERD_TRY(refuse_inside(*store, options.config));
   return create_precomputed(std::move(store), "", info, options);
 }
 

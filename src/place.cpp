@@ -154,10 +154,8 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
   return around;
 }
 
-Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config) {
-  SHERD_TRY(around, enclosure(store, config));
-  if (around) return around;
-  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+Result<void> refuse_inside(const Store& store, const Config& config) {
+  return for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
     SHERD_TRY(outer, file_store(directory, config));
     SHERD_TRY(place, make_place(std::move(outer), "", config));
     for (const Format* format : tables().formats) {
@@ -166,11 +164,16 @@ Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Conf
       const auto objects = format->holds_objects(place);
       const auto volume = format->open(*place.store, "", config.limits);  // what cannot be read is nobody's
       if ((objects && *objects) || (volume && *volume))
-        return conflict("lies inside what stands in " + directory + ", which has no members of other formats")
+        return conflict("lies inside the volume or collection in " + directory + ", which has no such members")
             .in_key(path);
     }
     return false;
-  }));
+  });
+}
+
+Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config) {
+  SHERD_TRY(around, enclosure(store, config));
+  if (!around) SHERD_TRY(refuse_inside(store, config));
   return around;
 }
 

@@ -58,7 +58,7 @@ Result<void> check_apart(const NodePlace& source, const NodePlace& destination, 
 }
 
 /// A place as one of a collection, which may be overwritten although it is no node.
-Result<CollectionCopy> collection_copy(NodePlace place, bool overwrite) {
+Result<CollectionCopy> collection_copy(NodePlace place) {
   place.writable = true;
   SHERD_TRY(formats, formats_called("precomputed"));
   SHERD_TRY(format, formats.front()->in(*place.store, place.config.limits));
@@ -66,8 +66,6 @@ Result<CollectionCopy> collection_copy(NodePlace place, bool overwrite) {
   SHERD_TRY(there, collection_place(place.store, place.path, false, place.config));
   const auto found = neuroglancer::Collection::State::find(std::move(there));
   if (!found && !is_stored_fault(found.error())) return found.error();
-  SHERD_TRY(moving, is_moving(place));
-  if (overwrite && !moving && found && *found) SHERD_TRY((**found)->refuse_strangers());
   const bool stands = !found || *found;  // also one whose info is damaged
   return CollectionCopy{std::move(place), stands};
 }
@@ -89,7 +87,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
     there.store = collection.store;
     there.path = collection.path;
     SHERD_TRY(check_apart(there, to, one_store));
-    SHERD_TRY(copied, collection_copy(std::move(to), options.overwrite));
+    SHERD_TRY(copied, collection_copy(std::move(to)));
     return in_store(copy_collection({collection.store, collection.path}, copied, options), copied.place.store->url());
   }
   SHERD_TRY(from, found);
@@ -110,6 +108,7 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
   CopyOptions inside = options;
   inside.source_path = from.path;
   SHERD_TRY(around, enclosure(*to, options.config));
+  if (!around && find_place(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
   if (around) {
     to = std::move(around->store);
     inside.destination_path = join_path(around->path, options.destination_path);

@@ -97,6 +97,9 @@ class Format {
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
     return (void)group, std::vector<std::pair<std::string, std::string>>();
   }
+  /// Where arrays stand in the documents of their groups: whether an object in the directory of one is called as its
+  /// chunks are, or were before.
+  [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept { return (void)name, false; }
   /// Whether objects stand at `place` which are no node and of which this format knows: a collection of Neuroglancer's.
   [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const { return (void)place, false; }
   /// The first object there that is none of theirs; where there are no such, the first of all.

@@ -72,37 +72,61 @@ Result<bool> has_contents(const NodePlace& place) {
   return false;
 }
 
-/// `conflict` where something of another format stands at `place`: objects or, with `nodes`, a node.
-Result<void> refuse_others(const NodePlace& place, bool nodes) {
-  SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
-    const Format& format = *there.format;
-    const auto stands = [&](const std::string& what, std::string key) {
-      return conflict(what + " stands here, and no node of the format " + std::string(place.format->name()) +
-                      " can stand there too; choose another path")
-          .in_key(std::move(key));
-    };
-    if (format.name() == place.format->name()) return false;
-    SHERD_TRY(objects, format.holds_objects(there));
-    if (objects) return stands("a collection of objects", format.probes(there.path).front());
-    if (!nodes) return false;
-    const auto node = format.open(*place.store, place.path, place.config.limits);
-    if (node && *node && !(*node)->implicit)
-      return stands("a node of the format " + std::string(format.name()),
-                    format.document_key(there.path, (*node)->type));
-    return node || is_stored_fault(node.error()) ? Result<bool>(false) : node.error();
-  }));
-  return {};
+/// Whether what a new node would erase at `place` is all that a node of another format has there.
+bool covers(const NodePlace& place, const Format& other) {
+  const std::vector<std::string> own = place.format->contents(place.path);
+  return std::ranges::all_of(other.contents(place.path), [&](const std::string& prefix) {
+    return std::ranges::any_of(own, [&](const std::string& each) { return prefix.starts_with(each); });
+  });
 }
 
-/// Of a node of any known format at `place`: where its document may be.
-Result<std::optional<std::string>> find_document(const NodePlace& place) {
+bool is_own_fault(const NodePlace& place, const Error& error) {
+  const std::vector<std::string> documents = place.format->probes(place.path);
+  return is_stored_fault(error) && std::ranges::find(documents, error.key()) != documents.end();
+}
+
+using IsRefused = std::function<bool(const Format& format, const NodeDocument& node)>;
+
+/// Where the document of a node of any known format is, or could be, at `place`. `conflict` where objects stand, or a
+/// node of another format that is refused.
+Result<std::optional<std::string>> find_document(const NodePlace& place, const IsRefused& refused) {
   std::optional<std::string> document;
   SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
-    SHERD_TRY(found, presence(there));
-    if (found == Presence::stored) document = there.format->probes(there.path).front();
-    return document.has_value();
+    const Format& format = *there.format;
+    const bool is_other = format.name() != place.format->name();
+    const std::string likeliest = format.probes(there.path).front();
+    const auto stands = [&](const std::string& what, std::string key) {
+      return conflict(what + " stands here, and no node of the format " + std::string(place.format->name()) +
+                      " can stand here or below; choose another path")
+          .in_key(std::move(key));
+    };
+    const auto node = format.open(*place.store, place.path, place.config.limits);
+    if (!node && !is_stored_fault(node.error())) return node.error();
+    if (node && !*node) {
+      SHERD_TRY(objects, is_other ? format.holds_objects(there) : false);
+      return objects ? Result<bool>(stands("a collection of objects", likeliest)) : false;
+    }
+    if (node ? (*node)->implicit : !is_own_fault(there, node.error())) return false;
+    if (node && is_other && refused(format, **node))
+      return stands("a node of the format " + std::string(format.name()),
+                    format.document_key(there.path, (*node)->type));
+    if (!document) document = likeliest;
+    return false;
   }));
   return document;
+}
+
+/// A new node below `group`: whether that is missing and to be made.
+Result<bool> survey_above(const NodePlace& group) {
+  SHERD_TRY(stands, group_stands(group));
+  const bool has_members = group.format->arrays_have_documents();
+  if (stands && has_members) return false;
+  if (stands)
+    return conflict("a volume stands here, and a volume has no members but its scales")
+        .in_key(group.format->document_key(group.path, NodeType::group));
+  SHERD_TRY(find_document(
+      group, [&](const Format&, const NodeDocument& node) { return has_members || node.type == NodeType::array; }));
+  return has_members;
 }
 
 /// What a new node finds at its place.
@@ -117,14 +141,11 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   SHERD_TRY(check_names(place));
   Site site;
   for (std::string& path : ancestors(place.path)) {
-    SHERD_TRY(stands, group_stands(at_path(place, path)));
-    if (stands || !place.format->arrays_have_documents()) continue;
-    SHERD_TRY(refuse_others(at_path(place, path), true));
-    site.missing_groups.push_back(std::move(path));
+    SHERD_TRY(missing, survey_above(at_path(place, path)));
+    if (missing) site.missing_groups.push_back(std::move(path));
   }
-  const bool is_all = place.format->contents(place.path) == std::vector{prefix_of(place.path)};
-  SHERD_TRY(refuse_others(place, !is_all));  // what it does not erase cannot be overwritten
-  SHERD_TRY(document, find_document(place));
+  SHERD_TRY(document,
+            find_document(place, [&](const Format& other, const NodeDocument&) { return !covers(place, other); }));
   site.occupied = document.has_value();
   if (document && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path").in_key(*document);
@@ -359,6 +380,13 @@ Result<Presence> presence(const NodePlace& place) {
   if (!node) return std::move(node).error();
   if (!*node) return Presence::none;
   return (*node)->implicit ? Presence::implicit : Presence::stored;
+}
+
+Result<Presence> own_presence(const NodePlace& place) {
+  const auto node = place.format->open(*place.store, place.path, place.config.limits);
+  if (node) return !*node ? Presence::none : (*node)->implicit ? Presence::implicit : Presence::stored;
+  if (!is_stored_fault(node.error())) return node.error();
+  return is_own_fault(place, node.error()) ? Presence::stored : Presence::none;
 }
 
 Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit) {

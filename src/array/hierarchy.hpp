@@ -69,6 +69,8 @@ Result<bool> is_moving(const NodePlace& place);
 /// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodePlace& place);
+/// The same, where a fault in the document of a group around tells nothing of this place.
+Result<Presence> own_presence(const NodePlace& place);
 /// Calls visit with `place` in each known format, its own for the one that it has, until it gives true; whether it did.
 Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
 /// `conflict` where something stands below the node at `place` that is neither its own nor a member's.

@@ -1,6 +1,7 @@
 // Knows which of the objects below a node are its own or its members': documents, chunks by the names that their array
 // gives them, and what a writer that was killed has left. Anything else was put there by somebody who did not know that
-// overwriting the node would take it along. What is below a document that cannot be read counts as that node's.
+// overwriting the node would take it along. Of a document that cannot be read nobody knows what belongs to it, so
+// nothing does.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -19,43 +20,38 @@ namespace {
 /// Whether an object is the node's own, by its name below the node.
 using Own = std::function<bool(std::string_view name)>;
 
-bool everything(std::string_view) { return true; }
 bool nothing(std::string_view) { return false; }
 
+bool is_scratch(std::string_view name) { return is_ours(name) || is_ours(split_key(name).name); }
+
 /// Names the first object below `prefix` that is not the node's own.
-Result<void> refuse_below(Store& store, const std::string& prefix, const Own& own) {
+Result<void> refuse_below(const NodePlace& place, const std::string& prefix, const Own& own) {
   std::string found;
-  SHERD_TRY(store.list(prefix, [&](const std::string& key, std::uint64_t) {
-    if (!own(std::string_view(key).substr(prefix.size()))) found = key;
-    return found.empty();
+  bool interrupted = false;
+  SHERD_TRY(place.store->list(prefix, [&](const std::string& key, std::uint64_t) {
+    const std::string_view name = std::string_view(key).substr(prefix.size());
+    if (!is_scratch(name) && !own(name)) found = key;
+    interrupted = place.config.interrupted && place.config.interrupted();
+    return found.empty() && !interrupted;
   }));
+  if (interrupted) return unavailable("interrupted");
   if (!found.empty()) return stranger_error(found);
   return {};
 }
 
 Own own_of_array(const NodePlace& place, const NodeDocument& node) {
-  const auto array = make_array(place, node);
-  if (!array) return everything;
+  if (!node.array) return nothing;
   const std::string prefix = place.format->chunk_prefix(place.path);
   const std::string document = place.format->document_key(place.path, NodeType::array);
-  return [array = *array, prefix, document](std::string_view name) {
-    return is_ours(name) || array.state().grid.parse_key(name) || prefix + std::string(name) == document;
+  return [grid = ChunkGrid(*node.array), prefix, document](std::string_view name) {
+    return grid.parse_key(name) || prefix + std::string(name) == document;
   };
 }
 
-// Names of volumes' chunks, of what compressed ones are called, and of shards of today and before.
-bool is_chunk_or_shard(const ChunkGrid& grid, std::string_view name) {
-  if (grid.parse_key(name)) return true;
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string_view suffix = name.substr(dot);
-  return suffix == ".shard" || suffix == ".index" || suffix == ".data" || grid.parse_key(name.substr(0, dot));
-}
-
-/// A directory below a volume, and what may stand in it.
+/// A directory below a volume: of a scale's chunks, or of a collection that has been looked into.
 struct Directory {
   std::string prefix;
-  Own own;
+  bool is_scale;
 };
 
 // The scales of a group whose document has its arrays.
@@ -65,11 +61,8 @@ Result<std::vector<Directory>> scales_of(const NodePlace& place) {
   const std::string prefix = place.format->chunk_prefix(place.path);
   for (const auto& [name, type] : members) {
     SHERD_TRY(scale, place.format->open(*place.store, join_path(place.path, name), place.config.limits));
-    if (!scale || !scale->array->chunk_prefix->starts_with(prefix)) continue;
-    scales.push_back(
-        {scale->array->chunk_prefix->substr(prefix.size()), [grid = ChunkGrid(*scale->array)](std::string_view object) {
-           return is_ours(object) || is_chunk_or_shard(grid, object);
-         }});
+    if (scale && scale->array->chunk_prefix->starts_with(prefix))
+      scales.push_back({scale->array->chunk_prefix->substr(prefix.size()), true});
   }
   return scales;
 }
@@ -83,12 +76,13 @@ Result<Own> own_of_volume(const NodePlace& place, const NodeDocument& volume) {
     if (!below) continue;
     SHERD_TRY(stranger, place.format->stranger_among_objects(at_path(place, *collection)));
     if (stranger) return stranger_error(*stranger);
-    directories.push_back({prefix_of(*below), everything});
+    directories.push_back({prefix_of(*below), false});
   }
-  return Own([directories = std::move(directories)](std::string_view name) {
-    if (name == "info" || name == "provenance" || is_ours(name)) return true;
+  return Own([directories = std::move(directories), format = place.format](std::string_view name) {
+    if (name == "info" || name == "provenance") return true;
     return std::ranges::any_of(directories, [&](const Directory& directory) {
-      return name.starts_with(directory.prefix) && directory.own(name.substr(directory.prefix.size()));
+      return name.starts_with(directory.prefix) &&
+             (!directory.is_scale || format->names_chunk(name.substr(directory.prefix.size())));
     });
   });
 }
@@ -97,24 +91,27 @@ Result<Own> own_of(const NodePlace& place, const NodeDocument& node) {
   return node.type == NodeType::array ? own_of_array(place, node) : own_of_volume(place, node);
 }
 
+// The objects of its other half stand among an array's own; where that cannot be read they are nobody's.
+Result<Own> own_of_twin(const NodePlace& place, const NodeDocument& node) {
+  SHERD_TRY(twin, place.format->twin(node, place.path));
+  if (!twin) return Own(nothing);
+  NodePlace other = at_path(place, twin->path);
+  SHERD_TRY(format, format_called(place, twin->format));
+  if (format == nullptr) return Own(nothing);
+  other.format = std::move(format);
+  const auto found = other.format->open(*other.store, other.path, place.config.limits);
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  return found && *found ? own_of(other, **found) : Own(nothing);
+}
+
 // An array, or a group whose document has its arrays: nothing below has a document of its own.
 Result<void> refuse_in_leaf(const NodePlace& place, const NodeDocument& node) {
-  SHERD_TRY(own, own_of(place, node));
-  SHERD_TRY(twin, place.format->twin(node, place.path));
-  if (twin) {  // the objects of the other stand among its own
-    NodePlace other = at_path(place, twin->path);
-    SHERD_TRY(format, format_called(place, twin->format));
-    if (format == nullptr) return {};
-    other.format = std::move(format);
-    const auto found = other.format->open(*other.store, other.path, place.config.limits);
-    if (!found && !is_stored_fault(found.error())) return found.error();
-    if (!found || !*found) return {};
-    SHERD_TRY(others, own_of(other, **found));
-    own = [one = std::move(own), two = std::move(others)](std::string_view name) { return one(name) || two(name); };
-  }
+  SHERD_TRY(one, own_of(place, node));
+  SHERD_TRY(two, own_of_twin(place, node));
+  const Own own = [&](std::string_view name) { return one(name) || two(name); };
   const std::string chunks = place.format->chunk_prefix(place.path);
   for (const std::string& prefix : place.format->contents(place.path))
-    SHERD_TRY(refuse_below(*place.store, prefix, prefix == chunks ? own : nothing));
+    SHERD_TRY(refuse_below(place, prefix, prefix == chunks ? own : nothing));
   return {};
 }
 
@@ -130,31 +127,70 @@ Result<void> refuse_in_group(const NodePlace& place, std::set<std::string>& memb
     }
     for (const std::string& name : listing.prefixes) {
       const NodePlace member = at_path(place, join_path(place.path, name));
-      SHERD_TRY(present, presence(member));
+      SHERD_TRY(present, own_presence(member));
       if (present != Presence::none)
         members.insert(member.path);
       else if (!is_ours(name))
-        SHERD_TRY(refuse_below(*place.store, prefix + name + "/", nothing));
+        SHERD_TRY(refuse_below(place, prefix + name + "/", nothing));
     }
   }
   return {};
 }
 
+Result<void> refuse_in_unreadable(const NodePlace& place) {
+  const std::vector<std::string> documents = place.format->probes(place.path);
+  for (const std::string& prefix : place.format->contents(place.path)) {
+    auto refused = refuse_below(place, prefix, [&](std::string_view name) {
+      return std::ranges::find(documents, prefix + std::string(name)) != documents.end();
+    });
+    if (!refused && refused.error().code() == ErrorCode::conflict)
+      return conflict(
+                 "may be no part of the node that is to be overwritten, whose document cannot be read; remove it "
+                 "first, or choose another path")
+          .in_key(refused.error().key());
+    SHERD_TRY(std::move(refused));
+  }
+  return {};
+}
+
+/// Of the node of one format, which can be read, and its members.
 Result<void> refuse_in_format(const NodePlace& place) {
-  const Format& format = *place.format;
   NodePlace reading = place;
   reading.writable = false;
   std::set<std::string> paths{place.path};
   while (!paths.empty()) {
     reading.path = std::move(paths.extract(paths.begin()).value());
-    const auto node = format.open(*place.store, reading.path, place.config.limits);
+    const auto node = place.format->open(*place.store, reading.path, place.config.limits);
     if (!node && !is_stored_fault(node.error())) return node.error();
-    if (!node || !*node) continue;
-    const bool group = (*node)->type == NodeType::group && format.arrays_have_documents();
-    SHERD_TRY(group ? refuse_in_group(reading, paths) : refuse_in_leaf(reading, **node));
+    if (!node) {
+      SHERD_TRY(refuse_in_unreadable(reading));
+    } else if (*node) {
+      const bool group = (*node)->type == NodeType::group && place.format->arrays_have_documents();
+      SHERD_TRY(group ? refuse_in_group(reading, paths) : refuse_in_leaf(reading, **node));
+    }
   }
   return {};
 }
+
+/// What has been looked into: prefixes, and keys of documents.
+class Known {
+ public:
+  explicit Known(const NodePlace& place) {
+    if (place.path.empty()) keys_.emplace_back("zarr.json");  // the entry point of a hierarchy
+  }
+  void add(const NodePlace& place) {
+    for (std::string& prefix : place.format->contents(place.path)) prefixes_.push_back(std::move(prefix));
+    for (std::string& key : place.format->probes(place.path)) keys_.push_back(std::move(key));
+  }
+  [[nodiscard]] bool has(std::string_view key) const {
+    return std::ranges::find(keys_, key) != keys_.end() ||
+           std::ranges::any_of(prefixes_, [&](const std::string& prefix) { return key.starts_with(prefix); });
+  }
+  [[nodiscard]] bool has_nothing() const { return prefixes_.empty(); }
+
+ private:
+  std::vector<std::string> prefixes_, keys_;
+};
 
 }  // namespace
 
@@ -163,12 +199,31 @@ Error stranger_error(const std::string& key) {
       .in_key(key);
 }
 
-// What is overwritten may be of another format than what comes there.
+// What is overwritten may be of another format than what comes there, and then be less than that erases.
 Result<void> refuse_strangers(const NodePlace& place) {
-  SHERD_TRY(any_format(place, [](const NodePlace& there) -> Result<bool> {
+  Known known(place);
+  std::vector<NodePlace> unreadable;
+  SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
+    SHERD_TRY(present, own_presence(there));
+    if (present == Presence::none) return false;
+    if (!there.format->open(*there.store, there.path, there.config.limits)) {
+      unreadable.push_back(there);
+      return false;
+    }
     SHERD_TRY(refuse_in_format(there));
+    known.add(there);
     return false;
   }));
+  if (known.has_nothing()) {  // otherwise it is a stranger itself to the node that can be read
+    for (const NodePlace& there : unreadable) {
+      SHERD_TRY(refuse_in_unreadable(there));
+      known.add(there);
+    }
+  }
+  for (const std::string& prefix : place.format->contents(place.path))
+    if (!known.has(prefix))
+      SHERD_TRY(
+          refuse_below(place, prefix, [&](std::string_view name) { return known.has(prefix + std::string(name)); }));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "array/document.hpp"
+#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
@@ -47,7 +48,8 @@ Result<bool> holds_manifests(Store& store, const std::string& path) {
 
 /// All but the info, which is replaced.
 Result<void> erase_contents(Store& store, const std::string& path, const Listing& listing) {
-  for (const std::string& name : listing.prefixes) SHERD_TRY(store.erase_prefix(prefix_of(path) + name + "/"));
+  for (const std::string& name : listing.prefixes)
+    if (!is_ours(name)) SHERD_TRY(store.erase_prefix(prefix_of(path) + name + "/"));
   for (const Listing::Object& object : listing.objects)
     if (object.name != "info") SHERD_TRY(store.erase(prefix_of(path) + object.name));
   return {};
@@ -120,7 +122,8 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
     if (found && !*found)
       return conflict("what stands here is no collection and is not overwritten; choose another path")
           .in_key(state->info_key());
-    if (found) SHERD_TRY((**found)->refuse_strangers());
+    SHERD_TRY(stranger, find_stranger(place));
+    if (stranger) return stranger_error(*stranger);
   }
   const std::string text = document.dump(2);
   SHERD_TRY(check_text(text, place.config.limits).in_key(state->info_key()));

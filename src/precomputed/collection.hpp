@@ -45,10 +45,9 @@ struct Collection::State {
   /// The collection's own, and what its parts lie in; `info` stands in `place`.
   static Result<std::shared_ptr<State>> make(Place place, CollectionInfo info);
 
-  /// The first of the objects below `place` that is none of the collection's; nullopt where there is none.
-  [[nodiscard]] Result<std::optional<std::string>> find_stranger() const;
-  /// `conflict` where there is one, before the collection is erased.
-  [[nodiscard]] Result<void> refuse_strangers() const;
+  /// The first of the objects below a place that is none of the collection there; nullopt where there is no such. Of
+  /// what is no collection, or one that cannot be read, everything but a damaged info.
+  static Result<std::optional<std::string>> find_stranger(const Place& place);
 
   /// All indices; none for segment properties.
   [[nodiscard]] std::vector<CollectionPart> parts() const;

@@ -12,6 +12,7 @@
 #include "precomputed/collection.hpp"
 #include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
+#include "precomputed/names.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -197,6 +198,9 @@ class Precomputed final : public Format {
     }
     return found;
   }
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override {
+    return neuroglancer::is_chunk_name(name);
+  }
   [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
   [[nodiscard]] Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const override;
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
@@ -270,24 +274,16 @@ neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
 
 // A document that cannot be read is nobody's yet.
 Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
-  SHERD_TRY(info, place.store->open(below(place.path, file_name)));
-  if (info == nullptr) return false;
+  const auto info = place.store->open(below(place.path, file_name));
+  if (!info && !is_stored_fault(info.error())) return info.error();
+  if (!info || *info == nullptr) return false;
   const auto found = neuroglancer::Collection::State::find(collection_at(place));
   if (!found && !is_stored_fault(found.error())) return found.error();
   return found && *found;
 }
 
 Result<std::optional<std::string>> Precomputed::stranger_among_objects(const NodePlace& place) const {
-  std::optional<std::string> first;
-  const auto found = neuroglancer::Collection::State::find(collection_at(place));
-  if (!found && !is_stored_fault(found.error())) return found.error();
-  if (!found) return first;
-  if (*found) return (**found)->find_stranger();
-  SHERD_TRY(place.store->list(chunk_prefix(place.path), [&](const std::string& key, std::uint64_t) {
-    if (!is_ours(split_key(key).name)) first = key;
-    return !first;
-  }));
-  return first;
+  return neuroglancer::Collection::State::find_stranger(collection_at(place));
 }
 
 // A Zarr array beside the info, whose first scale it is.

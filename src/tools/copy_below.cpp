@@ -71,6 +71,14 @@ Result<void> refuse_changes(const CopyOptions& options) {
   return refuse_volume_options(options);
 }
 
+/// Of what a collection's copy replaces; half of it may be gone already.
+Result<void> refuse_other_files(const NodePlace& place) {
+  SHERD_TRY(moving, is_moving(place));
+  if (moving) return {};
+  SHERD_TRY(stranger, place.format->stranger_among_objects(place));
+  return stranger ? Result<void>(stranger_error(*stranger)) : Result<void>();
+}
+
 /// What this copy is.
 std::string note_of(const ObjectsPlace& from, const std::string& info) {
   Json json;
@@ -105,7 +113,12 @@ Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCop
   } else {
     const bool replaces = to.stands && options.overwrite;
     const RoomOptions room{.overwrite = options.overwrite, .strays = replaces};
-    SHERD_TRY(make_staged(place, {room, note_of(from, info.value_or("")), {}, make}, options));
+    if (replaces) SHERD_TRY(refuse_other_files(place));
+    const auto make_and_look_again = [&](const NodePlace& there) -> Result<void> {
+      SHERD_TRY(make(there));
+      return replaces ? refuse_other_files(place) : Result<void>();
+    };
+    SHERD_TRY(make_staged(place, {room, note_of(from, info.value_or("")), {}, make_and_look_again}, options));
   }
   CopyReport report;
   report.shards = counts.written;

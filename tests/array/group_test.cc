@@ -122,7 +122,12 @@ TEST_P(EveryStore, OverwritingTakesNothingAlongThatIsNoPartOfTheNode) {
   store_->set("g/x/a/.sherd-note", "left by a writer that was killed").value();
   store_->set("g/x/a/c/9", "beyond the shape").value();
   store_->set("g/x/b/zarr.json", "{").value();
-  store_->set("g/x/b/c/0", "a chunk of it").value();
+  store_->set("g/x/b/c/0", "a chunk of it, or not").value();
+  const auto unreadable = create_group(store_, "g", {}, true);
+  ASSERT_FALSE(unreadable);
+  EXPECT_EQ(unreadable.error().key(), "g/x/b/c/0");
+  EXPECT_THAT(unreadable.error().message(), testing::HasSubstr("cannot be read"));
+  store_->erase("g/x/b/c/0").value();
   EXPECT_TRUE(create_group(store_, "g", {}, true));
   EXPECT_TRUE(writable(store_, "g").members().value().empty());
 }
