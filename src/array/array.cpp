@@ -50,16 +50,15 @@ void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
     if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
-// Puts a store of ids before the place's own; it compresses the chunks that `spec` has.
+// Puts a store of ids before the place's own, which takes chunks as they are encoded: codecs of the array do that.
 Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const ArraySpec& spec,
                                                          const ChunkLayout& layout) {
   const std::uint64_t most = layout.most_encoded(first_cell_shape(ChunkGrid(spec)));
-  Config config = place.config;
-  config.gzip_level = gzip_level(config, spec.codecs);
-  SHERD_TRY(objects,
-            neuroglancer::IdObjects::make(
-                place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)), spec.ids->sharding,
-                {.codecs = place.codecs(), .most_bytes = most, .config = std::move(config)}));
+  Uint64Sharding sharding = spec.ids->sharding;
+  sharding.gzip_data = false;
+  SHERD_TRY(objects, neuroglancer::IdObjects::make(
+                         place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)), sharding,
+                         {.codecs = place.codecs(), .most_bytes = most, .config = place.config}));
   place.store = objects;
   return objects;
 }
@@ -283,6 +282,8 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   const Config config = with_progress(state.config(), done, total);
   ReadBudget budget(config.memory_budget);
   const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
+  if (state.scattered && config.cache == CacheMode::index && are_worth_joining(state, cells, selected.region()))
+    return read_scattered({state, config, cells, target, reader, done});
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;
     Region part;

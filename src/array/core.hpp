@@ -1,6 +1,7 @@
 // The inside of an Array handle.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -84,6 +85,18 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
 Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
 
 /// The same where chunks are values of a store of ids: those that fall into one shard are put into it together.
+/// Reading where chunks are values of a store of ids: by shards, with requests that are joined.
+struct ScatteredRead {
+  const Array::State& state;
+  const Config& config;
+  const Cells& cells;
+  const ReadTarget& target;
+  const ChunkReader& reader;
+  std::atomic<std::uint64_t>& done;  ///< decoded bytes
+};
+/// Whether that is better than reading chunk by chunk, which takes only what is wanted of one that is stored raw.
+[[nodiscard]] bool are_worth_joining(const Array::State& state, const Cells& cells, const Region& region);
+Result<void> read_scattered(const ScatteredRead& call);
 Result<void> write_scattered(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
 
 /// With no more threads than the memory budget allows to write at one time.

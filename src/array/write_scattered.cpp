@@ -32,6 +32,7 @@ struct Made {
 struct WriteCall {
   const Cells& cells;
   const WriteSource& from;
+  std::uint64_t elements;
   Budget& budget;
 };
 
@@ -43,6 +44,7 @@ class ScatteredWriter {
         cells_(call.cells),
         from_(call.from),
         shape_(state.shape()),
+        replaces_all_(call.elements == element_count(shape_)),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
@@ -58,10 +60,17 @@ class ScatteredWriter {
     }
     const std::size_t batch = batch_size(shards.size());
     return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
+      const std::string key = state_.scattered->shard_key(shards[i].front().place.shard);
       for (std::span<const Chunk> left = shards[i]; !left.empty();) {
         const auto some = left.first(std::min(batch, left.size()));
+        auto done_some = write_shard(some);
+        const bool damaged = !done_some && done_some.error().code() == ErrorCode::corrupt;
+        if (damaged && replaces_all_ && first == 0 && left.size() == shards[i].size()) {
+          SHERD_TRY(state_.scattered->erase(key).in_key(key));
+          done_some = write_shard(some);
+        }
+        SHERD_TRY(std::move(done_some).in_key(key));
         left = left.subspan(some.size());
-        SHERD_TRY(write_shard(some).in_key(state_.scattered->shard_key(some.front().place.shard)));
         for (const Chunk& chunk : some) done(part_of(chunk).element_count() * state_.dtype.size());
       }
       return {};
@@ -170,6 +179,7 @@ class ScatteredWriter {
   const Cells& cells_;
   const WriteSource& from_;
   const Shape shape_;
+  const bool replaces_all_;  // nothing stays of what is there, damaged or not
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
@@ -183,7 +193,7 @@ Result<void> write_scattered(const Array::State& state, const Region& region, co
   std::atomic<std::uint64_t> done{0};
   Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
-  ScatteredWriter writer(state, config, {cells, from, budget});
+  ScatteredWriter writer(state, config, {cells, from, region.element_count(), budget});
   const auto count = [&](std::uint64_t bytes) { done.fetch_add(bytes, std::memory_order_relaxed); };
   for (std::uint64_t first = 0; first < cells.size(); first += kSortedAtOnce)
     SHERD_TRY(writer.write(first, std::min(first + kSortedAtOnce, cells.size()), count));

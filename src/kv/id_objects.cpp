@@ -1,13 +1,11 @@
-// Objects that are values of shards. One that is stored as it is, is read where it stands in its shard, in the version
-// that was opened; a compressed one is decoded when it is opened. Everything that changes a value happens under the
-// lock of its shard, so a lock of one excludes writers of all others there.
+// Objects that are values of shards, read where they stand, in the version that was opened. Everything that changes a
+// value happens under the lock of its shard, so a lock of one excludes writers of all others there.
 #include "kv/id_objects.hpp"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/try.hpp"
-#include "kv/decoded_source.hpp"
 #include "store/span.hpp"
 
 namespace sherd::neuroglancer {
@@ -137,17 +135,7 @@ Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key
     if (shard == nullptr) return {};
     SHERD_TRY(chunk, find_chunk(*state_, *shard, id));
     if (!chunk) return {};
-    const Extent extent{chunk->offset, chunk->length};
-    if (state_->format.sharding.gzip_data) {
-      SHERD_TRY(generation, value_generation(*shard, extent));
-      EncodedValue stored{*shard, extent, std::move(generation)};
-      SHERD_TRY(value, open_decoded(key, std::move(stored), state_->format.data_codecs, options_.most_bytes).in([&] {
-        return "chunk " + std::to_string(id);
-      }));
-      found = std::move(value);
-    } else {
-      found = std::make_shared<PartSource>(key, shard, extent);
-    }
+    found = std::make_shared<PartSource>(key, shard, Extent{chunk->offset, chunk->length});
     return {};
   };
   SHERD_TRY(with_shard(*state_, place(id).shard, read));

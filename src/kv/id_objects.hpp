@@ -13,6 +13,7 @@
 
 namespace sherd::neuroglancer {
 
+/// Values are what stands in the shard: what the sharding has done to them is for the caller to undo.
 /// PREFIX and a decimal id is the key of a value; every other key is the store's below. Where the values of a shard
 /// change together, use change(): each change of an object here is one of its shard.
 class IdObjects final : public Store {

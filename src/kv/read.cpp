@@ -52,8 +52,7 @@ Result<void> give(const ShardedStore::State& state, const Chunk& chunk, std::spa
 /// The requests that fall into one shard.
 class GroupReader {
  public:
-  GroupReader(const ShardedStore::State& state, std::span<const Request> group, const ShardedStore::Visit& visit,
-              Budget& budget)
+  GroupReader(const ShardedStore::State& state, std::span<const Request> group, const IdVisit& visit, Budget& budget)
       : state_(state), group_(group), visit_(visit), budget_(budget), given_(group.size(), 0) {}
 
   Result<void> run() {
@@ -95,28 +94,26 @@ class GroupReader {
         extent = found;
       }
       if (!extent) {
-        give_to(k, std::nullopt);
+        SHERD_TRY(give_to(k, std::nullopt));
         continue;
       }
       chunks.push_back({group_[k].id, extent->offset, extent->length});
       requests.push_back(k);
     }
     if (chunks.empty()) return {};
-    const auto visit = [&](std::size_t i, std::span<const std::byte> value) -> Result<void> {
-      give_to(requests[i], value);
-      return {};
-    };
+    const auto visit = [&](std::size_t i, std::span<const std::byte> value) { return give_to(requests[i], value); };
     return read_values(state_, *source, {chunks, visit, budget_, attempt > 0});
   }
 
-  void give_to(std::size_t k, std::optional<std::span<const std::byte>> value) {
+  Result<void> give_to(std::size_t k, std::optional<std::span<const std::byte>> value) {
+    SHERD_TRY(visit_(group_[k].i, value));
     given_[k] = 1;
-    visit_(group_[k].i, value);
+    return {};
   }
 
   const ShardedStore::State& state_;
   std::span<const Request> group_;
-  const ShardedStore::Visit& visit_;
+  const IdVisit& visit_;
   Budget& budget_;
   std::vector<char> given_;  // each is one thread's at a time
 };
@@ -193,16 +190,23 @@ Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& st
   return bytes;
 }
 
-Result<void> ShardedStore::get_many(std::span<const std::uint64_t> ids, const Visit& visit) const {
-  const auto requests = sorted_requests(state_->format.sharding, ids);
+Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uint64_t> ids, const IdVisit& visit) {
+  const auto requests = sorted_requests(state.format.sharding, ids);
   std::vector<std::span<const Request>> groups;
   for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
     while (last < requests.size() && requests[last].place.shard == requests[first].place.shard) ++last;
     groups.push_back(std::span(requests).subspan(first, last - first));
   }
-  Budget budget(state_->config().memory_budget / 2);
-  return parallel_for(groups.size(), state_->config(),
-                      [&](std::size_t g) { return GroupReader(*state_, groups[g], visit, budget).run(); });
+  Budget budget(state.config().memory_budget / 2);
+  return parallel_for(groups.size(), state.config(),
+                      [&](std::size_t g) { return GroupReader(state, groups[g], visit, budget).run(); });
+}
+
+Result<void> ShardedStore::get_many(std::span<const std::uint64_t> ids, const Visit& visit) const {
+  return read_ids(*state_, ids, [&](std::size_t i, std::optional<std::span<const std::byte>> value) -> Result<void> {
+    visit(i, value);
+    return {};
+  });
 }
 
 Result<std::vector<std::optional<std::string>>> ShardedStore::get_many(std::span<const std::uint64_t> ids) const {

@@ -73,6 +73,11 @@ using ListVisit = std::function<Result<bool>(std::uint64_t minishard, const Mini
 Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
                            std::uint64_t first = 0);
 
+/// Calls visit(i, value of ids[i]) for each, in any order and from several threads; again for one that has failed where
+/// its shard was changed meanwhile.
+using IdVisit = std::function<Result<void>(std::size_t i, std::optional<std::span<const std::byte>> value)>;
+Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uint64_t> ids, const IdVisit& visit);
+
 /// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
 struct ValueReading {
   std::span<const MinishardIndex::Chunk> chunks;

@@ -145,7 +145,7 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
     auto shape = shard_shape(ids, morton);
     ids.scattered = !shape.has_value();
     if (shape) grid.chunk_shape = seen(*shape, axes);
-    gzip = sharding.gzip_data && !ids.scattered;  // the store of ids does it then
+    gzip = sharding.gzip_data;
     spec.ids = std::move(ids);
   }
   spec.grid = std::move(grid);

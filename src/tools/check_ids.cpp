@@ -13,13 +13,11 @@ namespace {
 using neuroglancer::ShardedStore;
 using neuroglancer::ShardedStoreOptions;
 
-// The array as a shard, with what the store of ids does to a chunk as the last of its codecs.
+// The array as a shard.
 Result<ChunkLayout> layout_as_shard(const Array::State& state, const CompressedMorton& morton) {
   const ArraySpec spec = *state.document().array;
   const Uint64Format& format = state.scattered->values().format;
-  std::vector<CodecSpec> codecs = spec.codecs;
-  if (format.sharding.gzip_data) codecs.push_back(gzip_spec());
-  SHERD_TRY(chunk, ChunkLayout::build(codecs, state.place.codecs(), {spec.dtype, spec.ids->chunk_shape},
+  SHERD_TRY(chunk, ChunkLayout::build(spec.codecs, state.place.codecs(), {spec.dtype, spec.ids->chunk_shape},
                                       spec.fill_value, state.config().limits));
   ChunkLayout layout{.dtype = spec.dtype, .fill = spec.fill_value, .chain = {}, .shard = {}};
   layout.shard.emplace(ShardLayout{.inner_shape = spec.ids->chunk_shape,

@@ -75,9 +75,6 @@ IndexLocation source_location(const ChunkLayout& layout) {
 // to its own codecs.
 Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destination) {
   ArraySpec spec = *source.document().array;
-  // What the store of ids does to the source's chunks, nothing does to the copy's.
-  if (source.scattered && source.scattered->values().format.sharding.gzip_data)
-    spec.codecs.push_back(gzip_spec(gzip_level(source.config(), spec.codecs)));
   const CodecTable table = destination.codecs();
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
   create.shards = source.shards.value_or(Shape());

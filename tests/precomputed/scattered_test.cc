@@ -95,6 +95,53 @@ TEST_P(ScatteredScaleOf, CostsThreeReadsForAColdChunkAndOneForAWarmOne) {
 
 INSTANTIATE_TEST_SUITE_P(Encodings, ScatteredScaleOf, testing::Values("raw", "gzip"));
 
+TEST_P(ScatteredScaleOf, IsReadWithFewRequestsWhereMuchIsWanted) {
+  const auto store = memory_store();
+  filled(store, sharding(4, 2, kMurmur, GetParam()));
+  for (const bool warm : {false, true}) {
+    const auto recorder = std::make_shared<Recorder>();
+    const Array array = open_array(store, {.config = {.recorder = recorder}}).value();
+    if (warm) first_of(array, 1, 2, 3).value();
+    recorder->start();
+    std::vector<std::uint16_t> read(64 * 64 * 64);
+    array.read(kAll, std::span(read)).value();
+    EXPECT_EQ(read, numbers());
+    EXPECT_LE(keys_of(recorder->stop(), "get").size(), 12U) << "three a shard, of 64 chunks in four shards";
+  }
+}
+
+TEST(ScatteredScale, OfWhichChunksAreMissingIsReadWithFillValuesOrAnError) {
+  const auto store = memory_store();
+  const Array array = filled(store, sharding(1, 2));
+  const auto ids = ShardedStore::open(prefixed_store(store, "s/"), sharding(1, 2), {.writable = true}).value();
+  EXPECT_TRUE(ids.erase(1).value());
+  std::vector<std::uint16_t> read(64 * 64 * 64), expected = numbers();
+  for (std::size_t x = 16; x < 32; ++x)
+    for (std::size_t y = 0; y < 16; ++y) std::fill_n(expected.begin() + static_cast<long>((x * 64 + y) * 64), 16, 0);
+  array.read(kAll, std::span(read)).value();
+  EXPECT_EQ(read, expected);
+  const auto missing = array.with_config({.missing_is_error = true}).read(kAll, std::span(read));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
+}
+
+TEST_P(ScatteredScaleOf, WithATornShardIsWholeAgainWhenAllOfItIsWritten) {
+  for (const std::size_t left : {std::size_t{0}, std::size_t{10}, std::size_t{3000}}) {
+    const auto store = memory_store();
+    const Array array = filled(store, sharding(1, 2, kMurmur, GetParam()));
+    store->set("s/1.shard", tree_of(*store)["s/1.shard"].substr(0, left)).value();
+    std::vector<std::uint16_t> read(64 * 64 * 64), half(32 * 64 * 64, 5);
+    EXPECT_FALSE(array.read(kAll, std::span(read)));
+    EXPECT_FALSE(array.write(Box{{0, 0, 0, 0}, {32, 64, 64, 1}}, std::span<const std::uint16_t>(half)))
+        << "what is not written anew is nobody's to throw away";
+    const auto values = numbers();
+    array.write(kAll, std::span<const std::uint16_t>(values)).value();
+    array.read(kAll, std::span(read)).value();
+    EXPECT_EQ(read, values);
+    EXPECT_THAT(check(store, {.data = true}).value().faults, testing::IsEmpty());
+  }
+}
+
 TEST(ScatteredScale, OfRawChunksIsReadInPart) {
   const auto store = memory_store();
   filled(store, sharding(1, 2, kMurmur, "raw"));
@@ -184,17 +231,32 @@ TEST(ScatteredScale, LosesNothingOfThreadsThatChangeTheSameShardAndChunk) {
 TEST(ScatteredScale, IsCopiedFromAndTo) {
   const auto source = memory_store();
   filled(source, sharding(1, 2));
-  const auto same = memory_store(), zarr = memory_store();
+  const auto same = memory_store(), zarr = memory_store(), draft = memory_store(), back = memory_store();
   const auto recorder = std::make_shared<Recorder>();
   recorder->start();
   EXPECT_EQ(copy(source, same, {.config = {.recorder = recorder}}).value().chunks_moved, 64U);
   EXPECT_LE(keys_of(recorder->stop(), "put").size(), 8U) << "the info, four shards, and what a copy is known by";
   EXPECT_THAT(check(same, {.data = true}).value().faults, testing::IsEmpty());
-  copy(source, zarr, {.source_path = "s", .format = "zarr3", .axes = {"x", "y", "z", "c"}}).value();
+  // The order of elements in a chunk stays, and so do its bytes.
+  CopyOptions out{.source_path = "s", .format = "zarr3", .axes = {"c", "z", "y", "x"}};
+  EXPECT_EQ(copy(source, zarr, out).value().chunks_moved, 64U);
+  out.format = "draft2022";
+  EXPECT_EQ(copy(source, draft, out).value().chunks_moved, 64U);
+  EXPECT_EQ(copy(zarr, back, {.format = "precomputed", .sharding = sharding(2, 1)}).value().chunks_moved, 64U);
   EXPECT_THAT(open_array(zarr).value().codecs().dump(), HasSubstr("gzip"));
-  for (const auto& store : {same, zarr}) {
+  for (const auto& store : {same, back}) {
     std::vector<std::uint16_t> read(64 * 64 * 64);
     open_array(store).value().read(kAll, std::span(read)).value();
+    EXPECT_EQ(read, numbers());
+  }
+  for (const auto& store : {zarr, draft}) {
+    std::vector<std::uint16_t> read(64 * 64 * 64);
+    const Array array = open_array(store).value();
+    ASSERT_EQ(array.shape(), (Shape{1, 64, 64, 64}));
+    array
+        .read(Box{{0, 0, 0, 0}, array.shape()},
+              AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::uint16, {1, 64, 64, 64}, Order::f))
+        .value();
     EXPECT_EQ(read, numbers());
   }
 }

@@ -1,0 +1,56 @@
+// Reading where chunks are values of a store of ids. The chunks of a call are read shard by shard: what stands close
+// together in one comes with one request, and is decoded where it goes while others are read.
+#include <algorithm>
+
+#include "array/chunk_reader.hpp"
+#include "array/core.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::uint64_t kIdsAtOnce = std::uint64_t{1} << 16;
+
+}  // namespace
+
+bool are_worth_joining(const Array::State& state, const Cells& cells, const Region& region) {
+  if (state.layout.chain.raw_word_size() == 0) return true;
+  const std::uint64_t elements = cells.size() * chunk_bytes(state.layout, state.chunks) / state.dtype.size();
+  return region.element_count() >= elements / 2;
+}
+
+Result<void> read_scattered(const ScatteredRead& call) {
+  const Array::State& state = call.state;
+  const Shape array_shape = state.shape();
+  std::vector<std::uint64_t> ids;
+  for (std::uint64_t first = 0; first < call.cells.size(); first += kIdsAtOnce) {
+    Shape cell;
+    Region part;
+    ids.resize(std::min(kIdsAtOnce, call.cells.size() - first));
+    for (std::uint64_t i = 0; i < ids.size(); ++i) {
+      call.cells.get(first + i, cell, part);
+      ids[i] = state.grid.first_id(cell);
+    }
+    const auto visit = [&](std::size_t i, std::optional<std::span<const std::byte>> chunk) -> Result<void> {
+      Shape at_cell;
+      Region wanted;
+      call.cells.get(first + i, at_cell, wanted);
+      const CellAccess at = access(state, at_cell, array_shape);
+      const std::uint64_t bytes = wanted.element_count() * state.dtype.size();
+      const Piece piece{state.layout, at.shape, std::move(wanted), call.target, at.first_id};
+      if (chunk) {
+        SHERD_TRY(call.reader.from_memory(*chunk, piece).in([&] { return "chunk " + std::to_string(ids[i]); }));
+      } else if (call.config.missing_is_error) {
+        return not_found("the chunk is missing").in_key(at.key);
+      } else {
+        SHERD_TRY(call.reader.fill(piece));
+      }
+      call.done.fetch_add(bytes, std::memory_order_relaxed);
+      return {};
+    };
+    SHERD_TRY(neuroglancer::read_ids(state.scattered->values(), ids, visit));
+  }
+  return {};
+}
+
+}  // namespace sherd
