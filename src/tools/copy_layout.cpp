@@ -78,6 +78,7 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destina
   const CodecTable table = destination.codecs();
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
   create.shards = source.shards.value_or(Shape());
+  create.auto_shards = source.scattered != nullptr;  // its shards have no shape that the copy's could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
@@ -96,12 +97,12 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
     return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
         .in_member("chunks");
   create.chunks = options.chunks.value_or(source.chunks);
-  create.auto_shards = options.auto_shards;
+  create.auto_shards = options.auto_shards || (!options.shards && source.scattered);
   if (options.shards)
     create.shards = *options.shards;
-  else if (!options.auto_shards && source.shards)
+  else if (!create.auto_shards && source.shards)
     create.shards = *source.shards;
-  else if (!options.auto_shards && source.layout.shard)
+  else if (!create.auto_shards && source.layout.shard)
     return std::move(invalid_argument("the source's shards differ in shape; say which shape the copy's are to have"))
         .in_member("shards");
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));

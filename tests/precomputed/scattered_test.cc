@@ -253,6 +253,7 @@ TEST(ScatteredScale, IsCopiedFromAndTo) {
     std::vector<std::uint16_t> read(64 * 64 * 64);
     const Array array = open_array(store).value();
     ASSERT_EQ(array.shape(), (Shape{1, 64, 64, 64}));
+    EXPECT_TRUE(array.shards());
     array
         .read(Box{{0, 0, 0, 0}, array.shape()},
               AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::uint16, {1, 64, 64, 64}, Order::f))
