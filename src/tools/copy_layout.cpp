@@ -159,7 +159,9 @@ bool is_clipped(const Array::State& state) {
   return grid != nullptr && grid->clipped;
 }
 
-Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
+namespace {
+
+Result<ArraySpec> wanted_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
   ArraySpec spec = *source.document().array;
   const DefaultCodecs defaults = destination.format->default_codecs();
   const auto only_index = destination.format->only_index();
@@ -191,6 +193,29 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& desti
   SHERD_TRY(codecs, changed_codecs(spec.codecs, {leaf, location, only_index}));
   spec.codecs = std::move(codecs);
   return spec;
+}
+
+// The same with chunks in C order; nullopt where they are already, or stand inside other codecs.
+Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
+  SHERD_TRY(leaf, leaf_codecs(spec.codecs));
+  const bool is_within = find_shard(spec.codecs) != spec.codecs.end() && spec.codecs.size() > 1;
+  const auto count = std::erase_if(leaf, [](const CodecSpec& codec) { return codec.name == "transpose"; });
+  if (count == 0 || is_within) return std::optional<ArraySpec>();
+  SHERD_TRY(codecs, changed_codecs(spec.codecs, {leaf}));
+  spec.codecs = std::move(codecs);
+  return std::optional(std::move(spec));
+}
+
+}  // namespace
+
+// An order of elements for which the destination's format has no words gives way.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
+  SHERD_TRY(spec, wanted_spec(source, destination, options));
+  if (options.codecs || !destination.format->arrays_have_documents()) return spec;
+  const auto document = destination.format->array_document(spec);
+  if (document || document.error().code() != ErrorCode::unsupported) return spec;
+  SHERD_TRY(plain, in_c_order(spec));
+  return plain && destination.format->array_document(*plain) ? *std::move(plain) : spec;
 }
 
 namespace {

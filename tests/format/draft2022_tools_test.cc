@@ -243,6 +243,21 @@ TEST(DraftTools, AnEntryPointThatStandsAtTheDestinationStaysAndChoosesTheKeys) {
   EXPECT_TRUE(check(destination, {.data = true}).value().faults.empty());
 }
 
+TEST(DraftTools, AnOrderOfElementsThatTheDraftHasNoWordsForGivesWayInACopy) {
+  for (const bool sharded : {false, true}) {
+    const auto source = memory_store(), copied = memory_store();
+    CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::int32, .chunks = {2, 3, 4}};
+    if (sharded) options.shards = {4, 6, 4};
+    options.codecs =
+        std::vector<Json>{parsed(R"({"name": "transpose", "configuration": {"order": [1, 0, 2]}})"), "bytes", "gzip:1"};
+    write(create_array(source, "", options).value(), Box{{0, 0, 0}, {4, 6, 8}}, counted(192));
+    EXPECT_EQ(copy(source, copied, {.format = "draft2022"}).value().chunks_encoded, 8U);
+    EXPECT_EQ(elements(open_array(copied).value()), counted(192));
+    EXPECT_EQ(code_of(copy(source, memory_store(), {.codecs = options.codecs, .format = "draft2022"})),
+              ErrorCode::unsupported);
+  }
+}
+
 TEST(DraftTools, FilesAreImportedIntoTheFormatThatIsAskedForOrStandsAround) {
   const TempDir folder;
   const std::string file = SHERD_TEST_DATA "/files/u1.npy";
