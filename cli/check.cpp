@@ -33,11 +33,16 @@ std::string summary_line(const CheckReport& report) {
 }
 
 struct Check {
-  std::string url;
+  std::string url, sharding;
   bool data = false;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(report, at(url, check(url, {.path = {}, .data = data, .config = session.watched("check")})));
+    CheckOptions options{.data = data, .config = session.watched("check")};
+    if (!sharding.empty()) {
+      SHERD_TRY(parameters, parse_json_argument(sharding).in([] { return "--sharding"; }));
+      options.sharding = std::move(parameters);
+    }
+    SHERD_TRY(report, at(url, check(url, options)));
     if (session.json()) {
       SHERD_TRY(session.out().print(report.to_json()));
     } else {
@@ -55,9 +60,12 @@ Run add_check(Arguments& arguments) {
   auto check = std::make_shared<Check>();
   arguments.argument("URL", check->url, "An array or a group, with all below it");
   arguments.flag("--data", check->data, "Decode every chunk too");
+  arguments.text("--sharding", "JSON|@FILE", check->sharding,
+                 "URL holds shards of values by id, of which no info document need tell: their parameters");
   arguments.later({"--repair", "--drop-broken", "--no-backup"});
   arguments.examples({{"sherd check study.zarr", "metadata documents, keys and shard indices"},
-                      {"sherd check study.zarr --data && echo sound", "every chunk as well"}});
+                      {"sherd check study.zarr --data && echo sound", "every chunk as well"},
+                      {"sherd check ids --sharding @sharding.json", "what `sherd kv build ids` has made"}});
   return [check](Session& session) { return check->run(session); };
 }
 

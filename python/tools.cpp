@@ -76,13 +76,15 @@ void bind_tools(nb::module_& module) {
              "Copies a node.");
   module.def(
       "check",
-      [](nb::handle place, const std::string& path, bool data, nb::handle settings) {
-        const CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
+      [](nb::handle place, const std::string& path, bool data, nb::handle sharding, nb::handle settings) {
+        CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
+        if (!sharding.is_none()) options.sharding = json_from(sharding);
         const std::shared_ptr<Store> store = store_from(place, options.config);
         return json_to(call([&] { return sherd::check(store, options); }).to_json());
       },
-      nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("config").none(),
-      nb::sig("def check(store: object, path: str, data: bool, config: object | None) -> dict[str, typing.Any]"),
+      nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("sharding").none(), nb::arg("config").none(),
+      nb::sig("def check(store: object, path: str, data: bool, sharding: object | None, config: object | None) -> "
+              "dict[str, typing.Any]"),
       "Verifies a node and all below it.");
 }
 

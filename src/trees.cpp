@@ -125,6 +125,12 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
 }
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
+  if (options.sharding) {
+    SHERD_TRY(shards, collection_place(std::move(store), options.path, false, options.config));
+    CheckReport report;
+    SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
+    return report;
+  }
   const auto place = find_place(store, options.path, options.config);
   if (place) return check_nodes(*place, options);
   if (place.error().code() != ErrorCode::not_found) return place.error();
@@ -135,6 +141,10 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
 }
 
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
+  if (options.sharding) {
+    SHERD_TRY(store, open_store(url, options.config));
+    return check(std::move(store), options);
+  }
   SHERD_TRY(place, find_store(url, options.path, options.config));
   CheckOptions inside = options;
   inside.path = place.path;

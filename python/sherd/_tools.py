@@ -94,11 +94,19 @@ def copy(
     return _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
 
 
-def check(src: Source, data: bool = False, *, path: str = "", config: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Verifies every metadata document and every shard index below a node and, with `data`, every chunk.
+def check(
+    src: Source,
+    data: bool = False,
+    *,
+    path: str = "",
+    sharding: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Verifies every metadata document and every shard index below a node and, with `data`, every chunk. With `sharding`,
+    the parameters of shards of values by id, src is a directory of such, of which no document need tell.
 
     Gives {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
     "code", "key", "slot", "offset", "message"}], "repaired": []}.
     """
     _arguments.flag(data, "data")
-    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, config)
+    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)

@@ -19,6 +19,10 @@ Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& opti
 /// Checks the collection of objects at a place, and the segment properties to which it refers. Whether there is one,
 /// sound or not.
 Result<bool> check_collection(const neuroglancer::Collection::State::Place& place, bool data, CheckReport& report);
+/// Checks the shards at a place, of which no document tells; with `data` each value is read, and decoded as far as the
+/// sharding tells.
+Result<void> check_values(const neuroglancer::Collection::State::Place& place, const Json& sharding, bool data,
+                          CheckReport& report);
 /// The same for what a member of the info document in `from` leads to, by a relative path.
 struct Reference {
   std::string member, path;

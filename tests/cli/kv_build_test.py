@@ -89,6 +89,23 @@ def test_arguments_that_are_wrong_are_named(sherd):
     assert "\n  build " in sherd.ok("kv", "--help").text
 
 
+def test_what_was_built_is_checked_without_any_document(sherd, tmp_path):
+    files(tmp_path, a=b"one", b=b"two")
+    build(sherd, [{"id": 1, "path": "a"}, {"id": 3, "path": "b"}, {"id": 4, "path": "b"}])
+    assert sherd("check", "out").code == 3, "no document says what this is"
+    check = ("check", "out", "--data", "--sharding", json.dumps(SHARDING), "--json")
+    sound = sherd.ok(*check).json
+    assert sound["ok"] and sound["checked"] == {"documents": 0, "shards": 2, "chunks": 3} and not sound["faults"]
+    shard = bytearray((tmp_path / "out/1.shard").read_bytes())
+    for step, code, told in ((0, 0, "id_repeated"), (1, 1, "id_misplaced")):  # from the first id of the list to the second
+        shard[16 + 6 + 8] = step
+        (tmp_path / "out/1.shard").write_bytes(shard)
+        ran = sherd(*check)
+        assert ran.code == code and [fault["code"] for fault in ran.json["faults"]] == [told]
+        assert ran.json["faults"][0]["key"] == "1.shard"
+    assert sherd("check", "out", "--sharding", '{"hash": "md5"}').code in (2, 5)
+
+
 def test_an_interrupted_build_leaves_nothing(sherd, tmp_path):
     files(tmp_path, a=b"one")
     command = [sherd.binary, "kv", "build", "out", "--sharding", json.dumps(SHARDING)]
