@@ -116,9 +116,11 @@ class Format {
   }
   /// The same document without a word of that.
   [[nodiscard]] virtual Json untied(Json document) const { return document; }
-  /// The document of a volume whose only scale `view` is, with the members `wanted` of the document or the scale.
-  [[nodiscard]] virtual Result<Json> volume_document(const VolumeView& view, const Json& wanted) const {
-    return (void)view, (void)wanted, unsupported("this format has no volumes");
+  /// The document of a volume whose only scale `view` is, with the members `wanted` of the document or the scale; and
+  /// with those besides that an earlier info of the volume had, unless `kept` is null.
+  [[nodiscard]] virtual Result<Json> volume_document(const VolumeView& view, const Json& wanted,
+                                                     const Json& kept) const {
+    return (void)view, (void)wanted, (void)kept, unsupported("this format has no volumes");
   }
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.

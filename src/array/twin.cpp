@@ -28,26 +28,36 @@ Error no_other_half(const NodePlace& other) {
       .in_key(other.format ? other.format->probes(other.path).front() : other.path);
 }
 
-// The array of that name, or the first member of the group.
-Result<Half> open_half(const NodePlace& place, const TwinName& name) {
+// The array of that name, or the first member of the group; nullopt where there is none, or one that is not tied.
+Result<std::optional<Half>> find_half(const NodePlace& place, const TwinName& name) {
+  const auto none = [] { return std::optional<Half>(); };
   Half half{at_path(place, name.path), {}};
   SHERD_TRY(format, format_called(place, name.format));
   half.place.format = std::move(format);
-  if (!half.place.format) return no_other_half(half.place);
+  if (!half.place.format) return none();
   const Limits& limits = place.config.limits;
   SHERD_TRY(found, half.place.format->open(*place.store, half.place.path, limits));
   if (found && !found->array) {
     const auto member = half.place.format->resolution(found->document, 0);
-    if (!member || member->empty()) return no_other_half(half.place);
+    if (!member || member->empty()) return none();
     half.place.path = join_path(half.place.path, *member);
     SHERD_TRY(array, half.place.format->open(*place.store, half.place.path, limits));
     found = std::move(array);
   }
-  if (!found || !found->array) return no_other_half(half.place);
+  if (!found || !found->array) return none();
   half.node = *std::move(found);
   SHERD_TRY(back, half.place.format->twin(half.node, half.place.path));
-  if (!back || back->format != place.format->name()) return no_other_half(half.place);
-  return half;
+  if (!back || back->format != place.format->name()) return none();
+  return std::optional(std::move(half));
+}
+
+Result<Half> open_half(const NodePlace& place, const TwinName& name) {
+  SHERD_TRY(half, find_half(place, name));
+  if (half) return *std::move(half);
+  NodePlace other = at_path(place, name.path);
+  SHERD_TRY(format, format_called(place, name.format));
+  other.format = std::move(format);
+  return no_other_half(other);
 }
 
 Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
@@ -81,6 +91,18 @@ Result<Twin> pair_with(const Half& volume, const NodePlace& place, const NodeDoc
                volume.node.array->chunk_prefix.value_or(format.chunk_prefix(path)),
                format.document_key(path, NodeType::array), !is_zero(node.array->fill_value)});
   return twin;
+}
+
+// As the earlier info has it where that is still what the shards are, otherwise as they ask for.
+Result<void> keep_sharding(VolumeView& view, const Json& info) {
+  const Json* scales = info.find("scales");
+  const Json* earlier = scales != nullptr ? scales->elements().front().find("sharding") : nullptr;
+  if (earlier != nullptr) {
+    Json sharding = *earlier;
+    sharding.set("data_encoding", view.gzip ? "gzip" : "raw");
+    if (view.choose_sharding(sharding)) return {};
+  }
+  return view.choose_sharding(Json());
 }
 
 }  // namespace
@@ -124,6 +146,22 @@ Result<Twin> find_twin(const NodePlace& place, const NodeDocument& node, const C
   return Twin{{}, {}, std::make_shared<const Array>(std::move(array))};
 }
 
+Result<std::optional<VolumeHalf>> find_volume_half(const NodePlace& place, const NodeDocument& node) {
+  const auto none = [] { return std::optional<VolumeHalf>(); };
+  if (!node.array || node.array->ids) return none();
+  const auto name = place.format->twin(node, place.path);
+  if (!name || !*name) return none();  // also a layout of which nothing is known
+  SHERD_TRY(half, find_half(place, **name));
+  if (!half) return none();
+  NodePlace reading = place;
+  reading.writable = false;
+  SHERD_TRY(array, make_array(reading, node));
+  SHERD_TRY(twin, pair_with(*half, place, node, array.state().layout));
+  const Json info = *half->node.document.find("info");
+  half->place.path = (*name)->path;
+  return std::optional(VolumeHalf{std::move(half->place), info, twin.keys->view.dimensions});
+}
+
 Result<void> add_twin(const NodePlace& place, NodeDocument& node, const NewTwin& wanted) {
   const auto fails = [](const std::string& message) {
     return invalid_argument("layout zarr+neuroglancer: " + message);
@@ -150,10 +188,10 @@ Result<void> add_twin(const NodePlace& place, NodeDocument& node, const NewTwin&
   SHERD_TRY(array, make_array(std::move(reading), node));
   SHERD_TRY(view, VolumeView::of(*node.array, array.state().layout));
   const Json* sharding = volume.find("sharding");
-  SHERD_TRY(view.choose_sharding(sharding != nullptr ? *sharding : Json()));
+  SHERD_TRY(sharding != nullptr ? view.choose_sharding(*sharding) : keep_sharding(view, wanted.info));
   volume.erase("sharding");
   SHERD_TRY(format, format_called(place, name->format));
-  SHERD_TRY(info, format->volume_document(view, volume).in_member("volume"));
+  SHERD_TRY(info, format->volume_document(view, volume, wanted.info).in_member("volume"));
   node.twin = TwinDocument{std::move(format), std::move(info)};
   return {};
 }

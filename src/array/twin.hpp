@@ -53,9 +53,21 @@ Result<Twin> find_twin(const NodePlace& place, const NodeDocument& node, const C
 std::shared_ptr<Store> twin_store(std::shared_ptr<Store> store, std::shared_ptr<const TwinKeys> keys, ChunkGrid grid,
                                   std::string prefix);
 
+/// The volume that a Zarr array is, too.
+struct VolumeHalf {
+  NodePlace place;                      ///< of the volume
+  Json info;                            ///< its document
+  std::vector<std::size_t> dimensions;  ///< the array's that is x, y, z and, where it has one, the channel
+};
+/// nullopt where `node` says nothing of one, or none stands there. `corrupt` where the two do not agree.
+Result<std::optional<VolumeHalf>> find_volume_half(const NodePlace& place, const NodeDocument& node);
+
 struct NewTwin {
   Json volume = {};         ///< CreateOptions::volume, or null
   bool stores_all = false;  ///< also chunks that hold nothing but the fill value
+  /// Of the volume that a copy is made of, or null: its sharding is kept where shards are still that, and so is what
+  /// has no place in `volume`.
+  Json info = {};
 };
 /// Lays a new array out for two formats: marks its document and makes the volume's. invalid_argument where a condition
 /// fails, which the error names.

@@ -14,7 +14,7 @@ namespace sherd::neuroglancer {
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
 /// The document of a volume that shares its shards with a Zarr array, {"info": …}; see Format::volume_document().
-Result<Json> volume_of(const VolumeView& view, const Json& wanted);
+Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept);
 
 /// An error about the codecs of a scale: its document has one word for all of them.
 Error in_encoding(Error error);

@@ -27,9 +27,19 @@ Result<void> check_key(const Json& key) {
 
 Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }
 
+// With what else an earlier info says; in its words where nothing differs.
+Result<Json> printed(VolumeInfo info, const Json& kept) {
+  if (kept.is_null()) return info.print();
+  SHERD_TRY(earlier, VolumeInfo::parse(kept));
+  info.other = earlier.other;
+  info.other.set(kLayoutMember, kTwoFormats);
+  info.scales.front().other = earlier.scales.front().other;
+  return info == earlier ? Result<Json>(kept) : info.print();
+}
+
 }  // namespace
 
-Result<Json> volume_of(const VolumeView& view, const Json& wanted) {
+Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept) {
   Json scale;
   for (const auto& [member, value] : wanted.members()) {
     if (member == "type") continue;
@@ -54,7 +64,7 @@ Result<Json> volume_of(const VolumeView& view, const Json& wanted) {
   document.set("scales", Json(Json::Array{std::move(scale)}));
   document.set(kLayoutMember, kTwoFormats);
   SHERD_TRY(info, VolumeInfo::parse(document));
-  SHERD_TRY(json, info.print());
+  SHERD_TRY(json, printed(std::move(info), kept));
   return Json(Json::Object{{"info", std::move(json)}});
 }
 

@@ -223,8 +223,9 @@ class Precomputed final : public Format {
     document.find("info")->erase(kLayoutMember);
     return document;
   }
-  [[nodiscard]] Result<Json> volume_document(const VolumeView& view, const Json& wanted) const override {
-    return neuroglancer::volume_of(view, wanted);
+  [[nodiscard]] Result<Json> volume_document(const VolumeView& view, const Json& wanted,
+                                             const Json& kept) const override {
+    return neuroglancer::volume_of(view, wanted, kept);
   }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
