@@ -10,7 +10,7 @@
 #include "tools/copy.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <thread>
 
 #include "array/consolidated.hpp"
@@ -91,9 +91,9 @@ class TreeCopy {
         SHERD_TRY(copy_objects(*node.array));
       }
     }
-    for (const std::string& path : referred_)
-      SHERD_TRY(copy_below({source_.store, join_path(source_.path, path)}, {root.store, join_path(root.path, path)},
-                           options_.resume, counts_, options_.config));
+    for (const auto& [path, source] : referred_)
+      SHERD_TRY(copy_below({source_.store, source}, {root.store, join_path(root.path, path)}, options_.resume, counts_,
+                           options_.config));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
@@ -142,7 +142,11 @@ class TreeCopy {
     for (const NodeCopy& node : nodes_)
       if (node.array) total_ += node.array->bytes;
     SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
-    if (document && document->type == NodeType::group) note_references("", document->document);
+    if (!document) return {};
+    if (document->type == NodeType::group) note_references("", document->document);
+    std::string volume(split_key(format_.document_key(source_.path, document->type)).prefix);
+    if (!volume.empty()) volume.pop_back();
+    for (const NodeCopy& node : nodes_) note_references(node, volume);
     return {};
   }
 
@@ -151,7 +155,17 @@ class TreeCopy {
     if (changes_format()) return;
     for (const auto& reference : format_.references(group))
       if (auto leads = path_below(path, reference.second); leads && !leads->empty())
-        referred_.insert(*std::move(leads));
+        referred_.insert_or_assign(*leads, join_path(source_.path, *leads));
+  }
+
+  // Those to which the volume half of a copy leads, as one at this path did.
+  void note_references(const NodeCopy& node, const std::string& volume) {
+    const auto& twin = node.document.twin;
+    if (!twin) return;
+    for (const auto& reference : twin->format->references(twin->document)) {
+      const auto from = path_below(volume, reference.second), to = path_below(node.path, reference.second);
+      if (from && to && !to->empty()) referred_.insert_or_assign(*to, *from);
+    }
   }
 
   Result<void> plan(const std::string& path) {
@@ -160,7 +174,7 @@ class TreeCopy {
     SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
     if (!document) return {};  // erased since it was listed
     const std::string key = format_.document_key(place.path, document->type);
-    if (document->type == NodeType::array) return plan_array(place, path, *std::move(document)).in_key(key);
+    if (document->type == NodeType::array) return plan_array(place, path, *document).in_key(key);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     NodeCopy node{path, *std::move(document), text.value_or(""), {}};
     untie(node);
@@ -192,7 +206,7 @@ class TreeCopy {
     return options;
   }
 
-  Result<void> plan_array(const NodePlace& place, const std::string& path, NodeDocument document) {
+  Result<void> plan_array(const NodePlace& place, const std::string& path, const NodeDocument& document) {
     const std::string key = format_.document_key(place.path, NodeType::array);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     auto source = make_array(place, document);
@@ -200,7 +214,7 @@ class TreeCopy {
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
-    NodeCopy node{path, std::move(document), text.value_or(""), {}};
+    NodeCopy node{path, document, text.value_or(""), {}};
     untie(node);
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
@@ -215,7 +229,9 @@ class TreeCopy {
       node.document = std::move(lowered);
     }
     if (options_.config.layout == Layout::zarr_neuroglancer) {
-      SHERD_TRY(add_twin(to, node.document, {}));
+      SHERD_TRY(twin, twin_of_copy({place, document}, {to, node.document}));
+      SHERD_TRY(add_twin(to, node.document, twin));
+      note_references(node, place.path);
       node.text.clear();
     }
     to.writable = false;  // there is nothing to write to yet
@@ -271,7 +287,10 @@ class TreeCopy {
   // What this copy is: the source, all documents that it will write, and what else decides about its bytes.
   [[nodiscard]] std::string fingerprint() const {
     std::string all;
-    for (const NodeCopy& node : nodes_) all += node.path + '\n' + node.text + '\n';
+    for (const NodeCopy& node : nodes_) {
+      all += node.path + '\n' + node.text + '\n';
+      if (const auto& twin = node.document.twin) all += twin->format->text(twin->document) + '\n';
+    }
     Json json;
     json.set("source", source_.store->url());
     json.set("path", source_.path);
@@ -348,10 +367,11 @@ class TreeCopy {
   const NodePlace& source_;
   const NodePlace& destination_;
   const CopyOptions& options_;
-  const Format& format_;            ///< of the source
-  const Format& new_format_;        ///< of the destination
-  std::vector<NodeCopy> nodes_;     ///< groups before their members
-  std::set<std::string> referred_;  ///< paths of collections of objects to which groups refer, below the copy's root
+  const Format& format_;         ///< of the source
+  const Format& new_format_;     ///< of the destination
+  std::vector<NodeCopy> nodes_;  ///< groups before their members
+  /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
+  std::map<std::string, std::string> referred_;
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;
@@ -369,7 +389,8 @@ Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, c
 }
 
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
-  return in_store(TreeCopy(source, destination, options).run(), destination.store->url());
+  SHERD_TRY(from, in_store(source_of_copy(source, destination, options), source.store->url()));
+  return in_store(TreeCopy(from, destination, options).run(), destination.store->url());
 }
 
 }  // namespace sherd

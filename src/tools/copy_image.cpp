@@ -86,6 +86,14 @@ Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& docu
   return found;
 }
 
+// An array that is a volume, too, is the image that its volume says.
+Result<Image> find_array(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
+  SHERD_TRY(half, find_volume_half(source, document));
+  if (!half) return image_of_array(*document.array, document.attributes, options.axes);
+  SHERD_TRY(axes, axes_of_half(*half, options.axes));
+  return image_of_volume(half->info, 0, axes);
+}
+
 // The same chunks, codecs and all else, of another length.
 Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   if (!std::holds_alternative<RegularGrid>(spec.grid))
@@ -93,18 +101,6 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
         .in_member("chunks");
   spec.shape = std::move(shape);
   return spec;
-}
-
-// What a volume says of a scale, for another volume that shares its shards with the copy.
-Json volume_of_level(const NodeDocument& level) {
-  Json wanted{Json::Object{}};
-  const Json* info = level.document.find("info");
-  if (info == nullptr) return wanted;
-  if (const Json* type = info->find("type")) wanted.set("type", *type);
-  const Json& scale = info->find("scales")->elements()[*level.document.find("scale")->as_uint()];
-  for (const char* member : {"resolution", "voxel_offset"})
-    if (const Json* value = scale.find(member)) wanted.set(member, *value);
-  return wanted;
 }
 
 class ArraysPlan {
@@ -135,12 +131,15 @@ class ArraysPlan {
     SHERD_TRY(spec, copied_spec(source.state(), destination_, options_));
     spec.dimension_names.assign(source_.image.axes.begin(), source_.image.axes.end());
     Json attributes = level.document.attributes;
+    attributes.erase(kLayoutMember);
     if (path.empty() && !level.place.format->arrays_have_documents())
       attributes = array_attributes(source_.image, std::move(attributes));
     SHERD_TRY(node, new_node(destination_, spec, attributes));
     NodePlace to = at_path(destination_, join_path(destination_.path, path));
-    if (options_.config.layout == Layout::zarr_neuroglancer)
-      SHERD_TRY(add_twin(to, node, {.volume = volume_of_level(level.document)}));
+    if (options_.config.layout == Layout::zarr_neuroglancer) {
+      SHERD_TRY(twin, twin_of_copy({level.place, level.document}, {to, node}));
+      SHERD_TRY(add_twin(to, node, twin));
+    }
     to.writable = false;  // there is nothing to write to yet
     SHERD_TRY(destination, make_array(std::move(to), node));
     last_ = std::move(spec);
@@ -189,6 +188,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
                             (volume ? "is of Zarr arrays, which have a volume besides; copy to zarr3"
                                     : "the resolutions of a pyramid would be volumes of their own; copy without one"));
   SHERD_TRY(found, find_image(source, options, volume));
+  found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
   if (options.pyramid) {
     found.levels.resize(1);
     found.image.levels.resize(1);
@@ -203,7 +203,7 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
   const std::string key = source.format->document_key(source.path, document->type);
   if (is_volume(source)) return find_volume(source, *document, options, volume).in_key(key);
   if (document->type == NodeType::group) return find_group(source, *document, options).in_key(key);
-  SHERD_TRY(image, image_of_array(*document->array, document->attributes, options.axes).in_key(key));
+  SHERD_TRY(image, find_array(source, *document, options).in_key(key));
   ImageSource found{std::move(image), {}, false};
   found.levels.push_back({source, *std::move(document)});
   return found;
