@@ -13,15 +13,20 @@ constexpr std::uint64_t kListsAtOnce = 4096;
 
 std::string survey_name(const std::string& name) { return name + "@survey"; }
 
+// The numbers of some minishards from this one on; none behind the last.
+std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
+  const std::uint64_t count = std::uint64_t{1} << sharding.minishard_bits;
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(std::min(kListsAtOnce, count - std::min(first, count))));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
 }  // namespace
 
 Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
                            std::uint64_t first) {
-  const std::uint64_t count = std::uint64_t{1} << state.format.sharding.minishard_bits;
-  std::vector<std::uint64_t> wanted;
-  for (; first < count; first += wanted.size()) {
-    wanted.resize(static_cast<std::size_t>(std::min(kListsAtOnce, count - first)));
-    std::iota(wanted.begin(), wanted.end(), first);
+  for (auto wanted = minishards_from(first, state.format.sharding); !wanted.empty();
+       wanted = minishards_from(wanted.back() + 1, state.format.sharding)) {
     SHERD_TRY(lists, read_minishards(source, wanted, state.reading()));
     for (std::size_t i = 0; i < lists.size(); ++i) {
       if (!lists[i]) continue;
@@ -30,6 +35,13 @@ Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source,
     }
   }
   return true;
+}
+
+Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source) {
+  for (auto each = minishards_from(0, state.format.sharding); !each.empty();
+       each = minishards_from(each.back() + 1, state.format.sharding))
+    SHERD_TRY(check_list_places(source, each, state.reading()));
+  return {};
 }
 
 Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {

@@ -78,6 +78,9 @@ Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source,
 using IdVisit = std::function<Result<void>(std::size_t i, std::optional<std::span<const std::byte>> value)>;
 Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uint64_t> ids, const IdVisit& visit);
 
+/// Whether the shard has room for its index and for every list where it says that they are; `corrupt` where not.
+Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source);
+
 /// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
 struct ValueReading {
   std::span<const MinishardIndex::Chunk> chunks;

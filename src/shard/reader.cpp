@@ -179,6 +179,14 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
   return result;
 }
 
+Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
+                               const MinishardReading& reading) {
+  SHERD_TRY(size, source.size());
+  SHERD_TRY(generation, source.generation());
+  SHERD_TRY(MinishardPass(source, reading, size, generation).places(minishards));
+  return {};
+}
+
 std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::uint64_t max_run_bytes) {
   std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
     return a.extent.offset != b.extent.offset ? a.extent.offset < b.extent.offset : a.tag < b.tag;

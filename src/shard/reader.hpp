@@ -69,6 +69,10 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
                                                                            std::span<const std::uint64_t> minishards,
                                                                            const MinishardReading& reading);
 
+/// Whether the shard has room for its index and for these lists where it says that they are: `corrupt` as above.
+Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
+                               const MinishardReading& reading);
+
 /// Something wanted of an object; `tag` is the caller's.
 struct Wanted {
   Extent extent;

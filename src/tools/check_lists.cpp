@@ -99,6 +99,13 @@ class Lists {
   std::vector<FoundChunk> found_;
 };
 
+// What it is that keeps the lists from being read: they can be no lists where they are said to be, or do not decode.
+std::string_view code_of(const Error& error, const IdShard& shard, ByteSource& source) {
+  if (error.code() == ErrorCode::unsupported) return document_code(error);  // beyond a limit
+  if (!shard.values.format.sharding.gzip_index) return "index_size";        // of bytes as they are nothing else counts
+  return neuroglancer::check_list_places(shard.values, source) ? "index_decode" : "index_size";
+}
+
 }  // namespace
 
 Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits& limits, Findings& to) {
@@ -109,7 +116,12 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
   };
   const bool is_data = shard.key.ends_with(".data");  // told of with the index before it
   auto opened = neuroglancer::open_shard(shard.values, shard.number);
-  if (!opened) return is_data ? nothing() : failed(std::move(opened).error(), "unreadable");
+  if (!opened && is_data) return nothing();
+  if (!opened) {
+    // Of the older pair one half is gone, or its size is wrong; under whatever name it was listed.
+    const bool is_half = opened.error().key().ends_with(".index");
+    return failed(std::move(opened).error(), is_half ? "index_size" : "unreadable");
+  }
   if (opened->source == nullptr && !is_data) return nothing();  // erased since it was listed
   if (opened->is_pair == shard.key.ends_with(".shard")) {
     to.warning("stray_object", {}, "is no part of the shard that is read");
@@ -121,7 +133,10 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
   auto listed = neuroglancer::for_each_list(
       shard.values, *opened->source,
       [&](std::uint64_t minishard, const MinishardIndex& list) { return lists.take(minishard, list); });
-  if (!listed) return failed(std::move(listed).error(), "index_checksum");
+  if (!listed) {
+    const std::string_view code = code_of(listed.error(), shard, *opened->source);
+    return failed(std::move(listed).error(), code);
+  }
   auto size = opened->source->size();
   if (!size) return failed(std::move(size).error(), "unreadable");
   return std::optional(lists.finish(std::move(opened->source), *size));

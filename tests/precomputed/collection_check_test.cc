@@ -136,12 +136,47 @@ TEST(CollectionCheck, TellsWhatIsWrongWithListsOfShards) {
   EXPECT_THAT(with(4, ~std::uint64_t{0}), Contains(fault("extent_out_of_bounds", "0.shard", 17)));
   EXPECT_THAT(with(3, ~std::uint64_t{0}), ElementsAre(fault("extent_overlap", "0.shard", 18)));
   EXPECT_THAT(with(2, ~std::uint64_t{7}), Contains(fault("extent_in_index", "0.shard", 17)));
-  store->set("0.shard", sound.substr(0, 10)).value();
-  EXPECT_THAT(checked(store, false).faults, ElementsAre(fault("index_checksum", "0.shard")));
   store->set("0.shard", sound).value();
   change(*store, "info",
          [](std::string& text) { text.replace(text.find("\"shard_bits\": 0"), 15, "\"shard_bits\": 1"); });
   EXPECT_THAT(checked(store, false).faults, Contains(told("id_misplaced", "1.shard")));
+}
+
+TEST(CollectionCheck, CallsAShardWithoutRoomForItsListsTooSmall) {
+  const auto store = skeletons_in_one_shard();
+  const std::string sound = store->get("0.shard").value().value();
+  const auto as = [&](const std::string& bytes) {
+    store->set("0.shard", bytes).value();
+    return checked(store, false).faults;
+  };
+  const auto with = [&](std::uint64_t start, std::uint64_t end) {
+    std::string bytes = sound;
+    store_little(reinterpret_cast<std::byte*>(bytes.data()), start);
+    store_little(reinterpret_cast<std::byte*>(bytes.data()) + 8, end);
+    return as(bytes);
+  };
+  for (const std::size_t size : {std::size_t{0}, std::size_t{15}, std::size_t{31}, sound.size() - 1})
+    EXPECT_THAT(as(sound.substr(0, size)), ElementsAre(fault("index_size", "0.shard"))) << size;
+  EXPECT_THAT(with(8, 7), ElementsAre(fault("index_size", "0.shard")));
+  EXPECT_THAT(with(0, sound.size()), ElementsAre(fault("index_size", "0.shard")));
+  EXPECT_THAT(with(0, 25), ElementsAre(told("index_size", "minishard 0")));
+}
+
+TEST(CollectionCheck, TellsListsThatDoNotDecodeFromThoseThatCannotBeThere) {
+  Json sharding = one_shard();
+  sharding.set("minishard_index_encoding", "gzip");
+  SkeletonInfo info = skeleton_info(true);
+  info.sharding = sharding;
+  const auto store = memory_store();
+  Collection::create(store, info).value().write_skeleton(17, skeleton()).value();
+  const std::string sound = store->get("0.shard").value().value();
+  std::string damaged = sound;
+  const auto start = load_little<std::uint64_t>(reinterpret_cast<const std::byte*>(sound.data()));
+  damaged[16 + start] ^= 1;  // of gzip's magic number
+  store->set("0.shard", damaged).value();
+  EXPECT_THAT(checked(store, false).faults, ElementsAre(told("index_decode", "minishard 0")));
+  store->set("0.shard", sound.substr(0, 16 + start + 5)).value();
+  EXPECT_THAT(checked(store, false).faults, ElementsAre(fault("index_size", "0.shard")));
 }
 
 TEST(CollectionCheck, LooksForTheFragmentsOfManifests) {

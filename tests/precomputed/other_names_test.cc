@@ -132,6 +132,9 @@ TEST_P(ShardsOfTheOlderForm, AreCorruptWhereHalfIsMissing) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
   EXPECT_THAT(read.error().text(), HasSubstr(".data"));
+  const auto faults = check(store_).value().faults;
+  EXPECT_THAT(faults, testing::Not(IsEmpty()));
+  EXPECT_THAT(faults, testing::Each(testing::Field(&Fault::code, "index_size")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Volume, ShardsOfTheOlderForm,

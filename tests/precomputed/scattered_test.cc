@@ -278,7 +278,7 @@ TEST(ScatteredScale, ADamagedShardIsNamedAndTheOthersAreRead) {
   const auto report = check(store).value();
   ASSERT_EQ(report.faults.size(), 1U);
   EXPECT_EQ(report.faults[0].key, "s/2.shard");
-  EXPECT_EQ(report.faults[0].code, "index_checksum");
+  EXPECT_EQ(report.faults[0].code, "index_size");
   EXPECT_EQ(report.shards, 4U);
 }
 
