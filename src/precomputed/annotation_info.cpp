@@ -4,6 +4,7 @@
 // schema calls it chunk_shape, which no reader knows.
 #include <set>
 
+#include "base/whole_number.hpp"
 #include "precomputed/annotation_record.hpp"
 #include "precomputed/document.hpp"
 
@@ -112,7 +113,7 @@ Result<AnnotationSpatialLevel> parse_level(const Json& json, std::size_t rank) {
   SHERD_TRY(index, parse_index(members));
   level.index = std::move(index);
   SHERD_TRY(members.each("grid_shape", false, [&level](const Json& element) -> Result<void> {
-    const auto cells = element.as_uint();
+    const auto cells = whole_uint(element);
     if (!cells || *cells == 0) return invalid_argument("must be an integer of at least 1");
     level.grid_shape.push_back(*cells);
     return {};

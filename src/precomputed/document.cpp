@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/whole_number.hpp"
+
 namespace sherd::neuroglancer {
 namespace {
 
@@ -55,7 +57,7 @@ Result<double> Members::number(std::string_view key) {
 
 Result<std::uint64_t> Members::integer(std::string_view key, std::uint64_t low, std::uint64_t high) {
   const Json* found = find(key);
-  const auto value = found != nullptr ? found->as_uint() : std::nullopt;
+  const auto value = found != nullptr ? whole_uint(*found) : std::nullopt;
   if (!value || *value < low || *value > high)
     return member_error(key, "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
   return *value;
@@ -65,7 +67,7 @@ Result<Triple> parse_triple(const Json& value, std::uint64_t low) {
   Triple triple{};
   bool right = value.is_array() && value.elements().size() == triple.size();
   for (std::size_t d = 0; right && d < triple.size(); ++d) {
-    const auto number = value.elements()[d].as_uint();
+    const auto number = whole_uint(value.elements()[d]);
     right = number && *number >= low && *number <= kLargest;
     if (right) triple[d] = *number;
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/scalar_number.hpp"
+#include "base/whole_number.hpp"
 #include "precomputed/document.hpp"
 
 namespace sherd::neuroglancer {
@@ -97,7 +98,7 @@ Result<std::vector<std::uint32_t>> parse_tag_numbers(const Json& json, std::size
   if (!json.is_array()) return invalid_argument("must be an array of rising numbers of tags");
   std::vector<std::uint32_t> numbers;
   for (const Json& element : json.elements()) {
-    const auto number = element.as_uint();
+    const auto number = whole_uint(element);
     if (!number || *number >= tags || (!numbers.empty() && *number <= numbers.back()))
       return invalid_argument("must be rising numbers of the " + std::to_string(tags) + " tags");
     numbers.push_back(static_cast<std::uint32_t>(*number));

@@ -2,6 +2,7 @@
 // https://github.com/google/neuroglancer/blob/master/docs/datasource/precomputed/volume.rst
 #include <set>
 
+#include "base/whole_number.hpp"
 #include "precomputed/document.hpp"
 #include "shard/uint64.hpp"
 
@@ -25,7 +26,7 @@ Result<std::array<std::int64_t, 3>> parse_offset(Members& members) {
   if (found == nullptr) return offset;
   bool right = found->is_array() && found->elements().size() == offset.size();
   for (std::size_t d = 0; right && d < offset.size(); ++d) {
-    const auto number = found->elements()[d].as_int();
+    const auto number = whole_int(found->elements()[d]);
     right = number && *number >= -kFarthest && *number <= kFarthest;
     if (right) offset[d] = *number;
   }

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "base/whole_number.hpp"
 
 namespace sherd {
 namespace {
@@ -33,7 +34,7 @@ std::uint32_t avalanche(std::uint32_t h) noexcept {
 Result<unsigned> bits(const Json& json, std::string_view member, unsigned most) {
   const Json* value = json.find(member);
   if (value == nullptr) return std::move(invalid_argument("is missing")).in_member(member);
-  const auto number = value->as_uint();
+  const auto number = whole_uint(*value);
   if (!number || *number > most)
     return std::move(invalid_argument("must be an integer from 0 to " + std::to_string(most))).in_member(member);
   return static_cast<unsigned>(*number);

@@ -60,6 +60,30 @@ TEST(VolumeInfo, HasADirectoryOfItsOwnForEachScale) {
   }
 }
 
+TEST(VolumeInfo, TakesWholeNumbersWrittenWithAFraction) {
+  const auto store = store_of(info_of(good_scale()).dump());
+  const std::vector<std::uint8_t> values(512, 7);
+  open_array(store, {.writable = true})
+      .value()
+      .write(Box{Shape(4, 0), {8, 8, 8, 1}}, std::span<const std::uint8_t>(values))
+      .value();
+  Json scale = good_scale();
+  scale.set("size", parsed("[8.0, 8e0, 80.0e-1]"));
+  scale.set("voxel_offset", parsed("[-3.0, 7.0, -0.0]"));
+  scale.set("chunk_sizes", parsed("[[4.0, 4, 0.4E1]]"));
+  scale.set("jpeg_quality", parsed("75.0"));
+  scale.set("sharding", parsed(kSharding));
+  for (const char* member : {"preshift_bits", "minishard_bits", "shard_bits"})
+    scale.find("sharding")->set(member, parsed("1.0"));
+  Json info = info_of(std::move(scale));
+  info.set("num_channels", parsed("1.0"));
+  store->set("info", info.dump()).value();
+  const auto array = open_array(store);
+  ASSERT_TRUE(array) << array.error().text();
+  EXPECT_EQ(read_all(*array).value(), values);
+  EXPECT_TRUE(check(store, {.data = true}).value().faults.empty());
+}
+
 struct Wrong {
   std::string name;
   std::string member;  ///< of the scale, or of the info where it begins with "/"
@@ -129,6 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"NoResolution", "resolution", "null"}, Wrong{"TwoResolutions", "resolution", "[8, 8]"},
                     Wrong{"TextResolution", "resolution", R"([8, 8, "x"])", ErrorCode::corrupt, "resolution[2]"},
                     Wrong{"FarOffset", "voxel_offset", "[0, 0, -9223372036854775808]"},
+                    Wrong{"SizeNoDoubleHolds", "size", "[8, 8, 9007199254740993.5]"},
                     Wrong{"HalfAnOffset", "voxel_offset", "[0.5, 0, 0]"}, Wrong{"NoEncoding", "encoding", "null"},
                     Wrong{"NoBlocks", "encoding", R"("compressed_segmentation")", ErrorCode::corrupt,
                           "compressed_segmentation_block_size"},
