@@ -51,15 +51,17 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 /// where none is, the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is
 /// on its own.
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
-/// `conflict` where the root of a store lies inside a volume of Neuroglancer's or a collection of objects, of which what
-/// is made there could be no part.
+/// `conflict` where the root of a store lies inside a volume of Neuroglancer's or a collection of objects, of which
+/// what is made there could be no part.
 Result<void> refuse_inside(const Store& store, const Config& config);
 /// enclosure() of a new array or group, which refuse_inside() lets come to be.
 Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config);
 
 namespace neuroglancer {
-/// `unsupported` where an info document above says that the shards in this directory are those of a Zarr array, too.
-Result<void> refuse_tied(const Store& store, const Config& config);
+/// Whether values may be written to the shards at the root of a store by this sharding: `conflict` where the info
+/// document beside them or above says another one of them, `unsupported` where it says that they are those of a Zarr
+/// array, too.
+Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config);
 }  // namespace neuroglancer
 
 }  // namespace sherd

@@ -14,7 +14,7 @@ Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, cons
   SHERD_TRY(parameters, Uint64Sharding::parse(sharding).in_member("sharding"));
   SHERD_TRY(format,
             Uint64Format::build(parameters, precomputed_codecs(), options.config.limits, options.config.gzip_level));
-  SHERD_TRY(refuse_tied(*store, options.config));
+  SHERD_TRY(check_given(*store, parameters, options.config));
   if (!options.preceding) options.preceding = rule_of_info(*store, options.config.limits);
   if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
   return Build::start(std::move(store), std::move(format), std::move(options));

@@ -20,27 +20,32 @@ namespace {
 struct ShardedPart {
   std::string key;  // relative to the document; empty: beside it
   Json sharding;
-  bool manifests = false;  // of multi-resolution meshes
-  bool tied = false;       // its shards are those of a Zarr array, too
+  std::string member;         // which that is
+  bool manifests = false;     // of multi-resolution meshes
+  bool tied = false;          // its shards are those of a Zarr array, too
+  std::string info = "info";  // the document
 };
 
-void add_part(const Json& object, std::vector<ShardedPart>& parts) {
+void add_part(const Json& object, const std::string& member, std::vector<ShardedPart>& parts) {
   const Json* key = object.find("key");
   const Json* sharding = object.find("sharding");
   if (key == nullptr || !key->is_string() || sharding == nullptr || !sharding->is_object()) return;
-  parts.push_back({std::filesystem::path(key->text()).lexically_normal().generic_string(), *sharding});
+  std::string path = std::filesystem::path(key->text()).lexically_normal().generic_string();
+  if (path.ends_with('/')) path.pop_back();
+  parts.push_back({path == "." ? "" : std::move(path), *sharding, member + ".sharding"});
 }
 
 std::vector<ShardedPart> parts_of(const Json& info) {
   std::vector<ShardedPart> parts;
   if (const Json* sharding = info.find("sharding"); sharding != nullptr && sharding->is_object())
-    parts.push_back({"", *sharding, has_manifests(info)});
+    parts.push_back({"", *sharding, "sharding", has_manifests(info)});
   for (const char* member : {"scales", "relationships", "spatial"}) {
     const Json* list = info.find(member);
     if (list == nullptr || !list->is_array()) continue;
-    for (const Json& element : list->elements()) add_part(element, parts);
+    for (std::size_t i = 0; i < list->elements().size(); ++i)
+      add_part(list->elements()[i], std::string(member) + "[" + std::to_string(i) + "]", parts);
   }
-  if (const Json* by_id = info.find("by_id")) add_part(*by_id, parts);
+  if (const Json* by_id = info.find("by_id")) add_part(*by_id, "by_id", parts);
   for (ShardedPart& part : parts) part.tied = info.find(kLayoutMember) != nullptr;
   return parts;
 }
@@ -73,6 +78,7 @@ Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Con
     if (!parts || !*parts) return false;
     for (const ShardedPart& part : **parts)
       if (part.key == path) found = part;
+    if (found) found->info = directory + (directory.ends_with('/') ? "info" : "/info");
     return true;
   }));
   return found;
@@ -87,12 +93,27 @@ Result<void> refuse_tied(const ShardedPart& part) {
       .in_key("info");
 }
 
+/// Whoever goes by the document would look for values where they are not, or decode what is not encoded.
+Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) {
+  const auto said = Uint64Sharding::parse(part.sharding);
+  if (said && *said == given) return {};
+  return conflict("says of the shards of this directory " + part.sharding.dump() + ", and the sharding given is " +
+                  given.json().dump() + "; give what the document says, or change that first")
+      .in_member(part.member)
+      .in_key(part.info);
+}
+
 }  // namespace
 
-Result<void> refuse_tied(const Store& store, const Config& config) {
-  if (!store.traits().links) return {};  // elsewhere nothing is tied
+Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config) {
+  const auto beside = read_parts(store, config.limits);  // a document that cannot be read says nothing
+  if (beside && *beside)
+    for (const ShardedPart& part : **beside)
+      if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));
   SHERD_TRY(above, part_from_above(store, config));
-  return above ? refuse_tied(*above) : Result<void>();
+  if (!above) return {};
+  SHERD_TRY(refuse_tied(*above));
+  return refuse_other(*above, sharding);
 }
 
 Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
@@ -121,7 +142,8 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
   } else if (options.writable) {
-    SHERD_TRY(refuse_tied(*store, options.config));
+    SHERD_TRY(given, Uint64Sharding::parse(chosen).in_member("sharding"));
+    SHERD_TRY(check_given(*store, given, options.config));
   }
   SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
   return ShardedStore(std::move(state));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/endian.hpp"
+#include "sherd/sharded_build.hpp"
 #include "sherd/store.hpp"
 #include "tests/kv/kv_testing.hpp"
 #include "tests/store/temp_dir.hpp"
@@ -273,6 +274,47 @@ TEST(ShardedStore, FindsItsShardingInTheInfoDocument) {
   EXPECT_EQ(open_at("/volume/8_8_40").error().code(), ErrorCode::not_found);
   EXPECT_EQ(open_at("/nowhere").error().code(), ErrorCode::not_found);
   EXPECT_EQ(ShardedStore::open(memory_store()).error().code(), ErrorCode::not_found);
+}
+
+TEST(ShardedStore, IsNotWrittenByAnotherShardingThanItsInfoSays) {
+  const TempDir dir;
+  const Uint64Sharding said{.minishard_bits = 1, .shard_bits = 2};
+  const std::string sharding = said.json().dump();
+  const auto info = [&](const std::string& directory, const std::string& text) {
+    file_store(dir.path() + directory).value()->set("info", text).value();
+  };
+  info("/skeletons", R"({"@type": "neuroglancer_skeletons", "sharding": )" + sharding + "}");
+  info("/volume", R"({"scales": [{"key": "8_8_40"}, {"key": "./4/", "sharding": )" + sharding + "}]}");
+  info("/marks", R"({"relationships": [{"key": "cell", "sharding": )" + sharding + R"(}], "by_id": {"key": "by_id",
+                     "sharding": )" +
+                     sharding + "}}");
+  const auto refusal = [&](const std::string& path, const Uint64Sharding& given) {
+    const std::string url = dir.path() + path;
+    const auto store = ShardedStore::open(url, given.json(), {.writable = true});
+    const auto builder = neuroglancer::ShardedBuilder::create(url, given.json());
+    EXPECT_EQ(store.has_value(), builder.has_value());
+    EXPECT_TRUE(ShardedStore::open(url, given.json())) << "reading harms nobody";
+    if (store || builder) return std::string();
+    EXPECT_EQ(store.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(store.error().text(), builder.error().text());
+    EXPECT_THAT(store.error().key(), testing::EndsWith("info"));
+    return store.error().member();
+  };
+  const std::vector<Uint64Sharding> others{{.minishard_bits = 2, .shard_bits = 1},
+                                           {.minishard_bits = 1, .shard_bits = 2, .gzip_index = true},
+                                           {.minishard_bits = 1, .shard_bits = 2, .gzip_data = true}};
+  for (const Uint64Sharding& other : others) {
+    EXPECT_EQ(refusal("/skeletons", other), "sharding");
+    EXPECT_EQ(refusal("/volume/4", other), "scales[1].sharding");
+    EXPECT_EQ(refusal("/marks/cell", other), "relationships[0].sharding");
+    EXPECT_EQ(refusal("/marks/by_id", other), "by_id.sharding");
+    EXPECT_EQ(refusal("/volume/new", other), "") << "of which the document says nothing";
+  }
+  for (const char* path : {"/skeletons", "/volume/4", "/marks/cell", "/marks/by_id"})
+    EXPECT_EQ(refusal(path, said), "");
+  const Json shorter = *Json::parse(R"({"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity",
+                                        "shard_bits": 2.0, "minishard_bits": 1, "preshift_bits": 0})");
+  EXPECT_TRUE(ShardedStore::open(dir.path() + "/skeletons", shorter, {.writable = true}));
 }
 
 TEST(ShardedStore, NamesTheMemberOfAWrongSharding) {
