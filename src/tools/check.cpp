@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
@@ -22,12 +21,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kToldFaults = 1000;  // of one key
-constexpr std::size_t kBatch = 256;        // objects under way
-
-std::string described(const Error& error) {
-  return error.member().empty() ? error.message() : "'" + error.member() + "': " + error.message();
-}
+constexpr std::size_t kBatch = 256;  // objects under way
 
 // Whether elements whose bytes have an order are stored without a word about it: structs may be.
 bool lacks_byte_order(std::span<const CodecSpec> codecs, CodecTable table, const DType& dtype) {
@@ -115,8 +109,7 @@ class TreeCheck {
     std::optional<Array> array;
     Json group_document;
     if (!document) {
-      SHERD_TRY(findings.failed(document.error(), document_code(document.error()), {}));
-      ++report_.documents;
+      SHERD_TRY(unreadable_document(document.error(), findings));
     } else if (!*document) {
       kind = Kind::none;
       if (member.expected) SHERD_TRY(nodeless(path));
@@ -143,6 +136,13 @@ class TreeCheck {
     if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
     if (kind == Kind::group && is_tied(path, **document)) return {};
     return members({path, kind == Kind::group, listing}, found);
+  }
+
+  // One document may be in the way of several places: the info of a volume is that of each directory below it.
+  Result<void> unreadable_document(const Error& error, Findings& to) {
+    if (!damaged_.insert(to.key()).second) return {};
+    ++report_.documents;
+    return to.failed(error, document_code(error), {});
   }
 
   // Collections of objects to which a group's document refers; they are no members.
@@ -400,83 +400,15 @@ class TreeCheck {
   CheckReport report_;
   std::deque<Listing> listings_;
   std::set<std::string> referred_;  // paths of collections of objects
+  std::set<std::string> damaged_;   // keys of documents
   std::atomic<std::uint64_t> checked_bytes_{0};
   std::uint64_t listed_bytes_ = 0;
 };
 
-Json number_or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(); }
-
 }  // namespace
-
-std::string_view document_code(const Error& error) {
-  return error.code() == ErrorCode::unsupported ? "document_unsupported" : "document_corrupt";
-}
-
-void add_findings(CheckReport& report, Findings& findings) {
-  report.shards += findings.counts.shards;
-  report.chunks += findings.counts.chunks;
-  report.live_bytes += findings.counts.live_bytes;
-  report.dead_bytes += findings.counts.dead_bytes;
-  for (Fault& fault : findings.take_faults()) report.faults.push_back(std::move(fault));
-}
-
-void Findings::add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message) {
-  const std::lock_guard hold(mutex_);
-  if (faults_.size() == kToldFaults) {
-    ++left_out_;
-    return;
-  }
-  faults_.push_back({severity, std::string(code), key_, at.slot, at.offset, at.within + message});
-}
-
-void Findings::error(std::string_view code, const FaultPlace& at, const std::string& message) {
-  add(Fault::Severity::error, code, at, message);
-}
-
-void Findings::warning(std::string_view code, const FaultPlace& at, const std::string& message) {
-  add(Fault::Severity::warning, code, at, message);
-}
-
-Result<void> Findings::failed(Error error, std::string_view code, const FaultPlace& at) {
-  if (error.code() == ErrorCode::unavailable) return error;
-  this->error(error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
-  return {};
-}
-
-std::vector<Fault> Findings::take_faults() {
-  std::sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) {
-    return std::tuple(a.offset.value_or(0), a.slot.value_or(0), std::string_view(a.code)) <
-           std::tuple(b.offset.value_or(0), b.slot.value_or(0), std::string_view(b.code));
-  });
-  if (left_out_ > 0)
-    faults_.push_back(
-        {Fault::Severity::error, "more_faults", key_, {}, {}, std::to_string(left_out_) + " more faults here"});
-  return std::move(faults_);
-}
 
 Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options) {
   return TreeCheck(place, options).run();
-}
-
-bool CheckReport::ok() const noexcept {
-  return std::none_of(faults.begin(), faults.end(),
-                      [](const Fault& fault) { return fault.severity == Fault::Severity::error; });
-}
-
-Json CheckReport::to_json() const {
-  Json::Array list;
-  for (const Fault& fault : faults)
-    list.push_back(Json::Object{{"severity", fault.severity == Fault::Severity::error ? "error" : "warning"},
-                                {"code", fault.code},
-                                {"key", fault.key},
-                                {"slot", number_or_null(fault.slot)},
-                                {"offset", number_or_null(fault.offset)},
-                                {"message", fault.message}});
-  return Json::Object{{"ok", ok()},
-                      {"checked", Json::Object{{"documents", documents}, {"shards", shards}, {"chunks", chunks}}},
-                      {"space", Json::Object{{"live", live_bytes}, {"slack", slack_bytes}, {"dead", dead_bytes}}},
-                      {"faults", std::move(list)},
-                      {"repaired", Json::Array{}}};
 }
 
 }  // namespace sherd

@@ -84,6 +84,18 @@ TEST(VolumeInfo, TakesWholeNumbersWrittenWithAFraction) {
   EXPECT_TRUE(check(store, {.data = true}).value().faults.empty());
 }
 
+TEST(VolumeInfo, ThatIsDamagedIsToldOfOnce) {
+  const auto store = store_of(info_of(good_scale()).dump());
+  for (const char* key : {"s/0.shard", "s/1.shard", "meshes/1"}) store->set(key, "").value();
+  Json scale = good_scale();
+  scale.find("sharding")->set("preshift_bits", 99);
+  store->set("info", info_of(std::move(scale)).dump()).value();
+  const auto report = check(store).value();
+  ASSERT_EQ(report.faults.size(), 1U) << report.to_json().dump(2);
+  EXPECT_EQ(report.faults[0].code, "document_corrupt");
+  EXPECT_EQ(report.documents, 1U);
+}
+
 struct Wrong {
   std::string name;
   std::string member;  ///< of the scale, or of the info where it begins with "/"
