@@ -17,6 +17,7 @@
 #include "codec/chain.hpp"
 #include "precomputed/document.hpp"
 #include "store/key.hpp"
+#include "tools/check_listing.hpp"
 
 namespace sherd {
 namespace {
@@ -326,19 +327,28 @@ class TreeCheck {
     std::vector<Stored> batch;
     Result<void> outcome;
     Store& store = state.scattered ? store_ : *state.place.store;  // of those the shards are looked at
-    const auto listed = store.list(state.prefix, [&](const std::string& key, std::uint64_t size) {
-      const std::string_view name = std::string_view(key).substr(state.prefix.size());
-      if (key == document || is_ours(name) || is_twins(state, key)) return true;
-      auto cell = stored_cell(state, name);
+    const auto take = [&](const std::string& key, const std::optional<Shape>& cell, std::uint64_t size) {
       if (!cell)
         outcome = stray(key, "neither a document nor a chunk of this array");
       else if (outside(*cell, count))
         outcome = outside_chunk(key, state.shape());
       else
-        batch.push_back({*std::move(cell), key, size});
+        batch.push_back({*cell, key, size});
       if (outcome && batch.size() == kBatch) outcome = objects(state, batch);
       return outcome.has_value();
-    });
+    };
+    const auto cell_of = [&](const std::string& key) {
+      return stored_cell(state, std::string_view(key).substr(state.prefix.size()));
+    };
+    const StoredVisit visit{.object =
+                                [&](const std::string& key, std::uint64_t size) {
+                                  if (!outcome) return false;
+                                  if (key == document || is_ours(std::string_view(key).substr(state.prefix.size())))
+                                    return true;
+                                  return is_twins(state, key) || take(key, cell_of(key), size);
+                                },
+                            .directory = [&](const std::string& path) { return outcome && !referred_.contains(path); }};
+    const auto listed = for_all_stored(store, state.prefix, visit);
     if (outcome) outcome = objects(state, batch);
     if (!outcome) return outcome;
     if (listed) return {};
@@ -399,7 +409,7 @@ class TreeCheck {
   Budget budget_;
   CheckReport report_;
   std::deque<Listing> listings_;
-  std::set<std::string> referred_;  // paths of collections of objects
+  std::set<std::string> referred_;  // paths of collections of objects and of the chunks of scales
   std::set<std::string> damaged_;   // keys of documents
   std::atomic<std::uint64_t> checked_bytes_{0};
   std::uint64_t listed_bytes_ = 0;

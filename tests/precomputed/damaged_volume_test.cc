@@ -96,6 +96,29 @@ TEST(VolumeInfo, ThatIsDamagedIsToldOfOnce) {
   EXPECT_EQ(report.documents, 1U);
 }
 
+TEST(VolumeInfo, MayHaveOneScaleInsideAnothersDirectory) {
+  for (const Json& sharding : {Json(), parsed(kSharding)}) {
+    Json outer = good_scale(), inner = good_scale();
+    outer.set("key", "k");
+    inner.set("key", "k/lo");
+    for (Json* scale : {&outer, &inner}) scale->set("sharding", sharding);
+    Json info = info_of(outer);
+    info.set("scales", Json(Json::Array{outer, inner}));
+    const auto store = store_of(info.dump());
+    const std::vector<std::uint8_t> values(512, 7);
+    for (const char* path : {"k", "scale1"})
+      open_array(store, {.path = path, .writable = true})
+          .value()
+          .write(Box{Shape(4, 0), {8, 8, 8, 1}}, std::span<const std::uint8_t>(values))
+          .value();
+    const auto sound = check(store, {.data = true}).value();
+    EXPECT_TRUE(sound.faults.empty()) << sound.to_json().dump(2);
+    EXPECT_EQ(sound.chunks, 16U);
+    for (const char* key : {"k/notes", "k/lo/notes", "k/other/notes"}) store->set(key, "").value();
+    EXPECT_EQ(check(store).value().faults.size(), 3U) << "each once";
+  }
+}
+
 struct Wrong {
   std::string name;
   std::string member;  ///< of the scale, or of the info where it begins with "/"

@@ -1,0 +1,21 @@
+// What stands below a prefix, with the directories in which it stands.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+struct StoredVisit {
+  std::function<bool(const std::string& key, std::uint64_t size)> object;  ///< false: that is enough
+  /// `path` is without the slash at its end. False: what is below is passed over.
+  std::function<bool(const std::string& path)> directory;
+};
+/// Visits the objects below a prefix as Store::list() does, those of a directory before what lies deeper, and every
+/// directory before its objects. It asks for the same as Store::list().
+Result<void> for_all_stored(Store& store, const std::string& prefix, const StoredVisit& visit);
+
+}  // namespace sherd
