@@ -106,10 +106,13 @@ Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t n
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state) {
   SHERD_TRY(listing, state.store->list_dir(""));
   std::vector<std::uint64_t> numbers;
-  for (const auto& object : listing.objects) {
-    const auto number = shard_number(state.format.sharding, object.name);
-    if (number && !object.name.ends_with(".data")) numbers.push_back(*number);  // which alone is none
-  }
+  const auto add = [&](const std::string& name) {
+    const auto number = shard_number(state.format.sharding, name);
+    if (number && !name.ends_with(".data")) numbers.push_back(*number);  // which alone is none
+  };
+  for (const auto& object : listing.objects) add(object.name);
+  // A directory in place of a shard is found when that is opened, and never passed over in silence.
+  for (const std::string& name : listing.prefixes) add(name);
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   return numbers;

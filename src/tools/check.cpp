@@ -340,14 +340,21 @@ class TreeCheck {
     const auto cell_of = [&](const std::string& key) {
       return stored_cell(state, std::string_view(key).substr(state.prefix.size()));
     };
-    const StoredVisit visit{.object =
-                                [&](const std::string& key, std::uint64_t size) {
-                                  if (!outcome) return false;
-                                  if (key == document || is_ours(std::string_view(key).substr(state.prefix.size())))
-                                    return true;
-                                  return is_twins(state, key) || take(key, cell_of(key), size);
-                                },
-                            .directory = [&](const std::string& path) { return outcome && !referred_.contains(path); }};
+    const StoredVisit visit{
+        .object =
+            [&](const std::string& key, std::uint64_t size) {
+              if (!outcome) return false;
+              if (key == document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
+              return is_twins(state, key) || take(key, cell_of(key), size);
+            },
+        // One that stands in place of a chunk is no chunk, and not the lack of one either: to read it is an error.
+        .directory =
+            [&](const std::string& path, bool beside_object) {
+              if (!outcome || referred_.contains(path)) return false;
+              const auto cell = cell_of(path);
+              if (cell && !beside_object && !outside(*cell, count)) take(path, cell, 0);
+              return true;
+            }};
     const auto listed = for_all_stored(store, state.prefix, visit);
     if (outcome) outcome = objects(state, batch);
     if (!outcome) return outcome;

@@ -70,6 +70,7 @@ class CollectionCheck {
       add_findings(report_, findings);
       return {};
     }
+    if (values_->is_sharded()) add_directories(*listing);
     const std::span<const Listing::Object> all(listing->objects);
     for (const Listing::Object& object : all) listed_bytes_ += object.size;
     for (std::size_t first = 0; first < all.size(); first += kBatch) {
@@ -77,6 +78,17 @@ class CollectionCheck {
       SHERD_TRY(objects(all.subspan(first, std::min(kBatch, all.size() - first))));
     }
     return {};
+  }
+
+  // Those that stand in place of shards are none, which shows when they are opened.
+  void add_directories(Listing& listing) const {
+    const std::size_t objects = listing.objects.size();
+    for (const std::string& name : listing.prefixes) {
+      const auto known = std::span(listing.objects).first(objects);
+      if (shard_number(values_->shards().format.sharding, name) &&
+          !std::ranges::binary_search(known, name, {}, &Listing::Object::name))
+        listing.objects.push_back({name, 0});
+    }
   }
 
   Result<void> objects(std::span<const Listing::Object> some) {

@@ -1,5 +1,6 @@
 #include "tools/check_listing.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/try.hpp"
@@ -16,7 +17,8 @@ Result<void> for_all_stored(Store& store, const std::string& prefix, const Store
       if (!visit.object(below + object.name, object.size)) return {};
     for (auto name = listing.prefixes.rbegin(); name != listing.prefixes.rend(); ++name) {
       const std::string path = below + *name;
-      if (visit.directory(path)) prefixes.push_back(path + "/");
+      const bool beside_object = std::ranges::binary_search(listing.objects, *name, {}, &Listing::Object::name);
+      if (visit.directory(path, beside_object)) prefixes.push_back(path + "/");
     }
   }
   return {};
