@@ -54,8 +54,8 @@ const Numpy& numpy() {
   static const Numpy* const names = [] {
     nb::object module = nb::module_::import_("numpy");
     nb::object dtype = module.attr("dtype");
-    return new Numpy{module, module.attr("ndarray"), dtype, module.attr("asarray"), dtype("O"),
-                     module.attr("ma").attr("is_masked")};
+    return new Numpy{
+        module, module.attr("ndarray"), dtype, module.attr("asarray"), dtype("O"), module.attr("ma").attr("is_masked")};
   }();
   return *names;
 }

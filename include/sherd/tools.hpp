@@ -73,8 +73,8 @@ struct Fault {
 struct CheckOptions {
   std::string path = {};
   bool data = false;  ///< also decode every chunk
-  /// Of shards of values by id that stand directly at the place, and of which no document need tell: their parameters, as
-  /// the member `sharding` of an info document.
+  /// Of shards of values by id that stand directly at the place, and of which no document need tell: their parameters,
+  /// as the member `sharding` of an info document.
   std::optional<Json> sharding = {};
   Config config = {};
 };
