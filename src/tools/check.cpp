@@ -131,7 +131,7 @@ class TreeCheck {
         SHERD_TRY(open_array(path, *std::move(*document), array, findings));
     }
     merge(findings);
-    if (kind == Kind::group) SHERD_TRY(references(path, group_document));
+    if (kind == Kind::group) SHERD_TRY(references(format_, path, group_document));
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
     if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
@@ -147,12 +147,21 @@ class TreeCheck {
   }
 
   // Collections of objects to which a group's document refers; they are no members.
-  Result<void> references(const std::string& path, const Json& document) {
-    for (const auto& [member, key] : format_.references(document)) {
+  Result<void> references(const Format& format, const std::string& path, const Json& document) {
+    for (const auto& [member, key] : format.references(document)) {
       if (const auto leads = path_below(path, key)) referred_.insert(*leads);
       SHERD_TRY(check_reference(objects_at(path), {member, key}, options_.data, report_));
     }
     return {};
+  }
+
+  // The same of the volume that an array is, too; what is wrong with that is told with the array.
+  Result<void> references_of_half(const NodePlace& place, const NodeDocument& node) {
+    const auto half = find_volume_half(place, node);
+    if (!half || !*half) return {};
+    const Format& format = *(*half)->place.format;
+    const auto volume = format.open(store_, (*half)->place.path, root_.config.limits);
+    return volume && *volume ? references(format, (*half)->place.path, (*volume)->document) : Result<void>();
   }
 
   [[nodiscard]] neuroglancer::Collection::State::Place objects_at(const std::string& path) const {
@@ -170,6 +179,7 @@ class TreeCheck {
     NodePlace place = root_;
     place.path = path;
     place.writable = is_tied(path, document);  // only then both halves are looked at; nothing is written
+    if (place.writable) SHERD_TRY(references_of_half(place, document));
     auto made = make_array(place, document);
     if (!made && place.writable) {
       Findings half(made.error().key().empty() ? format_.probes(path).front() : made.error().key());

@@ -1,6 +1,7 @@
 // Copies of arrays that are volumes, too: what the volume says goes along wherever the copy is one, by either half, and
 // the tie goes nowhere.
 #include <gmock/gmock.h>
+#include <algorithm>
 
 #include <fstream>
 
@@ -109,6 +110,17 @@ TEST_F(CopyOfTwoFormats, WithTheLayoutSaysWhatTheVolumeSays) {
   expect_two_formats(copied("a"));
   copy(url() + "/labels", "b", "zarr3", Layout::zarr_neuroglancer);
   expect_two_formats(copied("b"));
+}
+
+TEST_F(CopyOfTwoFormats, IsCheckedWithTheCollectionsToWhichItsVolumeRefers) {
+  for (const bool data : {false, true}) EXPECT_TRUE(check(url(), {.data = data}).value().faults.empty());
+  set(url(), "mesh/7:0", R"({"fragments": ["gone"]})");
+  set(url(), "mesh2/7:0", "mine");
+  std::vector<std::string> told;
+  const CheckReport report = check(url()).value();
+  for (const Fault& fault : report.faults) told.push_back(fault.code + " " + fault.key);
+  std::ranges::sort(told);
+  EXPECT_EQ(told, (std::vector<std::string>{"fragment_missing mesh/7:0", "stray_object mesh2/7:0"}));
 }
 
 TEST_F(CopyOfTwoFormats, WithOtherShardsOrCodecsHasAShardingOfItsOwnAndKeepsAllElse) {
