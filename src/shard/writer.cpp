@@ -64,9 +64,7 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   for (const Extent& extent : old.index_bytes) live += extent.length;
   const bool wasteful = size > live && static_cast<double>(size - live) > max_unused * static_cast<double>(size);
   if (wasteful) return move_densely(old, changed);
-  index_ = *old.index;
-  for (const auto slot : changed) index_.clear(slot);
-  moved_ = index_.count();
+  SHERD_TRY(keep_index(*old.index, changed));
   used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
   find_gaps(used, size);
   return copy_used(*old.source, used);
@@ -80,9 +78,7 @@ Result<void> ShardWriter::start_rewrite(ObjectWriter& to, const OldShard& old, s
 Result<void> ShardWriter::start_in_place(ObjectWriter& to, const OldShard& old,
                                          std::span<const std::uint64_t> changed) {
   SHERD_TRY(start_new(to));
-  index_ = *old.index;
-  for (const auto slot : changed) index_.clear(slot);
-  moved_ = index_.count();
+  SHERD_TRY(keep_index(*old.index, changed));
   std::vector<Extent> used;
   live_bytes(index_, most_bytes_, used);
   std::uint64_t end = index_.object_size();
@@ -102,6 +98,17 @@ void ShardWriter::start_amendment(ObjectWriter& to, const OldShard& old) {
   index_ = *old.index;
   moved_ = index_.count();
   end_ = index_.object_size();
+}
+
+// An entry that reaches beyond the old shard cannot stay: in a longer one it might name the bytes of other chunks.
+// Those that are broken whatever the shard's size do stay; they spoil no slot but their own.
+Result<void> ShardWriter::keep_index(const ShardIndex& old, std::span<const std::uint64_t> changed) {
+  index_ = old;
+  for (const auto slot : changed) index_.clear(slot);
+  for (std::uint64_t slot = 0; slot < index_.slots(); ++slot)
+    if (index_.entry(slot) == ShardIndex::Entry::out_of_bounds) SHERD_TRY(index_.extent(slot));
+  moved_ = index_.count();
+  return {};
 }
 
 // Only what the index refers to: between that, a hostile shard may have a hole of any size.

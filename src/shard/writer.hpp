@@ -98,6 +98,7 @@ class ShardWriter {
   };
   [[nodiscard]] std::uint64_t allocate(std::uint64_t length);
   std::vector<Placed> place(const EncodedBatch& batch);
+  Result<void> keep_index(const ShardIndex& old, std::span<const std::uint64_t> changed);
   Result<void> move_densely(const OldShard& old, std::span<const std::uint64_t> changed);
   /// Sorts what is used and finds what is free before `end`.
   void find_gaps(std::vector<Extent>& used, std::uint64_t end);

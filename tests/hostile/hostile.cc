@@ -249,14 +249,29 @@ std::string play(bool files, const Case& row) {
   return failure;
 }
 
+std::string judge_stored(const StoredCase& row, const std::string& root) {
+  const auto done = row.act(file_store(root).value());
+  if (done) return row.code ? "was answered" : "";
+  const Error& error = done.error();
+  if (!row.code || error.code() != *row.code || error.text().find(row.says) == std::string::npos)
+    return "said: " + std::string(to_string(error.code())) + ": " + error.text();
+  return "";
+}
+
+std::string test_name(int number, const std::string& words) {
+  std::string name = "N" + std::to_string(number) + "_" + words;
+  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
 }  // namespace
 
 void PrintTo(const Case& row, std::ostream* out) { *out << row.number << ": " << row.name; }
+void PrintTo(const StoredCase& row, std::ostream* out) { *out << row.number << ": " << row.name; }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
-  std::string name = "N" + std::to_string(info.param.number) + "_" + info.param.name;
-  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
+std::string name_of(const testing::TestParamInfo<Case>& info) { return test_name(info.param.number, info.param.name); }
+std::string stored_name(const testing::TestParamInfo<StoredCase>& info) {
+  return test_name(info.param.number, info.param.name);
 }
 
 TEST_P(Hostile, IsAnsweredOrRefused) {
@@ -266,6 +281,25 @@ TEST_P(Hostile, IsAnsweredOrRefused) {
   }
   if (row.where != Where::memory) {
     EXPECT_EQ(play(true, row), "") << "in files";
+  }
+}
+
+TEST_P(HostileStore, IsAnsweredOrRefused) {
+  const StoredCase& row = GetParam();
+  const TempDir dir;
+  const std::string root = dir.path() + "/root";
+  ASSERT_EQ(run_apart(4096,
+                      [&] {
+                        Config config;
+                        config.durable = false;
+                        row.make(*file_store(root, config).value(), root);
+                        return std::string();
+                      }),
+            "");
+  const auto before = state_of(root, [](const fs::path&) { return false; });
+  EXPECT_EQ(run_apart(0, [&] { return judge_stored(row, root); }), "");
+  if (row.code) {
+    EXPECT_EQ(state_of(root, [](const fs::path&) { return false; }), before) << "what is refused changes nothing";
   }
 }
 

@@ -106,6 +106,21 @@ std::string name_of(const testing::TestParamInfo<Case>& info);
 
 class Hostile : public testing::TestWithParam<Case> {};
 
+/// A row for a store of any format: in files, prepared and acted on by functions of its own.
+struct StoredCase {
+  int number;  ///< in docs/limits.md
+  std::string name;
+  /// Makes and spoils what is in a store of files, below a directory.
+  std::function<void(Store&, const std::string&)> make;
+  std::function<Result<void>(const std::shared_ptr<Store>&)> act;
+  std::optional<ErrorCode> code = {};  ///< absent: it succeeds
+  std::string says = {};
+};
+void PrintTo(const StoredCase& row, std::ostream* out);
+std::string stored_name(const testing::TestParamInfo<StoredCase>& info);
+
+class HostileStore : public testing::TestWithParam<StoredCase> {};
+
 /// Runs `body` in a process of its own, ended after a minute, and gives what it returns (empty: all is well), what
 /// killed it, or by how much its memory grew beyond the megabytes that it may.
 std::string run_apart(std::uint64_t megabytes, const std::function<std::string()>& body);

@@ -9,6 +9,7 @@
 
 #include "base/buffer.hpp"
 #include "base/endian.hpp"
+#include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
 #include "tests/hostile/hostile.hpp"
 #include "tests/store/forwarding_store.hpp"
@@ -253,6 +254,58 @@ TEST(Change, AFileThatIsCutShortWhileItIsReadIsCorrupt) {
     EXPECT_EQ(done.error().code(), ErrorCode::corrupt) << done.error().text();
     EXPECT_EQ(done.error().key(), "a/c/0/0");
   }
+}
+
+using MakeArray = std::function<Array(const std::shared_ptr<Store>&)>;
+
+/// 8 x 8 x 8 bytes in 2 x 2 x 2 chunks of one shard.
+Array draft_shard(const std::shared_ptr<Store>& store) {
+  CreateOptions options{
+      .shape = {8, 8, 8}, .dtype = DType::uint8, .chunks = {4, 4, 4}, .shards = {8, 8, 8}, .format = "draft2022"};
+  options.codecs = std::vector<Json>{"bytes"};
+  return create_array(store, "a", options).value();
+}
+Array volume_shard(const std::shared_ptr<Store>& store) {
+  neuroglancer::VolumeInfo info;
+  info.data_type = DType::uint8;
+  info.scales.push_back({.key = "s", .size = {8, 8, 8}, .chunk_sizes = {{4, 4, 4}}, .resolution = {8, 8, 8}});
+  info.scales[0].sharding = Json::Object{{"@type", "neuroglancer_uint64_sharded_v1"},
+                                         {"preshift_bits", 0},
+                                         {"hash", "identity"},
+                                         {"minishard_bits", 1},
+                                         {"shard_bits", 0}};
+  return neuroglancer::create_precomputed(store, "a", info).value();
+}
+
+/// Cuts the shard short before the `number`-th read that reading its last chunk takes.
+void expect_corrupt_when_cut(const MakeArray& make, const std::string& key, std::uint64_t number) {
+  SCOPED_TRACE(key + ", before read " + std::to_string(number));
+  const TempDir directory;
+  const auto inner = file_store(directory.path(), one_thread()).value();
+  const Array made = make(inner);
+  std::vector<std::uint8_t> ones(512, 1);
+  ASSERT_TRUE(made.write(Box{Shape(made.ndim(), 0), made.shape()}, std::span<const std::uint8_t>(ones)));
+  const auto watched = std::make_shared<WatchedStore>(inner, true);
+  const Array array = open_array(watched, {.path = "a", .config = one_thread()}).value();
+  bool cut = false;
+  watched->at_read(number, [&] {
+    std::filesystem::resize_file(directory / key, 40);
+    cut = true;
+  });
+  Box last{{4, 4, 4}, {4, 4, 4}};
+  last.origin.resize(made.ndim());
+  last.shape.resize(made.ndim(), 1);
+  const auto done = array.read(last, std::span(ones).first(64));
+  EXPECT_TRUE(cut);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::corrupt) << done.error().text();
+  EXPECT_EQ(done.error().key(), key);
+}
+
+TEST(Change, AShardOfAnyFormatThatIsCutShortWhileItIsReadIsCorrupt) {
+  for (const std::uint64_t number : {0, 1}) expect_corrupt_when_cut(draft_shard, "data/root/a/c0/0/0", number);
+  // The list of the minishard comes between the index and the chunk.
+  for (const std::uint64_t number : {0, 1, 2}) expect_corrupt_when_cut(volume_shard, "a/s/0.shard", number);
 }
 
 TEST(EdgeShards, AFullWriteReadsNothing) {

@@ -114,6 +114,18 @@ std::vector<Case> sizes() {
       {39, "an object of 1 byte", object_of(1), read_it, refused(corrupt_code, "too small for its index")},
       {40, "an object one byte shorter than its index", object_of(67), read_it,
        refused(corrupt_code, "too small for its index")},
+      {40, "the last byte of a shard with its index first is missing",
+       [](World& world) {
+         world.array(sharded("", "start"));
+         world.object(world.object().substr(0, 131));
+       },
+       read_it, refused(corrupt_code, "beyond", 3)},
+      {40, "the last byte of a shard with its index first is missing, and another chunk is written",
+       [](World& world) {
+         world.array(sharded("", "start"));
+         world.object(world.object().substr(0, 131));
+       },
+       Act::write_one, refused(corrupt_code, "beyond", 3)},
       {40, "the last byte is missing", object_of(131), read_it, refused(corrupt_code, "shard index")},
       {41, "one bit of the index", flipped(70), read_it, refused(corrupt_code, "crc32c")},
       {41, "one bit of the index checksum", flipped(131), read_it, refused(corrupt_code, "crc32c")},
@@ -136,6 +148,15 @@ std::vector<Case> entries() {
       {44, "both 2^64-1 is a missing chunk", entry(kMax, kMax), read_it, reads(kWithoutFirst)},
       {45, "a range beyond the end", entry(128, 16), read_it, refused(corrupt_code, "beyond", 0)},
       {45, "an offset beyond the end", entry(1000, 16), read_it, refused(corrupt_code, "beyond", 0)},
+      {45, "a range beyond the end of the last slot, and an element of the first is written",
+       [](World& world) {
+         world.array(sharded());
+         world.index([](Words words) {
+           words[6] = 124;
+           words[7] = 16;
+         });
+       },
+       Act::write_one, refused(corrupt_code, "beyond", 3)},
       {46, "a range inside the index", entry(64, 16), Act::read_one,
        reads([](std::uint64_t, std::uint64_t) { return std::uint16_t{64}; })},
       {47, "all entries are one range",
