@@ -10,7 +10,6 @@
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "precomputed/document.hpp"
-#include "store/key.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -152,8 +151,8 @@ std::vector<CollectionPart> Collection::State::parts() const {
 }
 
 Result<ObjectValues> Collection::State::values(const CollectionPart& part) const {
-  const auto directory = path_below(place.path, part.key);
-  if (!directory) return invalid_argument("leads out of the store").in_member("key").in_member(part.name);
+  const auto directory = directory_of(place.path, part.key);
+  if (!directory) return Error(directory.error()).in_member(part.name);
   auto values = ObjectValues::make({.store = place.store,
                                     .directory = *directory,
                                     .sharding = part.sharding,

@@ -16,6 +16,15 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // so that no sum o
 
 std::string plain_path(const std::string& key) { return path_below("", key).value_or(key); }
 
+Result<std::string> directory_of(const std::string& path, const std::string& key) {
+  const auto directory = path_below(path, key);
+  if (!directory) return unsupported("leads out of the store").in_member("key");
+  if (directory->empty()) return std::string();
+  if (const auto valid = check_key(*directory); !valid)
+    return unsupported("no store can have it: " + std::string(valid.error().message())).in_member("key");
+  return *directory;
+}
+
 Error member_error(std::string_view key, std::string message) {
   return invalid_argument(std::move(message)).in_member(key);
 }

@@ -65,6 +65,10 @@ class Members {
 /// that leads out of the store stays as it is.
 [[nodiscard]] std::string plain_path(const std::string& key);
 
+/// The directory that `key`, a member of the info document at `path`, names. unsupported where it leads out of the
+/// store or no store can have it.
+[[nodiscard]] Result<std::string> directory_of(const std::string& path, const std::string& key);
+
 [[nodiscard]] Error member_error(std::string_view key, std::string message);
 
 /// A finite number, for coordinates, scales and bounds.

@@ -13,7 +13,6 @@
 #include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
 #include "precomputed/names.hpp"
-#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -36,7 +35,7 @@ std::pair<std::string, std::string> divided(const std::string& path) {
 
 std::string scale_name(const VolumeInfo& info, std::size_t number) {
   const std::string& key = info.scales[number].key;
-  return check_node_name(key) && key != file_name ? key : "scale" + std::to_string(number);
+  return check_node_name(key) && check_key(key) && key != file_name ? key : "scale" + std::to_string(number);
 }
 
 bool is_volume(const Json& info) { return info.is_object() && info.find("scales") != nullptr; }
@@ -155,8 +154,8 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
         unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
             .in_member("encoding");
   spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
-  const auto directory = path_below(place.volume, scale.key);
-  if (!directory) spec.no_access = invalid_argument("leads out of the store").in_member("key");
+  const auto directory = neuroglancer::directory_of(place.volume, scale.key);
+  if (!directory) spec.no_access = directory.error();
   spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
   return spec;
 }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "precomputed/document.hpp"
 
@@ -35,6 +36,12 @@ const Unit* find_unit(std::string_view name) {
   const auto* found =
       std::ranges::find_if(kUnits, [&](const Unit& unit) { return unit.name == name || unit.sign == name; });
   return found == std::end(kUnits) ? nullptr : found;
+}
+
+// One that is not known stays, and is refused where it would have to be nanometres.
+std::string_view unit_of_length(std::string_view name) {
+  if (const Unit* unit = find_unit(name)) return unit->name;
+  return name == "pixel" || name == "voxel" ? "" : name;
 }
 
 std::string_view unit_of_time(std::string_view sign) {
@@ -145,12 +152,22 @@ Json multiscales(const Image& image) {
   return Json::Array{Json::Object{{"axes", std::move(axes)}, {"datasets", std::move(datasets)}}};
 }
 
-std::vector<double> listed(const Json* list, std::size_t rank, double absent) {
+// Numbers above `above` of an array's attribute, one a dimension; `absent` where that is missing or has a null. Text
+// and objects of this name are somebody else's.
+Result<std::vector<double>> listed(const Json& attributes, std::string_view name, std::size_t rank, double absent,
+                                   double above) {
   std::vector<double> values(rank, absent);
-  if (list == nullptr || list->elements().size() != rank) return values;
+  const Json* list = attributes.find(name);
+  if (list == nullptr || !(list->is_array() || list->is_number())) return values;
+  const Error bad = corrupt("must be a list of " + std::to_string(rank) +
+                            (above < 0 ? " numbers" : " positive numbers") + ", one a dimension")
+                        .in_member("attributes." + std::string(name));
+  if (list->elements().size() != rank) return bad;
   for (std::size_t d = 0; d < rank; ++d) {
+    if (list->elements()[d].is_null()) continue;
     const auto value = list->elements()[d].as_double();
-    if (value && std::isfinite(*value)) values[d] = *value;
+    if (!value || !std::isfinite(*value) || !(*value > above)) return bad;
+    values[d] = *value;
   }
   return values;
 }
@@ -189,6 +206,8 @@ Result<std::optional<Image>> image_of_group(const Json& attributes) {
     const Json& dataset = datasets->elements()[i];
     const Json* path = dataset.find("path");
     if (path == nullptr || path->text().empty()) return wrong(member + ".path", "must be the path of an array");
+    if (const auto normal = normal_path(path->text()); !normal)
+      return wrong(member + ".path", normal.error().message());
     SHERD_TRY(own,
               transform_of(dataset.find("coordinateTransformations"), rank, member + ".coordinateTransformations"));
     ImageLevel level{path->text(), std::vector<double>(rank), std::vector<double>(rank)};
@@ -218,14 +237,16 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   image.axes = std::move(names);
   const Json* units = attributes.find("units");
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::string unit = units != nullptr && units->elements().size() == rank ? units->elements()[d].text() : "";
-    const Unit* length = image.is_spatial(d) ? find_unit(unit) : nullptr;
-    image.units.emplace_back(length != nullptr ? length->name : image.axes[d] == "t" ? unit_of_time(unit) : "");
+    const std::string unit = units != nullptr && units->elements().size() == rank && units->elements()[d].is_string()
+                                 ? units->elements()[d].text()
+                                 : "";
+    image.units.emplace_back(image.is_spatial(d)    ? unit_of_length(unit)
+                             : image.axes[d] == "t" ? unit_of_time(unit)
+                                                    : "");
   }
-  ImageLevel level{"", listed(attributes.find("spacing"), rank, 1), listed(attributes.find("voxel_offset"), rank, 0)};
-  for (double& step : level.spacing)
-    if (!(step > 0)) step = 1;
-  image.levels.push_back(std::move(level));
+  SHERD_TRY(spacing, listed(attributes, "spacing", rank, 1, 0));
+  SHERD_TRY(offset, listed(attributes, "voxel_offset", rank, 0, -INFINITY));
+  image.levels.push_back({"", std::move(spacing), std::move(offset)});
   if (const Json* info = attributes.find(kInfo)) image.info = *info;
   return image;
 }

@@ -222,15 +222,21 @@ TEST(DamagedVolume, OfMoreMortonBitsThanAnIdHasIsRefused) {
   EXPECT_THAT(array.error().text(), HasSubstr("120 bits"));
 }
 
-TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreIsNotRead) {
-  Json scale = good_scale();
-  scale.set("key", "../../outside");
-  const Array array = open_array(store_of(info_of(scale).dump())).value();
-  std::uint8_t value = 0;
-  const auto read = array.read(Box{Shape(4, 0), Shape(4, 1)}, std::span(&value, 1));
-  ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code(), ErrorCode::invalid_argument);
-  EXPECT_THAT(read.error().member(), HasSubstr("key"));
+TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreOrIsNoneIsNotRead) {
+  for (const std::string& key : {std::string("../../outside"), std::string("a\0b", 3), std::string(256, 'a')}) {
+    Json scale = good_scale();
+    scale.set("key", key);
+    const auto store = store_of(info_of(scale).dump());
+    const Array array = open_array(store).value();
+    std::uint8_t value = 0;
+    const auto read = array.read(Box{Shape(4, 0), Shape(4, 1)}, std::span(&value, 1));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), ErrorCode::unsupported);
+    EXPECT_THAT(read.error().member(), HasSubstr("key"));
+    const auto report = check(store).value();
+    ASSERT_EQ(report.faults.size(), 1U);
+    EXPECT_EQ(report.faults[0].code, "document_unsupported");
+  }
 }
 
 TEST(DamagedVolume, WithoutVoxelsIsReadAsSuch) {

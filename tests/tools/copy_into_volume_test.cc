@@ -265,11 +265,11 @@ TEST(CopyIntoVolume, SpacingAndUnitsOfAnImportedFileGiveNanometres) {
   EXPECT_EQ(*info_of(volume).find("scales")->elements().front().find("resolution"), json("[1000000, 1000, 2500000]"));
 }
 
-TEST(CopyIntoVolume, SpacingThatIsNoListOfNumbersSaysNothing) {
+TEST(CopyIntoVolume, SpacingThatIsSomebodyElsesSaysNothing) {
   for (const char* attributes :
        {R"({"spacing": {"a": 1, "b": 2, "c": 3}, "units": {"a": 1, "b": 2, "c": 3}})",
-        R"({"spacing": [1, 2], "units": "mm"})", R"({"spacing": [-1, null, "2"], "units": [1, 2, 3]})",
-        R"({"neuroglancer_info": 7})"}) {
+        R"({"spacing": "even", "units": "K"})", R"({"spacing": [1, null, 1], "units": [1, 2, 3]})",
+        R"({"units": ["pixel", "", null]})", R"({"neuroglancer_info": 7})"}) {
     const auto zarr = memory_store();
     CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::uint8, .attributes = json(attributes)};
     options.dimension_names = {{"z", "y", "x"}};
@@ -278,6 +278,31 @@ TEST(CopyIntoVolume, SpacingThatIsNoListOfNumbersSaysNothing) {
     copy(zarr, volume, {.format = "precomputed"}).value();
     EXPECT_EQ(*info_of(volume).find("scales")->elements().front().find("resolution"), json("[1, 1, 1]")) << attributes;
   }
+}
+
+std::string refusal(const CreateOptions& array, CopyOptions options) {
+  const auto zarr = memory_store();
+  create_array(zarr, "", array).value();
+  if (options.format.empty()) options.format = "precomputed";
+  const auto refused = copy(zarr, memory_store(), options);
+  return refused ? "copied" : refused.error().text();
+}
+
+TEST(CopyIntoVolume, SpacingThatIsWrongIsRefusedAndTheErrorNamesIt) {
+  const auto fault = [](const char* attributes) {
+    CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::uint8, .attributes = json(attributes)};
+    options.dimension_names = {{"z", "y", "x"}};
+    return refusal(options, {});
+  };
+  const auto three = HasSubstr("attributes.spacing: must be a list of 3 positive numbers, one a dimension");
+  EXPECT_THAT(fault(R"({"spacing": [1, 2]})"), three);
+  EXPECT_THAT(fault(R"({"spacing": 0.5})"), three);
+  EXPECT_THAT(fault(R"({"spacing": [-1, 1, 1]})"), three);
+  EXPECT_THAT(fault(R"({"spacing": [1, 1, "2"]})"), three);
+  EXPECT_THAT(fault(R"({"voxel_offset": [1, 2, 3, 4]})"),
+              HasSubstr("attributes.voxel_offset: must be a list of 3 numbers"));
+  EXPECT_THAT(fault(R"({"spacing": [1, 1, 1], "units": ["um", "s", "um"]})"),
+              HasSubstr("the unit 's' of the axis y is no known length"));
 }
 
 TEST(CopyIntoVolume, OneScaleOfAVolumeIsCopiedAlone) {
@@ -330,14 +355,6 @@ TEST(CopyIntoVolume, LabelsAreSaidToBeSuch) {
   EXPECT_EQ(type({.format = "precomputed"}), "image");
   EXPECT_EQ(type({.format = "precomputed", .encoding = "compressed_segmentation"}), "segmentation");
   EXPECT_EQ(type({.format = "precomputed", .pyramid = Pyramid{.method = Pyramid::Method::mode}}), "segmentation");
-}
-
-std::string refusal(const CreateOptions& array, CopyOptions options) {
-  const auto zarr = memory_store();
-  create_array(zarr, "", array).value();
-  if (options.format.empty()) options.format = "precomputed";
-  const auto refused = copy(zarr, memory_store(), options);
-  return refused ? "copied" : refused.error().text();
 }
 
 TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {
