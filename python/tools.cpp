@@ -80,7 +80,9 @@ void bind_tools(nb::module_& module) {
         CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
         if (!sharding.is_none()) options.sharding = json_from(sharding);
         const std::shared_ptr<Store> store = store_from(place, options.config);
-        return json_to(call([&] { return sherd::check(store, options); }).to_json());
+        return json_to(call([&] {
+                         return is_store(place) ? sherd::check(store, options) : sherd::check(store->url(), options);
+                       }).to_json());
       },
       nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("sharding").none(), nb::arg("config").none(),
       nb::sig("def check(store: object, path: str, data: bool, sharding: object | None, config: object | None) -> "

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -97,14 +98,17 @@ Error nothing_found(const NodePlace& place, const std::vector<const Format*>& fo
 Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
                                              const Config& config) {
   std::optional<Enclosure> found;
+  std::optional<Error> refused;
   SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
     SHERD_TRY(outer, file_store(directory, config));
     SHERD_TRY(place, make_place(outer, path, config));
     const auto known = find_format_of(std::move(place), formats);
-    // An entry point somewhere above that cannot be read has nothing to do with this place.
     if (known && *known) found = Enclosure{std::move(outer), path};
+    // An entry point that is damaged or not understood may be that of the hierarchy in which this place is.
+    if (!known && !refused && is_stored_fault(known.error())) refused = in_store(Error(known.error()), outer->url());
     return found.has_value();
   }));
+  if (!found && refused) return *std::move(refused);
   return found;
 }
 
@@ -146,7 +150,10 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
     SHERD_TRY(outer, file_store(directory, config));
     SHERD_TRY(root, make_place(outer, "", config));
     const auto hierarchy = find_format_of(std::move(root), formats, Unreadable::fails);
-    if (!hierarchy) return true;  // nobody's hierarchy begins in a place that cannot be looked at
+    // What is made inside a hierarchy whose entry point is damaged or not understood would be of another format.
+    // Nobody's hierarchy begins in a place that cannot be looked at.
+    if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
+    if (!hierarchy) return true;
     const bool stands = hierarchy->has_value();
     if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};
     return stands;

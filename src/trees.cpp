@@ -133,9 +133,13 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
   }
   const auto place = find_place(store, options.path, options.config);
   if (place) return check_nodes(*place, options);
+  CheckReport report;
+  if (is_stored_fault(place.error())) {  // of the document of the whole hierarchy
+    SHERD_TRY(add_unreadable(place.error(), place.error().key(), report));
+    return report;
+  }
   if (place.error().code() != ErrorCode::not_found) return place.error();
   SHERD_TRY(collection, collection_place(std::move(store), options.path, false, options.config));
-  CheckReport report;
   SHERD_TRY(found, check_collection(collection, options.data, report));
   return found ? Result<CheckReport>(std::move(report)) : place.error();
 }

@@ -160,6 +160,13 @@ Result<void> Array::State::check_access() const {
   return Error(*document_.array->no_access).in_key(place.format->document_key(place.path, NodeType::array));
 }
 
+Result<void> Array::State::check_change() const {
+  SHERD_TRY(check_access());
+  const std::lock_guard hold(mutex_);
+  if (!document_.array->no_change) return {};
+  return Error(*document_.array->no_change).in_key(place.format->document_key(place.path, NodeType::array));
+}
+
 Result<void> Array::State::check_elements(const DType& of_view) const {
   if (of_view == dtype || (dtype.is_variable() && of_view.is_variable())) return {};
   return invalid_argument("the array holds " + dtype.name() + ", the view " + of_view.name());
@@ -297,7 +304,7 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
   const State& state = *state_;
   SHERD_TRY(require_writable(state.place));
-  SHERD_TRY(state.check_access());
+  SHERD_TRY(state.check_change());
   SHERD_TRY(selection.check(state.shape()));
   SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
   SHERD_TRY(state.check_elements(from.dtype));

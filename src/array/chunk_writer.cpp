@@ -47,6 +47,21 @@ bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
   return false;
 }
 
+// Of the slots that stay, in the order of their numbers, the first index makes the second one anew.
+Result<void> check_twins_agree(const ShardPlace& shard, const ShardIndex& index, std::span<const std::uint64_t> changed,
+                               const Limits& limits) {
+  SHERD_TRY(entries, read_twin_entries(shard, limits));
+  for (const TwinEntry& entry : entries) {
+    if (std::ranges::binary_search(changed, entry.slot.slot)) continue;
+    SHERD_TRY(expected, shard.layout.twin->expected(entry.slot, index));
+    if (expected != entry.extent)
+      return std::move(corrupt("the shard's two indices disagree: " +
+                               TwinIndex::disagreement(entry.slot, expected, entry.extent)))
+          .in_slot(entry.slot.slot);
+  }
+  return {};
+}
+
 }  // namespace
 
 struct ChunkWriter::SlotPlan {
@@ -282,6 +297,11 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
+  if (shard.twin && !before.in_the_way) {
+    std::ranges::sort(changed);
+    SHERD_TRY(check_twins_agree({*old, {0, before.index->object_size()}, shard, grid, stored.first_id}, *before.index,
+                                changed, config_.limits));
+  }
   SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
                               : writer.start_update(to, before, changed, config_.max_unused));
   SHERD_TRY(present, write_slots(stored, plans, &before, writer));

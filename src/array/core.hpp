@@ -54,6 +54,8 @@ struct Array::State {
   [[nodiscard]] Result<Shape> stored_shape() const;
   /// Why nothing of its chunks can be read or written, where that is so.
   [[nodiscard]] Result<void> check_access() const;
+  /// Whether elements can be changed.
+  [[nodiscard]] Result<void> check_change() const;
   /// invalid_argument where a view's elements are not this array's.
   [[nodiscard]] Result<void> check_elements(const DType& of_view) const;
   /// The part of a chunk that lies inside an array of this shape.

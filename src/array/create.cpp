@@ -93,14 +93,32 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   return CodecSpec{std::string(entry->name), std::move(configuration)};
 }
 
-Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, const DType& dtype, CodecTable table) {
-  Json::Array objects = list;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (!objects[i].is_string()) continue;
-    SHERD_TRY(spec, short_codec(objects[i].text(), dtype, table).in_member(at("", i)));
-    objects[i] = codec_list_json(std::span(&spec, 1)).elements()[0];
+/// The codecs as objects, those inside shards, too.
+Result<Json> long_forms(Json::Array codecs, const DType& dtype, CodecTable table) {
+  for (std::size_t i = 0; i < codecs.size(); ++i) {
+    if (codecs[i].is_string()) {
+      SHERD_TRY(spec, short_codec(codecs[i].text(), dtype, table).in_member(at("", i)));
+      codecs[i] = codec_list_json(std::span(&spec, 1)).elements()[0];
+      continue;
+    }
+    const Json* name = codecs[i].find("name");
+    const Json* configuration = codecs[i].find("configuration");
+    if (name == nullptr || configuration == nullptr || !name->is_string() || name->text() != sharding_name) continue;
+    Json inside = *configuration;
+    for (const auto& [member, of] : {std::pair("codecs", dtype), std::pair("index_codecs", DType(DType::uint64))}) {
+      const Json* list = inside.find(member);
+      if (list == nullptr || !list->is_array()) continue;
+      SHERD_TRY(longer, long_forms(list->elements(), of, table).in_member(at("", i) + ".configuration." + member));
+      inside.set(member, std::move(longer));
+    }
+    codecs[i].set("configuration", std::move(inside));
   }
-  SHERD_TRY(specs, parse_codec_list(Json(std::move(objects))));
+  return Json(std::move(codecs));
+}
+
+Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, const DType& dtype, CodecTable table) {
+  SHERD_TRY(objects, long_forms(list, dtype, table));
+  SHERD_TRY(specs, parse_codec_list(objects));
   // numcodecs' own names have configurations of their own, so only old and bare names are brought up to date.
   for (CodecSpec& spec : specs) {
     const CodecEntry* entry = find_codec(table, spec.name);

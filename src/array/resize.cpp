@@ -99,6 +99,14 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
 
+/// What is no chunk may be a link to where chunks are, on a disk that is not mounted, say.
+Result<void> check_whereabouts(const Array::State& state, const std::string& key) {
+  if (state.objects.twin && state.objects.twin->parse(key)) return {};
+  const auto opened = state.place.store->open(key);
+  if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);
+  return {};
+}
+
 }  // namespace
 
 Result<void> for_each_stored(
@@ -111,7 +119,7 @@ Result<void> for_each_stored(
       return false;
     }
     const auto cell = state.grid.parse_key(std::string_view(key).substr(state.prefix.size()));
-    if (cell) outcome = visit(*cell, key, size).in_key(key);
+    outcome = cell ? visit(*cell, key, size).in_key(key) : check_whereabouts(state, key);
     return outcome.has_value();
   });
   if (!listed) return listed.error();
@@ -130,7 +138,7 @@ Result<void> Array::resize(const Shape& shape) {
     for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
     // First what is cut off, then the document: whoever grows the array later never meets old data.
     SHERD_TRY(document, state.place.format->with_shape(present.document, shape));
-    if (shrinks) SHERD_TRY(state.check_access());
+    if (shrinks) SHERD_TRY(state.check_change());
     if (shrinks) SHERD_TRY(erase_beyond(state, old_shape, shape));
     return document;
   });
@@ -141,7 +149,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   if (axis >= ndim() || from.shape.size() != ndim())
     return invalid_argument("cannot append an array of shape " + to_string(from.shape) + " along axis " +
                             std::to_string(axis) + " to one of shape " + to_string(shape()));
-  SHERD_TRY(state.check_access());
+  SHERD_TRY(state.check_change());
   SHERD_TRY(state.check_elements(from.dtype));
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;

@@ -55,6 +55,7 @@ struct ArraySpec {
   Json attributes;                                          ///< an object, or null where not given
   Json format_options;                                      ///< of a new array: CreateOptions::format_options
   std::optional<Error> no_access;    ///< why its chunks cannot be read, where all else of it is known
+  std::optional<Error> no_change;    ///< why they cannot be changed, though they can be read
   std::vector<std::string> remarks;  ///< what was read though the format forbids it; `check` warns of it
 };
 

@@ -11,6 +11,7 @@
 #include "array/core.hpp"
 #include "array/twin.hpp"
 #include "base/try.hpp"
+#include "kv/state.hpp"
 
 namespace sherd {
 namespace {
@@ -112,6 +113,7 @@ class RegionWriter {
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
       if (old != nullptr && is_small_part(stored)) return add_to_shard(stored, *old);
+      if (old != nullptr && state_.boxed) SHERD_TRY(check_all_ids(at.key, *old));
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
@@ -136,6 +138,14 @@ class RegionWriter {
     const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
     const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
     return touched <= all / 2 && touched <= config_.memory_budget / 4 / bytes;
+  }
+
+  /// Ids that belong elsewhere would be lost, and what stands in the index would change with it.
+  Result<void> check_all_ids(const std::string& key, ByteSource& old) const {
+    const auto number =
+        neuroglancer::shard_number(state_.boxed->format.sharding, std::string_view(key).substr(state_.prefix.size()));
+    if (number) SHERD_TRY(neuroglancer::survey_of(*state_.boxed, *number, old));
+    return {};
   }
 
   /// Under the shard's lock: chunks behind its end, the lists of their minishards behind them, and their entries.

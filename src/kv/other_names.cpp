@@ -4,6 +4,7 @@
 // NAME.gz that stayed would still be what cloud-volume reads.
 #include "kv/other_names.hpp"
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -14,7 +15,9 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kCompressed = ".gz";
+constexpr std::string_view kGzip = ".gz";
+/// By which cloud-volume compresses files; of these Sherd has gzip.
+constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
 
 class NamesStore final : public Store {
  public:
@@ -51,7 +54,7 @@ class NamesStore final : public Store {
   Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
   Result<bool> erase_other(const std::string& key) const;
   // Of a pair nobody looks when a shard is written as a whole: it is not read any more.
-  Result<void> erase_compressed(const std::string& key) const;
+  Result<bool> erase_compressed(const std::string& key) const;
 
  private:
   [[nodiscard]] bool is_sharded() const noexcept { return names_.sharding.has_value(); }
@@ -62,9 +65,11 @@ class NamesStore final : public Store {
                : std::nullopt;
   }
   [[nodiscard]] bool may_be_compressed(std::string_view key) const {
-    return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kCompressed);
+    return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kGzip);
   }
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
+  /// A chunk that is there under another name is not missing.
+  [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
   [[nodiscard]] std::string present_name(const Listing::Object& object, const std::set<std::string>& names) const;
 
   std::shared_ptr<Store> store_;
@@ -97,7 +102,8 @@ class NamesWriter final : public ObjectWriter {
 Result<void> NamesWriter::commit(const Condition& condition) {
   if (condition.kind == Condition::Kind::always) {
     SHERD_TRY(writer_->commit(condition));
-    return store_.erase_compressed(key_);
+    SHERD_TRY(store_.erase_compressed(key_));
+    return {};
   }
   SHERD_TRY(other, store_.open_other(key_));
   if (other == nullptr) return writer_->commit(condition);
@@ -127,9 +133,9 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_other(const std::string& ke
 }
 
 Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::string& key) const {
-  const std::string other = key + std::string(kCompressed);
+  const std::string other = key + std::string(kGzip);
   SHERD_TRY(object, store_->open(other));
-  if (object == nullptr) return std::shared_ptr<ByteSource>();
+  if (object == nullptr) return refuse_unknown(key);
   const auto decoded = [&]() -> Result<std::shared_ptr<ByteSource>> {
     SHERD_TRY(format, Uint64Format::build({.gzip_data = true}, names_.codecs, names_.limits));
     SHERD_TRY(size, object->size());
@@ -139,8 +145,20 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::strin
   return decoded().in_key(other);
 }
 
+Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string& key) const {
+  for (const std::string_view suffix : kCompressed) {
+    const std::string other = key + std::string(suffix);
+    SHERD_TRY(object, store_->open(other));
+    if (object != nullptr)
+      return std::move(unsupported("is a chunk in a compression that Sherd does not have; of those that cloud-volume "
+                                   "makes of files, gzip is read"))
+          .in_key(other);
+  }
+  return std::shared_ptr<ByteSource>();
+}
+
 Result<bool> NamesStore::erase_other(const std::string& key) const {
-  if (may_be_compressed(key)) return store_->erase(key + std::string(kCompressed));
+  if (may_be_compressed(key)) return erase_compressed(key);
   const auto number = shard_of(key);
   if (!number) return false;
   const ShardKeys keys(*names_.sharding, *number);
@@ -149,11 +167,17 @@ Result<bool> NamesStore::erase_other(const std::string& key) const {
   return index || data;
 }
 
-Result<void> NamesStore::erase_compressed(const std::string& key) const {
-  if (!may_be_compressed(key)) return {};
-  SHERD_TRY(object, store_->open(key + std::string(kCompressed)));
-  if (object != nullptr) SHERD_TRY(store_->erase(key + std::string(kCompressed)));
-  return {};
+Result<bool> NamesStore::erase_compressed(const std::string& key) const {
+  if (!may_be_compressed(key)) return false;
+  bool erased = false;
+  for (const std::string_view suffix : kCompressed) {
+    const std::string other = key + std::string(suffix);
+    SHERD_TRY(object, store_->open(other));
+    if (object == nullptr) continue;
+    SHERD_TRY(store_->erase(other));
+    erased = true;
+  }
+  return erased;
 }
 
 // The name under which an object is read; its own where it is not.
@@ -162,8 +186,8 @@ std::string NamesStore::present_name(const Listing::Object& object, const std::s
   if (const auto number = shard_of(names_.prefix + name)) {
     const ShardKeys keys(*names_.sharding, *number);
     if (name == keys.index || names.contains(keys.index)) name = keys.shard;  // the data alone are nothing
-  } else if (!is_sharded() && name.ends_with(kCompressed)) {
-    name.resize(name.size() - kCompressed.size());
+  } else if (!is_sharded() && name.ends_with(kGzip)) {
+    name.resize(name.size() - kGzip.size());
   }
   return names.contains(name) ? object.name : name;
 }

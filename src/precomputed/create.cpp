@@ -15,15 +15,20 @@ Error in_encoding(Error error) {
   return Error(error.code(), error.message()).in_member("encoding");
 }
 
+Result<void> check_resolution(const VolumeScale& scale) {
+  if (std::ranges::all_of(scale.resolution, [](double length) { return length > 0; })) return {};
+  return member_error("resolution", "must be three numbers above 0: nanometres a voxel");
+}
+
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
   SHERD_TRY(json, info.print());
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     const std::string member = "scales[" + std::to_string(i) + "]";
-    if (!std::ranges::all_of(info.scales[i].resolution, [](double length) { return length > 0; }))
-      return member_error("resolution", "must be three numbers above 0: nanometres a voxel").in_member(member);
+    SHERD_TRY(check_resolution(info.scales[i]).in_member(member));
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
     SHERD_TRY(scale, lower_volume(std::move(document), place.path));
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
+    if (scale.array->no_change) return *scale.array->no_change;
     NodePlace reading = place;
     reading.writable = false;
     if (auto made = make_array(std::move(reading), std::move(scale)); !made)

@@ -16,6 +16,9 @@ Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 /// The document of a volume that shares its shards with a Zarr array, {"info": …}; see Format::volume_document().
 Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept);
 
+/// That of a scale is three numbers above 0, as Neuroglancer wants it, though others read it otherwise.
+Result<void> check_resolution(const VolumeScale& scale);
+
 /// An error about the codecs of a scale: its document has one word for all of them.
 Error in_encoding(Error error);
 

@@ -64,6 +64,7 @@ Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& k
   document.set("scales", Json(Json::Array{std::move(scale)}));
   document.set(kLayoutMember, kTwoFormats);
   SHERD_TRY(info, VolumeInfo::parse(document));
+  SHERD_TRY(check_resolution(info.scales.front()));
   SHERD_TRY(json, printed(std::move(info), kept));
   return Json(Json::Object{{"info", std::move(json)}});
 }

@@ -156,6 +156,13 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
   spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
   const auto directory = neuroglancer::directory_of(place.volume, scale.key);
   if (!directory) spec.no_access = directory.error();
+  if (scale.chunk_sizes.size() > 1)
+    spec.no_change = unsupported("the chunks of " + std::to_string(scale.chunk_sizes.size()) +
+                                 " shapes are kept beside each other, and only one of them is written by Sherd")
+                         .in_member("chunk_sizes")
+                         .in_member("scales[" + std::to_string(place.number) + "]");
+  if (auto positive = neuroglancer::check_resolution(scale); !positive)
+    spec.remarks.push_back("'resolution' " + std::string(positive.error().message()));
   spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
   return spec;
 }

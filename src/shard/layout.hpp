@@ -45,6 +45,11 @@ struct TwinIndex {
   [[nodiscard]] Result<std::vector<Slot>> slots(const Shape& grid, std::uint64_t first_id, const Limits& limits) const;
   /// The chunk's bytes as the second index has them; `corrupt` where the first has fewer than that takes.
   [[nodiscard]] Result<Extent> extent(const Slot& slot, Extent of_first) const;
+  /// What the second index should say where this is the first; nullopt where that has no chunk.
+  [[nodiscard]] Result<std::optional<Extent>> expected(const Slot& slot, const ShardIndex& first) const;
+  /// For messages.
+  [[nodiscard]] static std::string disagreement(const Slot& slot, const std::optional<Extent>& first,
+                                                const std::optional<Extent>& second);
 };
 
 /// Shards whose chunks stand by id, as a scale of Neuroglancer's precomputed format has them.
@@ -77,8 +82,8 @@ struct ShardLayout {
   /// How the index of such a shard is written. References must outlive the coding.
   [[nodiscard]] Result<std::unique_ptr<IndexCoding>> coding(const Shape& grid, std::uint64_t first_id,
                                                             const Limits& limits) const;
-  /// More bytes than these no inner chunk's encoding takes. A shard inside it may have dead bytes besides; one with more
-  /// of them than all its chunks could have live ones is read, but neither moved nor changed.
+  /// More bytes than these no inner chunk's encoding takes. A shard inside it may have dead bytes besides; one with
+  /// more of them than all its chunks could have live ones is read, but neither moved nor changed.
   [[nodiscard]] std::uint64_t most_encoded() const;
 };
 

@@ -29,6 +29,12 @@ struct ShardPlace {
 /// Where the encoded index of this shard stands in the source, by offset; `corrupt` where the shard is too small for
 /// it.
 Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits);
+/// What the second index says of the chunks that both have, by minishard and id.
+struct TwinEntry {
+  TwinIndex::Slot slot;
+  std::optional<Extent> extent;  ///< absent: no chunk
+};
+Result<std::vector<TwinEntry>> read_twin_entries(const ShardPlace& shard, const Limits& limits);
 /// The same of the second index of a shard that has a twin's.
 Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits);
 

@@ -60,6 +60,21 @@ Result<Extent> TwinIndex::extent(const Slot& slot, Extent of_first) const {
   return Extent{of_first.offset, element_bytes != 0 ? slot.bytes : of_first.length - trailer};
 }
 
+Result<std::optional<Extent>> TwinIndex::expected(const Slot& slot, const ShardIndex& first) const {
+  SHERD_TRY(stored, first.extent(slot.slot));
+  if (!stored) return std::optional<Extent>();
+  SHERD_TRY(extent, this->extent(slot, *stored));
+  return std::optional(extent);
+}
+
+std::string TwinIndex::disagreement(const Slot& slot, const std::optional<Extent>& first,
+                                    const std::optional<Extent>& second) {
+  const auto text = [](const std::optional<Extent>& extent) {
+    return extent ? "bytes " + std::to_string(extent->offset) + " to " + std::to_string(extent->end()) : "nothing";
+  };
+  return "the array has " + text(first) + ", the volume as chunk " + std::to_string(slot.id) + " " + text(second);
+}
+
 TwinIndexCoding::TwinIndexCoding(std::unique_ptr<IndexCoding> first, const TwinIndex& twin,
                                  std::vector<TwinIndex::Slot> slots, const Limits& limits)
     : first_(std::move(first)), twin_(twin), slots_(std::move(slots)), limits_(limits) {

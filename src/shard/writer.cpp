@@ -64,7 +64,7 @@ Result<void> ShardWriter::start_update(ObjectWriter& to, const OldShard& old, st
   for (const Extent& extent : old.index_bytes) live += extent.length;
   const bool wasteful = size > live && static_cast<double>(size - live) > max_unused * static_cast<double>(size);
   if (wasteful) return move_densely(old, changed);
-  SHERD_TRY(keep_index(*old.index, changed));
+  SHERD_TRY(keep_index(old, changed));
   used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
   find_gaps(used, size);
   return copy_used(*old.source, used);
@@ -78,7 +78,7 @@ Result<void> ShardWriter::start_rewrite(ObjectWriter& to, const OldShard& old, s
 Result<void> ShardWriter::start_in_place(ObjectWriter& to, const OldShard& old,
                                          std::span<const std::uint64_t> changed) {
   SHERD_TRY(start_new(to));
-  SHERD_TRY(keep_index(*old.index, changed));
+  SHERD_TRY(keep_index(old, changed));
   std::vector<Extent> used;
   live_bytes(index_, most_bytes_, used);
   std::uint64_t end = index_.object_size();
@@ -100,15 +100,31 @@ void ShardWriter::start_amendment(ObjectWriter& to, const OldShard& old) {
   end_ = index_.object_size();
 }
 
-// An entry that reaches beyond the old shard cannot stay: in a longer one it might name the bytes of other chunks.
-// Those that are broken whatever the shard's size do stay; they spoil no slot but their own.
-Result<void> ShardWriter::keep_index(const ShardIndex& old, std::span<const std::uint64_t> changed) {
-  index_ = old;
+// What an entry names must be there to be kept. One that reaches beyond the old shard might in a longer one name the
+// bytes of other chunks, one that is too long is not copied, and what stands in the index changes with that. Entries
+// that are broken wherever the shard ends do stay; they spoil no slot but their own.
+Result<void> ShardWriter::keep_index(const OldShard& old, std::span<const std::uint64_t> changed) {
+  index_ = *old.index;
   for (const auto slot : changed) index_.clear(slot);
-  for (std::uint64_t slot = 0; slot < index_.slots(); ++slot)
-    if (index_.entry(slot) == ShardIndex::Entry::out_of_bounds) SHERD_TRY(index_.extent(slot));
+  auto parts = old.index_bytes;
+  std::ranges::sort(parts, {}, &Extent::offset);
+  for (std::uint64_t slot = 0; slot < index_.slots(); ++slot) {
+    const auto entry = index_.entry(slot);
+    if (entry != ShardIndex::Entry::out_of_bounds && entry != ShardIndex::Entry::stored) continue;
+    SHERD_TRY(extent, index_.extent(slot));
+    SHERD_TRY(check_length(*extent).in_slot(slot));
+    const auto behind = std::ranges::lower_bound(parts, extent->end(), {}, &Extent::offset);
+    if (extent->length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent->offset)
+      return std::move(corrupt("its bytes reach into the shard's index, and would change with that")).in_slot(slot);
+  }
   moved_ = index_.count();
   return {};
+}
+
+Result<void> ShardWriter::check_length(const Extent& extent) const {
+  if (extent.length <= most_bytes_) return {};
+  return corrupt("holds " + std::to_string(extent.length) + " bytes; no encoding of a chunk takes more than " +
+                 std::to_string(most_bytes_));
 }
 
 // Only what the index refers to: between that, a hostile shard may have a hole of any size.
@@ -131,10 +147,7 @@ Result<void> ShardWriter::move_densely(const OldShard& old, std::span<const std:
     if (skip[slot]) continue;
     SHERD_TRY(extent, old.index->extent(slot));
     if (!extent) continue;
-    if (extent->length > most_bytes_)
-      return std::move(corrupt("holds " + std::to_string(extent->length) +
-                               " bytes; no encoding of a chunk takes more than " + std::to_string(most_bytes_)))
-          .in_slot(slot);
+    SHERD_TRY(check_length(*extent).in_slot(slot));
     kept.emplace_back(*extent, slot);
   }
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });

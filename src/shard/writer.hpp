@@ -98,7 +98,8 @@ class ShardWriter {
   };
   [[nodiscard]] std::uint64_t allocate(std::uint64_t length);
   std::vector<Placed> place(const EncodedBatch& batch);
-  Result<void> keep_index(const ShardIndex& old, std::span<const std::uint64_t> changed);
+  Result<void> keep_index(const OldShard& old, std::span<const std::uint64_t> changed);
+  [[nodiscard]] Result<void> check_length(const Extent& extent) const;
   Result<void> move_densely(const OldShard& old, std::span<const std::uint64_t> changed);
   /// Sorts what is used and finds what is free before `end`.
   void find_gaps(std::vector<Extent>& used, std::uint64_t end);

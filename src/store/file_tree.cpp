@@ -144,7 +144,10 @@ Result<Fd> FileTree::open_directory(std::string_view prefix) const {
   if (!options_.follow_symlinks) return walk_to(prefix, kList);
   const std::string whole = path(prefix);
   Fd directory(open_at(AT_FDCWD, whole.c_str(), kList));
-  if (!directory && !is_absent(errno)) return system_error("open", whole, errno);
+  if (directory) return directory;
+  if (!is_absent(errno)) return system_error("open", whole, errno);
+  if (const auto link = broken_link(whole, root_.size()))
+    return io_error("'" + *link + "' is a symbolic link that leads nowhere");
   return directory;
 }
 

@@ -191,6 +191,7 @@ class TreeCheck {
     if (made) {
       const NodeDocument present = made->state().document();
       for (const std::string& remark : present.array->remarks) findings.warning("document_odd", {}, remark);
+      if (present.array->no_change) findings.warning("document_odd", {}, present.array->no_change->text());
       auto access = made->state().check_access();
       if (!access) return findings.failed(std::move(access).error(), "document_unsupported", {});
       array = *std::move(made);
@@ -265,13 +266,18 @@ class TreeCheck {
         const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
         if (member && !member->empty())
           names.insert(*member);
-        else if (group.expected && !mixed && !member && !is_document && !is_ours(object.name))
+        else if (group.expected && !mixed && !member && !is_document && !is_others(object.name))
           SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
       }
     }
     for (auto name = names.rbegin(); name != names.rend(); ++name)
       found.push_back({join_path(group.path, *name), group.expected, group.listing});
     return {};
+  }
+
+  // Of the files that stand beside documents: Sherd's own, and what cloud-volume tells of a volume's origin.
+  [[nodiscard]] bool is_others(const std::string& name) const {
+    return is_ours(name) || (name == "provenance" && !format_.arrays_have_documents());
   }
 
   Result<void> stray(const std::string& key, const std::string& message) {
@@ -338,7 +344,9 @@ class TreeCheck {
     Result<void> outcome;
     Store& store = state.scattered ? store_ : *state.place.store;  // of those the shards are looked at
     const auto take = [&](const std::string& key, const std::optional<Shape>& cell, std::uint64_t size) {
-      if (!cell)
+      if (!cell && may_be_of_another_shape(state, key))
+        return true;
+      else if (!cell)
         outcome = stray(key, "neither a document nor a chunk of this array");
       else if (outside(*cell, count))
         outcome = outside_chunk(key, state.shape());
@@ -372,6 +380,12 @@ class TreeCheck {
     SHERD_TRY(strays.failed(listed.error(), "unreadable", {}));
     merge(strays);
     return {};
+  }
+
+  // Of a scale with chunks of several shapes, of which the array is in those of the first.
+  [[nodiscard]] bool may_be_of_another_shape(const Array::State& state, const std::string& key) const {
+    const NodeDocument document = state.document();
+    return document.array->no_change && format_.names_chunk(std::string_view(key).substr(state.prefix.size()));
   }
 
   // Of the volume whose shards are this array's.
@@ -433,6 +447,14 @@ class TreeCheck {
 };
 
 }  // namespace
+
+Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report) {
+  Findings findings(key);
+  SHERD_TRY(findings.failed(error, document_code(error), {}));
+  ++report.documents;
+  add_findings(report, findings);
+  return {};
+}
 
 Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options) {
   return TreeCheck(place, options).run();

@@ -16,6 +16,8 @@ namespace sherd {
 
 /// Checks the node at `place`, whose format knows it, and all below it.
 Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options);
+/// Tells of a document that could not be read as of a fault. An error only where the check cannot go on.
+Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report);
 /// Checks the collection of objects at a place, and the segment properties to which it refers. Whether there is one,
 /// sound or not.
 Result<bool> check_collection(const neuroglancer::Collection::State::Place& place, bool data, CheckReport& report);

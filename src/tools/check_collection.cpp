@@ -395,10 +395,7 @@ Result<FoundCollection> find_collection(const State::Place& place, CheckReport& 
   auto found = State::find(place);
   if (found) return FoundCollection{found->value_or(nullptr), found->has_value()};
   const Error error = std::move(found).error();
-  Findings there(error.key().empty() ? place.path + "/info" : error.key());
-  SHERD_TRY(there.failed(error, document_code(error), {}));
-  ++report.documents;
-  add_findings(report, there);
+  SHERD_TRY(add_unreadable(error, error.key().empty() ? place.path + "/info" : error.key(), report));
   return FoundCollection{nullptr, true};
 }
 

@@ -10,10 +10,6 @@
 namespace sherd {
 namespace {
 
-std::string range_text(Extent extent) {
-  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
-}
-
 // A shard by its names.
 struct Names {
   Shape cell;
@@ -71,47 +67,23 @@ class TwinCheck {
   // Indices that cannot be read are told of by the check of their own format.
   Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
     const ShardLayout& layout = *state_.layout.shard;
-    const TwinIndex& twin = *layout.twin;
     const Limits& limits = config_.limits;
     const Shape grid = layout.grid(state_.grid.cell_shape(cell));
     const std::uint64_t first_id = state_.first_id(cell);
-    SHERD_TRY(slots, twin.slots(grid, first_id, limits));
     SHERD_TRY(size, source.size());
+    const ShardPlace shard{source, {0, size}, layout, grid, first_id};
     Cache none(0);
-    const auto index = read_index({source, {0, size}, layout, grid, first_id}, limits, none);
-    std::vector<std::uint64_t> minishards;
-    for (const TwinIndex::Slot& slot : slots) minishards.push_back(minishard_of(twin, slot));
-    minishards.erase(std::unique(minishards.begin(), minishards.end()), minishards.end());
-    const auto lists = read_minishards(source, minishards, {twin.index.format, limits, none});
-    if (!lists) return to.failed(lists.error(), "twin_index", {});
+    const auto index = read_index(shard, limits, none);
+    const auto entries = read_twin_entries(shard, limits);
+    if (!entries) return to.failed(entries.error(), "twin_index", {});
     if (!index) return {};
-    for (const TwinIndex::Slot& slot : slots) {
-      const auto number = std::ranges::lower_bound(minishards, minishard_of(twin, slot)) - minishards.begin();
-      const auto& list = (*lists)[static_cast<std::size_t>(number)];
-      compare(twin, slot, **index, list ? list->find(slot.id) : nullptr, to);
+    for (const TwinEntry& entry : *entries) {
+      const auto expected = layout.twin->expected(entry.slot, **index);
+      if (!expected || *expected == entry.extent) continue;
+      to.error("twin_extents", {entry.slot.slot, entry.extent ? entry.extent->offset : (*expected)->offset},
+               TwinIndex::disagreement(entry.slot, *expected, entry.extent));
     }
     return {};
-  }
-
-  static std::uint64_t minishard_of(const TwinIndex& twin, const TwinIndex::Slot& slot) {
-    return twin.index.format.sharding.place(slot.id).minishard;
-  }
-
-  static void compare(const TwinIndex& twin, const TwinIndex::Slot& slot, const ShardIndex& index,
-                      const MinishardIndex::Chunk* listed, Findings& to) {
-    const auto stored = index.extent(slot.slot);
-    if (!stored) return;
-    std::optional<Extent> expected;
-    if (*stored) {
-      const auto extent = twin.extent(slot, **stored);
-      if (!extent) return;
-      expected = *extent;
-    }
-    const std::optional<Extent> found = listed ? std::optional(Extent{listed->offset, listed->length}) : std::nullopt;
-    if (found == expected) return;
-    to.error("twin_extents", {slot.slot, found ? found->offset : expected->offset},
-             "the array has " + (expected ? range_text(*expected) : "nothing") + ", the volume as chunk " +
-                 std::to_string(slot.id) + " " + (found ? range_text(*found) : "nothing"));
   }
 
   const Array::State& state_;

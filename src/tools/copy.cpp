@@ -317,7 +317,7 @@ class TreeCopy {
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
       const CellAccess cell = access(to, unravel(task.object(i), count), shape);
-      SHERD_TRY(done, is_done(*to.place.store, cell.key));
+      SHERD_TRY(done, is_done(to, cell));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
@@ -336,11 +336,20 @@ class TreeCopy {
     return objects.finish();
   }
 
-  Result<bool> is_done(Store& store, const std::string& key) {
+  // A shard of two formats is there when both names are: a copy may have been cut off between them.
+  Result<bool> is_done(const Array::State& to, const CellAccess& cell) {
     if (!options_.resume) return false;
-    SHERD_TRY(present, store.open(key));
-    if (present != nullptr) ++counts_.skipped;
-    return present != nullptr;
+    SHERD_TRY(present, to.place.store->open(cell.key));
+    if (present == nullptr) return false;
+    if (to.objects.twin) {
+      SHERD_TRY(other, to.place.store->open(to.objects.twin->key(cell.cell)));
+      if (other == nullptr) return false;
+      SHERD_TRY(generation, present->generation());
+      SHERD_TRY(of_other, other->generation());
+      if (!(generation == of_other)) return false;
+    }
+    ++counts_.skipped;
+    return true;
   }
 
   [[nodiscard]] std::vector<std::string> paths_below() const {

@@ -147,7 +147,7 @@ class VolumePlan {
     const VolumeScale before = scale;
     scale.size = in_xyz(shape, image_.axes);
     SHERD_TRY(chunk, chunk_of(level));
-    if (scale.chunk_sizes.empty() || scale.chunk_sizes.front() != chunk) scale.chunk_sizes = {chunk};
+    scale.chunk_sizes = {chunk};
     SHERD_TRY(resolution, resolution_of(image_, level).in_member("resolution"));
     scale.resolution = resolution;
     SHERD_TRY(offset, voxel_offset_of(image_, level).in_member("voxel_offset"));

@@ -3,12 +3,33 @@
 // whose index was read.
 #include <algorithm>
 
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_slots.hpp"
 
 namespace sherd {
+namespace {
+
+// What is moved is not decoded, so this is all that shows of a chunk whether it is one.
+Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uint64_t bytes) {
+  SHERD_TRY(chunk.check_encoded_size(shape, bytes));
+  const auto exact = chunk.shard ? std::nullopt : chunk.chain.encoded_size(chunk.chain.stored_shape(shape));
+  if (!exact || *exact == bytes) return {};
+  return corrupt("holds " + std::to_string(bytes) + " bytes, and a chunk takes " + std::to_string(*exact));
+}
+
+// The volume has the chunk without its checksum, and nothing would show there that it is damaged.
+Result<void> check_trailer(const TwinIndex& twin, std::span<const std::byte> encoded) {
+  if (twin.trailer != sizeof(std::uint32_t) || encoded.size() < sizeof(std::uint32_t)) return {};
+  const auto bytes = encoded.first(encoded.size() - sizeof(std::uint32_t));
+  if (load_little<std::uint32_t>(encoded.data() + bytes.size()) == crc32c(bytes)) return {};
+  return corrupt("crc32c: the checksum of a chunk does not match");
+}
+
+}  // namespace
 
 Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Object& object) {
   SHERD_TRY(source, task_.source.store()->open(object.key));
@@ -140,8 +161,8 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
   std::uint64_t bytes = 0;
   std::vector<std::size_t> objects;
   for (const Slot& slot : slots) {
-    SHERD_TRY(shard.inner->check_encoded_size(shard.inner_shape, slot.extent.length)
-                  .in_key(finder.objects()[slot.object].key));
+    SHERD_TRY(
+        check_length(*shard.inner, shard.inner_shape, slot.extent.length).in_key(finder.objects()[slot.object].key));
     batch.chunks.push_back({slot.slot, slot.extent.length, true});
     bytes += slot.extent.length;
     objects.push_back(slot.object);
@@ -159,6 +180,9 @@ Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFi
       at += slot.extent.length;
     }
     SHERD_TRY(in_store(source->read(reads).in_key(finder.objects()[object].key), task_.source.store()->url()));
+    if (shard.twin)
+      for (const RangeRead& read : reads)
+        SHERD_TRY(check_trailer(*shard.twin, read.into).in_key(finder.objects()[object].key));
   }
   return batch;
 }

@@ -11,6 +11,7 @@
 
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
 
 namespace sherd {
@@ -264,7 +265,9 @@ Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale
     image.info.set("scales", Json(Json::Array{std::move(one)}));
     volume.scales = {volume.scales[*scale]};
   }
-  for (const auto& each : volume.scales) {
+  for (std::size_t i = 0; i < volume.scales.size(); ++i) {
+    const auto& each = volume.scales[i];
+    SHERD_TRY(neuroglancer::check_resolution(each).in_member("scales[" + std::to_string(scale.value_or(i)) + "]"));
     ImageLevel level{"", std::vector<double>(axes.size(), 1), std::vector<double>(axes.size(), 0)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::size_t d = dimension_of(axes, std::string_view("xyz").substr(axis, 1));

@@ -381,5 +381,19 @@ TEST(CreateArray, AppearsWithItsContentsOrNotAtAll) {
   EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4}));
 }
 
+TEST(CreateArray, TakesShortFormsOfCodecsInsideShardsToo) {
+  CreateOptions options{.shape = {8}, .dtype = DType::uint16};
+  options.chunks = {8};
+  options.codecs = {{Json::parse(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [4],
+      "codecs": ["bytes:big", "zstd:7"], "index_codecs": ["bytes", "crc32c"]}})")
+                         .value()}};
+  const Json document = create_array(memory_store(), "", options).value().metadata();
+  const Json& inside = *document.find("codecs")->elements()[0].find("configuration");
+  const auto& codecs = inside.find("codecs")->elements();
+  EXPECT_EQ(codecs[0].find("configuration")->find("endian")->text(), "big");
+  EXPECT_EQ(codecs[1].find("configuration")->find("level")->as_int(), 7);
+  EXPECT_EQ(inside.find("index_codecs")->elements()[0].find("configuration")->find("endian")->text(), "little");
+}
+
 }  // namespace
 }  // namespace sherd

@@ -4,6 +4,7 @@
 
 #include "sherd/tools.hpp"
 #include "tests/format/draft2022_testing.hpp"
+#include "tests/store/temp_dir.hpp"
 
 namespace sherd::draft {
 namespace {
@@ -47,6 +48,30 @@ TEST(DraftHierarchy, MakesEntryPointGroupsAndArraysUnderTheDraftsKeys) {
   EXPECT_EQ(parsed(store->get("zarr.json").value().value()), parsed(kEntryPoint));
   EXPECT_EQ(parsed(store->get("meta/root.group.json").value().value()).dump(), R"({"attributes":{}})");
   EXPECT_EQ(elements(open_array(store, {.path = "foo/bar"}).value()), counted(35));
+}
+
+// Of what its URL leads to, the format is not known then.
+TEST(DraftHierarchy, WhoseEntryPointIsNotUnderstoodIsNotTakenForAnotherOrForNothing) {
+  const TempDir directory;
+  const std::string root = directory / "g.zarr";
+  create_array(root + "/a", draft_array()).value();
+  const auto store = file_store(root).value();
+  for (const std::string& entry : {changed(kEntryPoint, R"({"foo": 1})"), std::string("no JSON")}) {
+    store->set("zarr.json", entry).value();
+    const auto tree = keys_of(*store);
+    for (const auto& refused : {open_array(root + "/a"), create_array(root + "/b", {.shape = {4}}),
+                                create_array(root + "/b/c", draft_array())}) {
+      ASSERT_FALSE(refused);
+      EXPECT_THAT(refused.error().code(),
+                  testing::AnyOf(ErrorCode::unsupported, ErrorCode::corrupt, ErrorCode::conflict));
+      EXPECT_EQ(refused.error().key(), "zarr.json");
+      EXPECT_THAT(refused.error().text(), HasSubstr("g.zarr"));
+    }
+    EXPECT_EQ(keys_of(*store), tree);
+    const auto faults = check(root).value().faults;
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_EQ(faults[0].key, "zarr.json");
+  }
 }
 
 TEST(DraftHierarchy, DocumentsSayWhatZarrPythonSays) {

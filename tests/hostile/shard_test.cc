@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checksum.hpp"
+
 namespace sherd::hostile {
 namespace {
 
@@ -157,6 +159,17 @@ std::vector<Case> entries() {
          });
        },
        Act::write_one, refused(corrupt_code, "beyond", 3)},
+      {46, "a range of the last slot inside the index, and an element of the first is written",
+       [](World& world) {
+         world.array(sharded("", "start"));
+         std::string bytes = world.object();
+         const std::uint64_t offset = 0;
+         std::memcpy(bytes.data() + 48, &offset, sizeof offset);
+         const std::uint32_t checksum = crc32c(std::as_bytes(std::span(bytes).first(64)));
+         std::memcpy(bytes.data() + 64, &checksum, sizeof checksum);
+         world.object(bytes);
+       },
+       Act::write_one, refused(corrupt_code, "reach into the shard's index", 3)},
       {46, "a range inside the index", entry(64, 16), Act::read_one,
        reads([](std::uint64_t, std::uint64_t) { return std::uint16_t{64}; })},
       {47, "all entries are one range",

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/try.hpp"
+#include "sherd/precomputed.hpp"
 #include "sherd/sherd.hpp"
 
 namespace sherd {
@@ -237,6 +238,17 @@ TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreOrIsNoneIsNotRead) {
     ASSERT_EQ(report.faults.size(), 1U);
     EXPECT_EQ(report.faults[0].code, "document_unsupported");
   }
+}
+
+TEST(DamagedVolume, OfVoxelsWithoutASizeIsWarnedOf) {
+  Json scale = good_scale();
+  scale.set("resolution", parsed("[8, 0, -40]"));
+  const auto store = store_of(info_of(scale).dump());
+  const auto faults = check(store).value().faults;
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].code, "document_odd");
+  EXPECT_THAT(faults[0].message, HasSubstr("must be three numbers above 0"));
+  EXPECT_THAT(copy(store, memory_store(), {.format = "zarr3"}).error().member(), HasSubstr("scales[0]"));
 }
 
 TEST(DamagedVolume, WithoutVoxelsIsReadAsSuch) {

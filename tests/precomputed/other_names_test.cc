@@ -167,5 +167,28 @@ TEST(CompressedChunks, AreFoundReplacedAndRefusedWhereTheyAreNoGzip) {
   EXPECT_THAT(check(store, {.data = true}).value().faults, IsEmpty());
 }
 
+TEST(CompressedChunks, ThatNobodyHereCanDecodeAreNotMissing) {
+  for (const char* suffix : {".br", ".zstd", ".xz", ".bz2"}) {
+    const auto store = memory_store();
+    VolumeInfo info;
+    info.data_type = DType::uint16;
+    info.scales.push_back({.key = "s", .size = {4, 4, 4}, .chunk_sizes = {{4, 4, 4}}, .resolution = {8, 8, 8}});
+    const Array array = neuroglancer::create_precomputed(store, "", info).value();
+    const std::string key = std::string("s/0-4_0-4_0-4") + suffix;
+    store->set(key, "any bytes").value();
+    Values values(64, 5);
+    const Box all{{0, 0, 0, 0}, {4, 4, 4, 1}}, one{{0, 0, 0, 0}, {1, 1, 1, 1}};
+    for (const auto& done : {array.read(all, std::span<std::uint16_t>(values)),
+                             array.write(one, std::span<const std::uint16_t>(values).first(1))}) {
+      ASSERT_FALSE(done) << key;
+      EXPECT_EQ(done.error().code(), ErrorCode::unsupported);
+      EXPECT_THAT(done.error().text(), HasSubstr(key));
+    }
+    EXPECT_EQ(store->get(key).value(), "any bytes");
+    array.write(all, std::span<const std::uint16_t>(values)).value();
+    EXPECT_EQ(store->get(key).value(), std::nullopt) << "it would be what cloud-volume reads";
+  }
+}
+
 }  // namespace
 }  // namespace sherd

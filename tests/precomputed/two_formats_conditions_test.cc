@@ -136,5 +136,15 @@ TEST_F(TwoFormats, AreNotWantedOfAPlainArray) {
   EXPECT_THAT(refusal(create_array(url(), options), ErrorCode::invalid_argument), HasSubstr("zarr+neuroglancer"));
 }
 
+TEST(TwoFormatsAreRefused, WhereAVoxelHasNoSize) {
+  const TempDir directory;
+  CreateOptions options = array_of();
+  options.volume = json(R"({"resolution": [0, 2, -1]})");
+  const auto made = create_array(directory / "a.zarr", options);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().text(), testing::HasSubstr("resolution: must be three numbers above 0"));
+  EXPECT_FALSE(fs::exists(directory / "a.zarr"));
+}
+
 }  // namespace
 }  // namespace sherd

@@ -169,6 +169,45 @@ TEST_F(CopyOfTwoFormats, OfItsVolumeIsAPlainOne) {
   EXPECT_EQ(voxels_of(copied("c/labels")), values_);
 }
 
+TEST_F(CopyOfTwoFormats, IsResumedWhereOneNameOfAShardIsMissing) {
+  copy(url(), "again.zarr", "", Layout::zarr_neuroglancer);
+  const std::string volume = copied("again.zarr") + "/labels";
+  for (const auto& entry : fs::directory_iterator(volume)) {
+    fs::remove(entry.path());
+    break;
+  }
+  EXPECT_FALSE(errors(copied("again.zarr")).empty());
+  CopyOptions options{.resume = true, .config = config_};
+  options.config.layout = Layout::zarr_neuroglancer;
+  const CopyReport report = sherd::copy(url(), copied("again.zarr"), options).value();
+  EXPECT_EQ(report.shards, 1U);
+  expect_two_formats(copied("again.zarr"));
+}
+
+// Zarr's half would show the damage, and the volume's give it as voxels.
+TEST(CopyIntoTwoFormats, DoesNotMoveChunksThatAreDamaged) {
+  for (const bool cut : {false, true}) {
+    const auto store = memory_store();
+    CreateOptions options = array_of({16, 16, 32});
+    options.config.layout = Layout::plain;
+    options.codecs = {{"crc32c"}};
+    options.index_codecs = {{"bytes"}};
+    const Array array = create_array(store, "", options).value();
+    const auto values = noise(*element_count(array.shape()));
+    array.write(whole(array), std::span<const std::uint16_t>(values)).value();
+    std::string shard = store->get("c/0/0/0").value().value();
+    shard[cut ? shard.size() - 8 : 0] = static_cast<char>(shard[cut ? shard.size() - 8 : 0] ^ 2);
+    store->set("c/0/0/0", shard).value();
+    const TempDir directory;
+    CopyOptions to;
+    to.config = two_formats();
+    const auto copied = sherd::copy(store, file_store(directory.path()).value(), to);
+    ASSERT_FALSE(copied);
+    EXPECT_EQ(copied.error().code(), ErrorCode::corrupt) << copied.error().text();
+    EXPECT_THAT(copied.error().text(), testing::HasSubstr(cut ? "and a chunk takes 2052" : "crc32c"));
+  }
+}
+
 TEST_F(CopyOfTwoFormats, IntoZarrIsAPlainArray) {
   copy(url(), "a", "zarr3");
   expect_plain_array(copied("a"));

@@ -343,6 +343,15 @@ TEST_F(PartedNames, OfAnIndexThatSaysOtherwiseAreFound) {
   for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "twin_extents");
   EXPECT_THAT(report.faults.front().message, HasSubstr("the volume as chunk 0"));
   EXPECT_EQ(report.faults.size(), 8U) << "each offset counts from the one before";
+
+  for (const char* format : {"zarr3", "precomputed"}) {
+    const auto refused = write(format);
+    ASSERT_FALSE(refused) << "one half would be made of the other, whichever is right";
+    EXPECT_EQ(refused.error().code(), ErrorCode::corrupt);
+    EXPECT_THAT(refused.error().message(), HasSubstr("two indices disagree"));
+  }
+  array.write(whole(array), std::span<const std::uint16_t>(values_)).value();
+  EXPECT_TRUE(check(url()).value().faults.empty());
 }
 
 // ---- copies ----

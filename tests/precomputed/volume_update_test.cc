@@ -97,6 +97,33 @@ TEST(VolumeUpdate, OfOneChunkInAShardOf64MiBWritesLessThanOne) {
   EXPECT_GT(report.dead_bytes, 3U * 32 * 32 * 32 * 4);
 }
 
+// Under another sharding the same shard holds chunks that are not its own; to write it anew would lose them.
+TEST(VolumeUpdate, OfMostOfAShardIsRefusedWhereThatHoldsChunksOfOthers) {
+  const auto store = memory_store();
+  VolumeInfo info = volume(16, 8, "raw", 0);
+  info.scales[0].size = {16, 16, 8};
+  const auto sharded = [&](std::uint64_t preshift, std::uint64_t bits) {
+    info.scales[0].sharding.set("preshift_bits", preshift);
+    info.scales[0].sharding.set("shard_bits", bits);
+    return info.print().value().dump();
+  };
+  sharded(1, 1);
+  const Array array = create_precomputed(store, "", info).value();
+  const Values model = numbers(array);
+  array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+  const std::string right = store->get("info").value().value();
+  store->set("info", sharded(0, 2)).value();
+  const std::uint32_t value = 1;
+  const auto refused = open_array(store, {.writable = true})
+                           .value()
+                           .write(Box{{0, 0, 0, 0}, {1, 1, 1, 1}}, std::span<const std::uint32_t>(&value, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::corrupt);
+  EXPECT_THAT(refused.error().message(), testing::HasSubstr("is the sharding the right one?"));
+  store->set("info", right).value();
+  EXPECT_EQ(all_of(open_array(store).value()), model);
+}
+
 TEST(VolumeUpdate, OfMostOfAShardWritesItAnew) {
   const TempDir dir;
   const Array array = create_precomputed(dir.path(), volume(32, 8, "gzip", 2)).value();

@@ -265,6 +265,16 @@ def test_check_reports_what_is_wrong(tmp_path):
     assert [fault["key"] for fault in report["faults"]] == ["c/3"]
 
 
+def test_nodes_that_have_no_store_of_their_own_are_checked_by_their_url(tmp_path):
+    draft = sherd.create_array(tmp_path / "draft", name="g/a", data=np.arange(8), chunks=(2,), format="draft2022")
+    scale = {"size": [4, 4, 4], "resolution": [1, 1, 1], "chunk_sizes": [[4, 4, 4]], "key": "s"}
+    sherd.neuroglancer.create_precomputed(tmp_path / "volume", type="image", dtype="uint8", scales=[scale])
+    sherd.open_array(tmp_path / "volume" / "s", mode="r+")[...] = 1
+    assert sherd.check(draft)["checked"]["chunks"] == 4
+    assert sherd.check(tmp_path / "draft" / "g" / "a")["checked"]["chunks"] == 4
+    assert sherd.check(tmp_path / "volume" / "s")["checked"]["chunks"] == 1
+
+
 def test_copy_changes_the_layout(tmp_path):
     data = np.arange(400).reshape(20, 20)
     source = sherd.create_array(tmp_path / "a", data=data, chunks=(5, 5))

@@ -166,6 +166,15 @@ def test_threads_lose_nothing(store):
     assert transformer.get_partial_values([(key, (0, None)) for key in keys]) == [f"{key} 19".encode() for key in keys]
 
 
+@pytest.mark.parametrize("compressors, told", [("gzip:5", {"level": 5}), ("zstd:1", {"level": 1}), (["lz4"], None)])
+def test_stacks_take_codecs_by_their_short_names(compressors, told):
+    array = create_array(sherd.MemoryStore(), name="a", shape=(21, 17), dtype=">i4", chunks=(2, 3),
+                         chunks_per_shard=[(2, 2), (2, 1)], compressors=compressors)
+    assert told is None or array.metadata["compressor"]["configuration"] == told
+    array[...] = 7
+    assert (array[...] == 7).all()
+
+
 @pytest.mark.parametrize("layout", [{}, {"order": "F"}, {"dtype": ">i4"}, {"order": "F", "chunks_per_shard": (2, 2)},
                                     {"dtype": ">i4", "chunks_per_shard": [(2, 1), (1, 2)]}])
 def test_any_layout_has_the_compressor_of_the_draft(layout, tmp_path):

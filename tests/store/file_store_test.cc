@@ -286,8 +286,14 @@ TEST_F(FileStore, ALinkThatLeadsNowhereIsAnErrorAndNoAbsence) {
     EXPECT_EQ(opened.error().code(), ErrorCode::io);
     EXPECT_THAT(opened.error().message(), testing::HasSubstr("leads nowhere"));
   }
+  for (const char* prefix : {"a/below/", "a/below/further/"}) {
+    EXPECT_EQ(store_->list_dir(prefix).error().code(), ErrorCode::io) << prefix;
+    EXPECT_EQ(store_->list(prefix, [](const std::string&, std::uint64_t) { return true; }).error().code(),
+              ErrorCode::io);
+  }
   EXPECT_EQ(store_->open("a/none").value(), nullptr);
   EXPECT_EQ(store_->open("none/at/all").value(), nullptr);
+  EXPECT_TRUE(store_->list_dir("none/at/all/").value().objects.empty());
   store_->set("file", "whole").value();
   EXPECT_EQ(store_->get("file").value(), "whole");
   EXPECT_TRUE(store_->erase("a/below").value());
