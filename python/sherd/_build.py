@@ -84,4 +84,6 @@ def choose_sharding_for_values(
 ) -> dict[str, Any]:
     """The member `sharding` for so many values under ids without an order, such as skeletons, meshes and annotations,
     whose encodings have so many bytes on average. The rule stands in docs/chunking.md."""
+    _arguments.count(count, "count")
+    _arguments.count(mean_bytes, "mean_bytes")
     return _sherd.choose_sharding_for_values(count, mean_bytes, _bytes(target_shard_bytes, "target_shard_bytes"))

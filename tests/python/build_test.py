@@ -189,6 +189,8 @@ def test_parameters_are_chosen_for_volumes():
 
 
 def test_parameters_are_chosen_for_values_without_an_order():
+    with pytest.raises(sherd.InvalidArgument, match="count must be from 0"):
+        ng.choose_sharding_for_values(-1, 20_000)
     assert ng.choose_sharding_for_values(10**6, 20_000) == sharding("murmurhash3_x86_128", (0, 3, 8), "gzip", "gzip")
     assert ng.choose_sharding_for_values(0, 0) == sharding("murmurhash3_x86_128", (0, 0, 0), "gzip", "gzip")
 
