@@ -99,8 +99,10 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
 
-/// What is no chunk may be a link to where chunks are, on a disk that is not mounted, say.
+/// What is no chunk may be a link to where chunks are, on a disk that is not mounted, say. A volume's stand in one
+/// directory, with whatever else is below it.
 Result<void> check_whereabouts(const Array::State& state, const std::string& key) {
+  if (!state.place.format->arrays_have_documents()) return {};
   if (state.objects.twin && state.objects.twin->parse(key)) return {};
   const auto opened = state.place.store->open(key);
   if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);

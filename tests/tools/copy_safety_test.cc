@@ -40,6 +40,28 @@ TEST(Copy, ACopyIntoItselfIsRefused) {
   EXPECT_TRUE(check(store).value().faults.empty()) << "the group between is made";
 }
 
+TEST(Copy, OfChunksOnADiskThatIsNotMountedIsAnErrorAndNoEmptyArray) {
+  const TempDir folder;
+  const auto source = file_store(folder / "a").value();
+  const auto destination = file_store(folder / "b").value();
+  filled(source, "", {.chunks = {6, 4}});
+  copy(source, destination).value();
+  const auto before = tree_of(*destination);
+  for (const char* part : {"c/0", "c"}) {
+    std::filesystem::rename(folder / ("a/" + std::string(part)), folder / "disk");
+    std::filesystem::create_directory_symlink(folder / "nowhere", folder / ("a/" + std::string(part)));
+    for (const auto& to : {destination, memory_store()}) {
+      const auto refused = copy(source, to, {.overwrite = true});
+      ASSERT_FALSE(refused) << part;
+      EXPECT_EQ(refused.error().code(), ErrorCode::io);
+      EXPECT_THAT(refused.error().text(), testing::HasSubstr("leads nowhere"));
+    }
+    EXPECT_EQ(tree_of(*destination), before);
+    std::filesystem::remove(folder / ("a/" + std::string(part)));
+    std::filesystem::rename(folder / "disk", folder / ("a/" + std::string(part)));
+  }
+}
+
 TEST(Copy, ACopyOntoAnotherNameOfItsSourceIsRefused) {
   const TempDir folder;
   filled(file_store(folder / "a").value(), "", {.chunks = {6, 4}});
