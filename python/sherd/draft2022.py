@@ -121,6 +121,8 @@ def create_array(
 
     def create(options: dict[str, Any]) -> _sherd.Array:
         options |= {"format": "draft2022", "format_options": {"uri": uri}}
+        if "raw_codecs" in options:  # of a stack, whose codecs may have short names
+            options["codecs"] = options.pop("raw_codecs")
         return _sherd.create_array(store, name or "", options)
 
     return make_array(

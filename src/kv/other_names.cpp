@@ -16,7 +16,7 @@ namespace sherd::neuroglancer {
 namespace {
 
 constexpr std::string_view kGzip = ".gz";
-/// By which cloud-volume compresses files; of these Sherd has gzip.
+/// By which cloud-volume compresses files; of these Sherd has the first.
 constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
 
 class NamesStore final : public Store {
@@ -146,7 +146,7 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::strin
 }
 
 Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string& key) const {
-  for (const std::string_view suffix : kCompressed) {
+  for (const std::string_view suffix : std::span(kCompressed).subspan(1)) {
     const std::string other = key + std::string(suffix);
     SHERD_TRY(object, store_->open(other));
     if (object != nullptr)

@@ -266,7 +266,7 @@ def test_check_reports_what_is_wrong(tmp_path):
 
 
 def test_nodes_that_have_no_store_of_their_own_are_checked_by_their_url(tmp_path):
-    draft = sherd.create_array(tmp_path / "draft", name="g/a", data=np.arange(8), chunks=(2,), format="draft2022")
+    draft = sherd.draft2022.create_array(tmp_path / "draft", name="g/a", data=np.arange(8), chunks=(2,))
     scale = {"size": [4, 4, 4], "resolution": [1, 1, 1], "chunk_sizes": [[4, 4, 4]], "key": "s"}
     sherd.neuroglancer.create_precomputed(tmp_path / "volume", type="image", dtype="uint8", scales=[scale])
     sherd.open_array(tmp_path / "volume" / "s", mode="r+")[...] = 1
