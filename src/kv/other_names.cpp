@@ -1,7 +1,7 @@
 // Knows the names under which chunks of a volume stand besides their own: a shard as the older pair of objects, and an
 // unsharded chunk as NAME.gz, which is how cloud-volume compresses in a directory of files. Both are read where there
-// is nothing under the name of today, and what is written goes there. A pair that has been replaced only takes room; a
-// NAME.gz that stayed would still be what cloud-volume reads.
+// is nothing under the name of today, and what is written goes there. NAME.br and the like are chunks, too, and
+// refused. A pair that has been replaced only takes room; a NAME.gz that stayed would still be what cloud-volume reads.
 #include "kv/other_names.hpp"
 
 #include <array>

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
+from interrupts import heed_interrupts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.path.abspath(os.environ.get("SHERD_BIN", ROOT / "build/release/bin/sherd"))
@@ -54,3 +55,19 @@ class Command:
 @pytest.fixture
 def sherd(tmp_path):
     return Command(tmp_path)
+
+
+@pytest.fixture
+def start(sherd):
+    """Starts the command; what still runs at the test's end is killed."""
+    running = []
+
+    def begin(*arguments, **options):
+        running.append(subprocess.Popen([sherd.binary, *arguments], cwd=sherd.folder, stderr=subprocess.PIPE,
+                                        preexec_fn=heed_interrupts, **options))
+        return running[-1]
+
+    yield begin
+    for process in running:
+        process.kill()
+        process.wait()

@@ -1,6 +1,5 @@
 """sherd kv build: shards of ids from files."""
 
-import functools
 import json
 import os
 import signal
@@ -107,11 +106,9 @@ def test_what_was_built_is_checked_without_any_document(sherd, tmp_path):
     assert sherd("check", "out", "--sharding", '{"hash": "md5"}').code in (2, 5)
 
 
-def test_an_interrupted_build_leaves_nothing(sherd, tmp_path):
+def test_an_interrupted_build_leaves_nothing(start, tmp_path):
     files(tmp_path, a=b"one")
-    command = [sherd.binary, "kv", "build", "out", "--sharding", json.dumps(SHARDING)]
-    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
-    running = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)
+    running = start("kv", "build", "out", "--sharding", json.dumps(SHARDING), stdin=subprocess.PIPE)
     running.stdin.write(b'{"id": 1, "path": "a"}\n' * 10000)  # more than a pipe holds: some of it has been read
     running.stdin.flush()
     running.send_signal(signal.SIGINT)  # while the build waits for more

@@ -13,6 +13,7 @@ import termios
 import time
 
 import pytest
+from interrupts import heed_interrupts
 from shardings import sharding
 
 
@@ -47,27 +48,6 @@ def on_terminal(sherd, *arguments, until=None, env=None):
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(terminal)
     return code, shown.decode()
-
-
-def heed_interrupts():
-    """For a child, even where whoever started the tests ignores them, as shells do for what runs in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-@pytest.fixture
-def start(sherd):
-    """Starts the command; what still runs at the test's end is killed."""
-    running = []
-
-    def begin(*arguments, **options):
-        running.append(subprocess.Popen([sherd.binary, *arguments], cwd=sherd.folder, stderr=subprocess.PIPE,
-                                        preexec_fn=heed_interrupts, **options))
-        return running[-1]
-
-    yield begin
-    for process in running:
-        process.kill()
-        process.wait()
 
 
 def test_a_small_read_on_a_terminal_is_json_and_a_large_one_is_asked_about(sherd, huge):
