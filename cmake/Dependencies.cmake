@@ -2,7 +2,7 @@
 # Global targets, so that a project that adds a static Sherd as a subdirectory can link them.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 set(SHERD_COMPRESSION_MODULES libdeflate libisal zlib liblz4 liblzma blosc)
-set(SHERD_IMAGE_MODULES libjpeg libpng libtiff-4)
+set(SHERD_IMAGE_MODULES libjpeg libpng libtiff-4 pugixml)
 
 if(TARGET sherd_zstd)
   set(SHERD_ZSTD_LIBRARY sherd_zstd)

@@ -22,6 +22,9 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(SHERD_CCACHE ccache)
   if(SHERD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${SHERD_CCACHE})
+    # Clones share what they compiled: paths below the tree are hashed relative to it, and the clone's own path is not.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true ${SHERD_CCACHE})
+    set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
 endif()

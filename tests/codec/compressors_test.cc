@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd {
 extern const CodecEntry zstd_codec, gzip_codec, precomputed_gzip_codec, zlib_codec, crc32c_codec, crc32_codec,
@@ -72,7 +73,7 @@ TEST(Compressors, WriteTheSameBytesWhateverTheThreadDidBefore) {
 }
 
 TEST(Compressors, ReadWhatOtherImplementationsWrote) {
-  const auto goldens = read_goldens(SHERD_TEST_DATA "/codec/bytes_codecs.tsv");
+  const auto goldens = read_goldens(test_data("codec/bytes_codecs.tsv"));
   ASSERT_GT(goldens.size(), 80u);
   const Limits limits;
   for (const Golden& golden : goldens) {

@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 
 #include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd {
 extern const CodecEntry jpeg_codec, png_codec;
@@ -203,7 +204,7 @@ TEST(Png, OfOtherBitsThanTheChunkIsRefused) {
 }
 
 Bytes image_file(const std::string& name) {
-  std::ifstream file(SHERD_TEST_DATA "/files/" + name, std::ios::binary);
+  std::ifstream file(test_data("files/" + name), std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd {
 extern const CodecEntry blosc_codec, numcodecs_blosc_codec, lz4_codec, bz2_codec, lzma_codec, shuffle_codec,
@@ -39,7 +40,7 @@ Case read_case(const Json& json) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(SHERD_TEST_DATA "/codec/numcodecs_golden.json");
+  std::ifstream file(test_data("codec/numcodecs_golden.json"));
   std::stringstream text;
   text << file.rdbuf();
   std::vector<Case> cases;

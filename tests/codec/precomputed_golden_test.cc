@@ -5,6 +5,7 @@
 #include "codec/chain.hpp"
 #include "registry.hpp"
 #include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd::test {
 namespace {
@@ -17,7 +18,7 @@ struct Case {
 };
 
 std::vector<Case> read_cases() {
-  std::ifstream file(SHERD_TEST_DATA "/codec/precomputed_chunks.json");
+  std::ifstream file(test_data("codec/precomputed_chunks.json"));
   std::stringstream text;
   text << file.rdbuf();
   std::vector<Case> cases;

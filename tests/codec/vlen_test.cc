@@ -4,6 +4,7 @@
 
 #include "base/endian.hpp"
 #include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd {
 extern const CodecEntry vlen_utf8_codec, vlen_bytes_codec;
@@ -43,7 +44,7 @@ Result<std::vector<std::string>> read(const CodecEntry& entry, const Bytes& stor
 }
 
 TEST(Vlen, WhatNumcodecsWroteIsReadAndWrittenAlike) {
-  std::ifstream file(SHERD_TEST_DATA "/codec/vlen_golden.json");
+  std::ifstream file(test_data("codec/vlen_golden.json"));
   std::stringstream text;
   text << file.rdbuf();
   const Json document = Json::parse(text.str()).value();

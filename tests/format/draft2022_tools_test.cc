@@ -5,6 +5,7 @@
 #include "sherd/tools.hpp"
 #include "tests/format/draft2022_testing.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/test_data.hpp"
 #include "tests/tools/failing_store.hpp"
 
 namespace sherd::draft {
@@ -260,7 +261,7 @@ TEST(DraftTools, AnOrderOfElementsThatTheDraftHasNoWordsForGivesWayInACopy) {
 
 TEST(DraftTools, FilesAreImportedIntoTheFormatThatIsAskedForOrStandsAround) {
   const TempDir folder;
-  const std::string file = SHERD_TEST_DATA "/files/u1.npy";
+  const std::string file = test_data("files/u1.npy");
   ImportOptions options;
   options.create.chunks = {3, 5, 7};
   options.create.format = "draft2022";

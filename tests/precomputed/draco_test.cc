@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/precomputed/precomputed_testing.hpp"
+#include "tests/test_data.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string fragment(const std::string& name) {
-  std::ifstream file(SHERD_TEST_DATA "/precomputed/" + name, std::ios::binary);
+  std::ifstream file(test_data("precomputed/" + name), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -16,11 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/test_data.hpp"
 #include "tools/files.hpp"
 
 namespace sherd::files_testing {
 
-inline std::string data(const std::string& name) { return std::string(SHERD_TEST_DATA "/files/") + name; }
+inline std::string data(const std::string& name) { return test_data("files/" + name); }
 
 class Folder {
  public:
