@@ -18,6 +18,7 @@ TABLES = [
     ("peak", "Peak memory above what was resident before the call, in MB", 1e-6),
     ("faults", "Minor page faults, in thousands", 1e-3),
 ]
+CHANGES = [("sherd-cpp", "seconds"), ("sherd-cpp", "peak"), ("sherd", "seconds"), ("sherd", "peak")]
 
 
 def number(value):
@@ -76,6 +77,32 @@ def advantage(row):
     return f"{min(ratios):.2f}" if ratios else ""
 
 
+def change(results, name, quantity):
+    """For each cell and variant, how many times what an earlier Sherd needs this one does: the median over the rounds, in each
+    of which the two took turns."""
+    for cell, figures in results["cells"].items():
+        for variant in ("", "-unsynced"):
+            now = figures.get(f"{name}{variant}", {}).get(quantity)
+            then = figures.get(f"{name}-earlier{variant}", {}).get(quantity)
+            if now and then and all(then):
+                durable = ", durable" if cells.BY_NAME[cell].writes and not variant else ""
+                yield cells.BY_NAME[cell].title + durable, statistics.median(a / b for a, b in zip(now, then))
+
+
+def comparison(results):
+    """What a change costs: a row for each cell, or nothing where no other commit took part."""
+    columns = [dict(change(results, name, quantity)) for name, quantity in CHANGES]
+    titles = list(dict.fromkeys(title for column in columns for title in column))
+    if not titles:
+        return []
+    lines = ["", "## This tree divided by the other commit: above 1 it is slower or larger", ""]
+    lines += ["| | C++: time | C++: memory | Python: time | Python: memory |", "|---|--:|--:|--:|--:|"]
+    for title in titles:
+        values = [f"{column[title]:.2f}" if title in column else "" for column in columns]
+        lines.append(f"| {title} | {' | '.join(values)} |")
+    return lines
+
+
 def versions(results):
     told = (results["versions"][peer["name"]] for peer in results["peers"] if peer["name"] in results["versions"])
     return ", ".join(dict.fromkeys(name for text in told for name in text.split(", ")))
@@ -87,6 +114,7 @@ def text(results):
     lines = [f"{results['date']}, an array of {results['size']}^3, medians of {results['rounds']}. {machine}.", "", f"{versions(results)}."]
     for quantity, title, scale in TABLES:
         lines += ["", f"## {title}", "", *Table(results, quantity, scale).markdown()]
+    lines += comparison(results)
     return "\n".join(lines) + "\n"
 
 

@@ -23,6 +23,7 @@ from peers import zarrs_tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKER = str(ROOT / "bench" / "worker.py")
+PYTHON = str(ROOT / ".venv/bin/python")
 FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image-6")
 
 
@@ -50,25 +51,44 @@ class Peer:
         return self.reads or cell.writes
 
 
+def pair(name, title, command, volumes=False):
+    """A peer that fsyncs what it writes and takes part in reads too, and its variant that does not and only writes."""
+    program, *arguments = command
+    if arguments:
+        start, unsynced = command, [*command[:-1], f"{command[-1]}-unsynced"]
+    else:
+        start, unsynced = [program, "synced"], [program, "unsynced"]
+    return [
+        Peer(name, title, start, synced=True, volumes=volumes),
+        Peer(f"{name}-unsynced", title, unsynced, reads=False, volumes=volumes),
+    ]
+
+
+def earlier(folder):
+    """The Sherd of another commit, as script/bench has built it, through that commit's own programs."""
+    title = f"at {folder.name[:7]}"
+    worker = ["env", f"PYTHONPATH={folder / 'python'}", PYTHON, folder / "bench/worker.py", "sherd"]
+    return [
+        *pair("sherd-cpp-earlier", f"Sherd, C++ {title}", [folder / "build/release/bench/bench_sherd"]),
+        *pair("sherd-earlier", f"Sherd, Python {title}", worker, volumes=True),
+    ]
+
+
 def lineup(programs):
-    """All peers. What is synced takes part in reads too; its unsynced variant only writes."""
-    python, newer = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv-3.13/bin/python")
-    peers = []
-    for name, title, synced, unsynced in (
-        ("floor", "floor", [programs / "bench_floor", "synced"], [programs / "bench_floor", "unsynced"]),
-        ("sherd-cpp", "Sherd, C++", [programs / "bench_sherd", "synced"], [programs / "bench_sherd", "unsynced"]),
-        ("sherd", "Sherd, Python", [python, WORKER, "sherd"], [python, WORKER, "sherd-unsynced"]),
-        ("tensorstore", "tensorstore", [python, WORKER, "tensorstore"], [python, WORKER, "tensorstore-unsynced"]),
-    ):
-        volumes = name in ("sherd", "tensorstore")
-        peers.append(Peer(name, title, synced, synced=True, volumes=volumes))
-        peers.append(Peer(f"{name}-unsynced", title, unsynced, reads=False, volumes=volumes))
-    peers.append(Peer("zarr", "zarr 3.1", [python, WORKER, "zarr"]))
-    peers.append(Peer("zarr-zarrs", "zarr 3.1 + zarrs", [python, WORKER, "zarr-zarrs"]))
+    """All peers."""
+    newer = str(ROOT / ".venv-3.13/bin/python")
+    peers = [
+        *pair("floor", "floor", [programs / "bench_floor"]),
+        *pair("sherd-cpp", "Sherd, C++", [programs / "bench_sherd"]),
+        *pair("sherd", "Sherd, Python", [PYTHON, WORKER, "sherd"], volumes=True),
+        *pair("tensorstore", "tensorstore", [PYTHON, WORKER, "tensorstore"], volumes=True),
+    ]
+    peers.append(Peer("zarr", "zarr 3.1", [PYTHON, WORKER, "zarr"]))
+    peers.append(Peer("zarr-zarrs", "zarr 3.1 + zarrs", [PYTHON, WORKER, "zarr-zarrs"]))
     peers.append(Peer("zarr-new", "zarr 3.4", [newer, WORKER, "zarr-new"]))
     peers.append(Peer("zarr-fused", "zarr 3.4 fused", [newer, WORKER, "zarr-fused"]))
     peers.append(Peer("zarrs", "zarrs", None))
-    peers.append(Peer("cloud-volume", "cloud-volume", [python, WORKER, "cloud-volume"], volumes=True, arrays=False))
+    peers.append(Peer("cloud-volume", "cloud-volume", [PYTHON, WORKER, "cloud-volume"], volumes=True, arrays=False))
     return peers
 
 
@@ -223,16 +243,24 @@ def arguments():
     parser.add_argument("--peers", help="some of the peers, by name (default: all)")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench", help="for arrays and results")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release/bench", help="where the C++ programs are")
+    parser.add_argument("--beside", type=pathlib.Path, help="folder of another commit that script/bench has built: only it and "
+                        "this tree are measured, unless --peers names more")
     parser.add_argument("--record", action="store_true", help="put the tables and the plot into docs/")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.record and chosen.beside:
+        parser.error("--record cannot be combined with --beside: docs/ has the figures of one commit")
+    return chosen
 
 
 def main():
     chosen = arguments()
     size, rounds = (256, chosen.rounds or 3) if chosen.quick else (512, chosen.rounds or 7)
     peers = lineup(chosen.programs)
-    if chosen.peers:
-        wanted = set(chosen.peers.split(","))
+    wanted = set(chosen.peers.split(",")) if chosen.peers else None
+    if chosen.beside:
+        peers += earlier(chosen.beside)
+        wanted = (wanted or set()) | {"sherd-cpp", "sherd", "sherd-cpp-earlier", "sherd-earlier"}
+    if wanted:
         peers = [peer for peer in peers if peer.name.removesuffix("-unsynced") in wanted]
     if os.getloadavg()[0] > 0.5 * os.cpu_count():
         print(f"bench: the machine is busy (load {os.getloadavg()[0]:.1f}); the figures will not be worth much", file=sys.stderr)
