@@ -1,4 +1,4 @@
-# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (20), from
+# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (10), from
 # the same seed each time unless SHERD_FUZZ_SEED is another one (0: by chance): a test must not find something by luck.
 # fuzz/codec.cpp becomes one for each codec with a decoder to speak of.
 # Seeds are read from fuzz/corpus/NAME; what the fuzzer finds on top is kept in the build folder.
@@ -24,7 +24,7 @@ function(sherd_add_fuzz name source)
   endif()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz/corpus/${name})
   add_test(NAME fuzz/${name} COMMAND sh -c
-    "exec \"$@\" -max_total_time=\${SHERD_FUZZ_SECONDS:-20} -seed=\${SHERD_FUZZ_SEED:-1}" sh
+    "exec \"$@\" -max_total_time=\${SHERD_FUZZ_SECONDS:-10} -seed=\${SHERD_FUZZ_SEED:-1}" sh
     $<TARGET_FILE:fuzz_${name}> -artifact_prefix=${PROJECT_BINARY_DIR}/fuzz/${name}- -print_final_stats=1 -timeout=120
     -malloc_limit_mb=1024 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/fuzz/corpus/${name} ${seeds})
   set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
