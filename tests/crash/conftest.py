@@ -1,5 +1,7 @@
 import os
+import pathlib
 import shutil
+import tempfile
 
 import pytest
 
@@ -29,3 +31,10 @@ def root():
 
     if os.geteuid() != 0:
         lacking("the right of root")
+
+
+@pytest.fixture
+def disk_path():
+    """As tmp_path, but never in memory, where the bytes of files count as a process's memory."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield pathlib.Path(folder)

@@ -68,15 +68,15 @@ def in_the_middle(folder, count):
 
 
 @pytest.fixture
-def volume(tmp_path):
-    ok(writer(tmp_path / "volume", "create-volume", MEBIBYTES))
-    yield tmp_path / "volume"
-    for folder in tmp_path.iterdir():
+def volume(disk_path):
+    ok(writer(disk_path / "volume", "create-volume", MEBIBYTES))
+    yield disk_path / "volume"
+    for folder in disk_path.iterdir():
         shutil.rmtree(folder)
 
 
-def test_a_copy_killed_three_times_is_resumed_to_the_same_bytes(volume, tmp_path, record_property):
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
+def test_a_copy_killed_three_times_is_resumed_to_the_same_bytes(volume, disk_path, record_property):
+    whole, cut = disk_path / "whole", disk_path / "cut"
     with memory_group() as group:
         code, peak = Copy(group, volume, whole, *OPTIONS).wait()
         assert code == 0 and peak <= LIMIT, (code, peak)
