@@ -27,7 +27,7 @@ constexpr Command kCommands[] = {
     {"export", "Write an array as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
     {"check", "Find every fault in what is stored", add_check},
-    {"picture", "Draw a plane of an array as a PNG", add_picture},
+    {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
     {"completion", "Print a completion script for a shell", add_completion},
 };
 constexpr Command kKvCommands[] = {
