@@ -225,10 +225,14 @@ Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
     axes = std::move(seen);
     info = std::move(half->info);
   }
-  SHERD_TRY(image, image_of_volume(info, std::nullopt, axes));
   ImageFacts facts;
-  facts.axes = axes_of(image, std::min(scale, image.levels.size() - 1));
-  facts.labels = image.labels;
+  const auto image = image_of_volume(info, std::nullopt, axes);
+  if (!image) {  // a resolution that is none; the axes are known all the same
+    for (std::string& axis : axes) facts.axes.push_back({.name = std::move(axis)});
+    return std::optional(std::move(facts));
+  }
+  facts.axes = axes_of(*image, std::min(scale, image->levels.size() - 1));
+  facts.labels = image->labels;
   return std::optional(std::move(facts));
 }
 
@@ -258,7 +262,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   SHERD_TRY(volume, in_store(facts_of_volume(state), array.store()->url()));
   ImageFacts facts = volume ? *std::move(volume) : ImageFacts{};
   facts.attributes = array.attributes();
-  if (volume && !facts.axes.empty()) return facts;
+  if (volume) return facts;
   facts.axes = axes_of(array, facts.attributes);
   SHERD_TRY(around, image_around(state.place));
   if (!around) return facts;
