@@ -83,8 +83,9 @@ void add_scale(Arguments& arguments, std::uint64_t& scale) {
 }
 
 void add_level(Arguments& arguments, std::uint64_t& level) {
-  arguments.number("--level,--scale", level,
+  arguments.number("--level", level,
                    "Of an OME-NGFF image or a volume in several resolutions, which one. Default: 0, the finest");
+  arguments.number("--scale", level, "The same as --level");
 }
 
 void add_gzip_level(Arguments& arguments, std::string& level) {

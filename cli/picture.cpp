@@ -69,8 +69,8 @@ struct Picture {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, session.open_level(url, session.guarded("picture"), level));
     SHERD_TRY(options, this->options());
+    SHERD_TRY(array, session.open_level(url, session.guarded("picture"), level));
     if (file == "-") {
       SHERD_TRY(scratch, ScratchFile::make());
       SHERD_TRY(picture(array, scratch.path(), options));
@@ -101,7 +101,7 @@ Run add_picture(Arguments& arguments) {
                  "picture shows x and y; without such names the first");
   arguments.text("--index", "N", picture->index,
                  "Where on that axis; a negative number counts from its end. Default: the middle");
-  arguments.repeated("--at", "AXIS=N,…", picture->at,
+  arguments.repeated("--at", "AXIS=N", picture->at,
                      "Indices on further axes, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
                      "channels, each in its colour");
   add_level(arguments, picture->level);

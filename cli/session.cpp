@@ -40,8 +40,8 @@ Result<void> limits_from_environment(Limits& limits) {
     const std::string variable(text.substr(0, equals));
     std::string name = variable.substr(prefix.size());
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&] { return variable; }));
-    SHERD_TRY(limits.set(name, number).in([&] { return variable; }));
+    SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&]() -> const std::string& { return variable; }));
+    SHERD_TRY(limits.set(name, number).in([&]() -> const std::string& { return variable; }));
   }
   return {};
 }

@@ -259,25 +259,33 @@ bool ImageFacts::has_colour_samples(const Shape& shape, const DType& dtype) cons
 
 Result<ImageFacts> find_image_facts(const Array& array) {
   const Array::State& state = array.state();
-  SHERD_TRY(volume, in_store(facts_of_volume(state), array.store()->url()));
-  ImageFacts facts = volume ? *std::move(volume) : ImageFacts{};
+  ImageFacts facts;
   facts.attributes = array.attributes();
-  if (volume) return facts;
   facts.axes = axes_of(array, facts.attributes);
+  // An affine and the spacing beside it came from one file.
+  const auto take_axes = [&](const std::vector<ImageAxis>& axes) {
+    for (std::size_t d = 0; d < axes.size(); ++d)
+      if (facts.attributes.find("affine") == nullptr)
+        facts.axes[d] = axes[d];
+      else
+        facts.axes[d].name = axes[d].name;
+  };
+  SHERD_TRY(volume, in_store(facts_of_volume(state), array.store()->url()));
+  if (volume) {
+    take_axes(volume->axes);
+    facts.labels = volume->labels;
+    return facts;
+  }
   SHERD_TRY(around, image_around(state.place));
   if (!around) return facts;
   if (around->image.axes.size() != facts.axes.size())
-    return in_store(std::move(corrupt("has other dimensions than the image has axes"))
+    return in_store(corrupt("has other dimensions than the image has axes")
                         .in_key(state.place.format->document_key(state.place.path, NodeType::array))
                         .in_member("shape"),
                     array.store()->url());
   facts.channels = channels_of(around->attributes);
   facts.labels = around->image.labels;
-  // An affine and the spacing beside it came from one file.
-  if (facts.attributes.find("affine") == nullptr)
-    facts.axes = axes_of(around->image, around->level);
-  else
-    for (std::size_t d = 0; d < facts.axes.size(); ++d) facts.axes[d].name = around->image.axes[d];
+  take_axes(axes_of(around->image, around->level));
   if (around->level > 0) inherit(facts, *around);
   return facts;
 }

@@ -14,18 +14,18 @@
 namespace sherd {
 
 struct ImageAxis {
-  std::string name;                     ///< x, y, z, c (channel), t (time), or the document's own; empty: none
-  std::optional<double> spacing = {};   ///< from element to element, in `unit`
-  double origin = 0;                    ///< of the first element's centre, in `unit`
-  std::string unit = {};                ///< as its document spells it, such as "mm" or "nanometer"; empty: not known
+  std::string name;                    ///< x, y, z, c (channel), t (time), or the document's own; empty: none
+  std::optional<double> spacing = {};  ///< from element to element, in `unit`
+  double origin = 0;                   ///< of the first element's centre, in `unit`
+  std::string unit = {};               ///< as its document spells it, such as "mm" or "nanometer"; empty: not known
   [[nodiscard]] bool is_spatial() const noexcept { return name == "x" || name == "y" || name == "z"; }
 };
 
 struct ImageChannel {
   std::string name = {};
-  std::optional<std::uint32_t> colour = {};               ///< 0xRRGGBB
+  std::optional<std::uint32_t> colour = {};              ///< 0xRRGGBB
   std::optional<std::pair<double, double>> window = {};  ///< the values shown black and in full colour
-  bool active = true;                                     ///< whether viewers show it
+  bool active = true;                                    ///< whether viewers show it
 };
 
 struct ImageFacts {

@@ -83,9 +83,7 @@ NiftiUnit unit_of_time(double length) {
   return length == 1e-3 ? NiftiUnit{"ms", 1e-3} : NiftiUnit{"us", 1e-6};
 }
 
-double scaled(double value, double factor) {
-  return factor == 1 ? value : tidy(value * factor);
-}
+double scaled(double value, double factor) { return factor == 1 ? value : tidy(value * factor); }
 
 // All of x, y and z get the unit of the first that has one. What was in another is converted, `affine` too.
 void use_nifti_units(std::vector<ImageAxis>& axes, Json& attributes) {

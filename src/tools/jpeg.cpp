@@ -1,5 +1,5 @@
-// JPEG files through libjpeg, written row after row. libjpeg reports errors by longjmp, so the calls into it are made in
-// functions without destructors.
+// JPEG files through libjpeg, written row after row. libjpeg reports errors by longjmp, so the calls into it are made
+// in functions without destructors.
 #include <array>
 #include <csetjmp>
 #include <cstddef>

@@ -59,8 +59,7 @@ bool visit_elements(DType::Kind kind, std::span<const std::byte> elements, Visit
     case float16:
     case bfloat16: {
       const auto* values = reinterpret_cast<const std::uint16_t*>(elements.data());
-      for (std::size_t i = 0; i < elements.size() / 2; ++i)
-        visit(from_half(values[i], kind == bfloat16));
+      for (std::size_t i = 0; i < elements.size() / 2; ++i) visit(from_half(values[i], kind == bfloat16));
       return true;
     }
     default:
@@ -172,7 +171,8 @@ Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
     return {};
   }));
   for (std::size_t i = 0; i < shades.size(); ++i)
-    if (wanted[i] && !(shades[i].black <= shades[i].white)) std::tie(shades[i].black, shades[i].white) = std::pair(0, 1);
+    if (wanted[i] && !(shades[i].black <= shades[i].white))
+      std::tie(shades[i].black, shades[i].white) = std::pair(0, 1);
   return {};
 }
 
@@ -221,7 +221,8 @@ class Painter {
         return add_colours(elements, to);
       case Paint::labels:
         visit_elements(kind_, elements, [&](auto value) {
-          if constexpr (std::is_integral_v<decltype(value)>) put_colour(to, colour_of(static_cast<std::uint64_t>(value)));
+          if constexpr (std::is_integral_v<decltype(value)>)
+            put_colour(to, colour_of(static_cast<std::uint64_t>(value)));
           to += 3;
         });
         return;
@@ -273,7 +274,8 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::u
   if (wanted_width != 0) factor = static_cast<double>(wanted_width) / width;
   width *= factor;
   height *= factor;
-  if (!(width < 0x1p31 && height < 0x1p31)) return invalid_argument("the picture would be too large").in_member("width");
+  if (!(width < 0x1p31 && height < 0x1p31))
+    return invalid_argument("the picture would be too large").in_member("width");
   return std::pair(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(width))),
                    std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(height))));
 }

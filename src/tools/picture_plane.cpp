@@ -1,5 +1,5 @@
-// Knows which two dimensions a picture shows where the caller leaves it open: x and y, or what is left of z, y, x; of an
-// array without such names the last two that are longer than 1.
+// Knows which two dimensions a picture shows where the caller leaves it open: x and y, or what is left of z, y, x; of
+// an array without such names the last two that are longer than 1.
 #include "tools/picture_plane.hpp"
 
 #include <algorithm>
@@ -152,7 +152,8 @@ class PlaneChoice {
     if (!row.is_spatial() || !column.is_spatial() || !row.spacing || !column.spacing) return plane;
     const auto row_unit = nanometres(row.unit), column_unit = nanometres(column.unit);
     if (row.unit != column.unit && !(row_unit && column_unit)) return plane;
-    const double row_step = *row.spacing * row_unit.value_or(1), column_step = *column.spacing * column_unit.value_or(1);
+    const double row_step = *row.spacing * row_unit.value_or(1),
+                 column_step = *column.spacing * column_unit.value_or(1);
     if (!(row_step > 0) || !(column_step > 0)) return plane;
     plane.row_step = row_step;
     plane.column_step = column_step;

@@ -1,5 +1,6 @@
 // TIFF files through libtiff, written: one page a plane, uncompressed strips, the machine's byte order; BigTIFF where
-// 32-bit offsets would not reach. The first page has OME-XML; spacing becomes the resolution, too. Also the session that reading shares.
+// 32-bit offsets would not reach. The first page has OME-XML; spacing becomes the resolution, too. Also the session
+// that reading shares.
 #include <fcntl.h>
 #include <unistd.h>
 

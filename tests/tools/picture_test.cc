@@ -141,7 +141,8 @@ TEST(Picture, ShowsRowsAlongYAndColumnsAlongX) {
 TEST(Picture, IsNeverASliverOfADimensionOfLengthOne) {
   const Folder folder;
   const Array array = make(folder, {3, 4, 1}, pattern_of<std::uint8_t>(12));
-  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0)}), std::pair(Shape({3, 4}), pattern_of<std::uint8_t>(12)));
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0)}),
+            std::pair(Shape({3, 4}), pattern_of<std::uint8_t>(12)));
 }
 
 TEST(Picture, HasTheWidthThatIsAskedFor) {
