@@ -12,10 +12,10 @@ namespace {
 
 struct Export {
   std::string url, destination, to;
-  std::uint64_t scale = 0;
+  std::uint64_t level = 0;
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("export"), false, scale))));
+    SHERD_TRY(array, session.open_level(url, session.guarded("export"), level));
     if (destination == "-") {
       if (to.empty()) return invalid_argument("say with --to what goes to standard output");
       SHERD_TRY(file, ScratchFile::make());
@@ -38,17 +38,18 @@ struct Export {
 
 Run add_export(Arguments& arguments) {
   auto options = std::make_shared<Export>();
-  arguments.argument("URL", options->url, "The array");
+  arguments.argument("URL", options->url, "An array, a volume, or an OME-NGFF image");
   arguments.argument(
       "DST", options->destination,
       "A file, which is replaced, or - for standard output; for images of several planes a directory or a "
       "pattern such as slice_%04d.png");
   arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to,
-                   "What DST becomes; told by its suffix where absent");
-  add_scale(arguments, options->scale);
+                   "The format of DST. Default: by its suffix");
+  add_level(arguments, options->level);
   arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
                       {"sherd export brain.zarr - --to nifti | gzip > brain.nii.gz", "to another program"},
-                      {"sherd export brain.zarr planes/z_%04d.png", "one image a plane"}});
+                      {"sherd export brain.zarr planes/z_%04d.png", "one image of x and y per plane"},
+                      {"sherd export cells.ome.zarr/1 cells.tif", "a resolution, as OME-TIFF with its pixels' size"}});
   return [options](Session& session) { return options->run(session); };
 }
 

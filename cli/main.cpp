@@ -27,7 +27,7 @@ constexpr Command kCommands[] = {
     {"export", "Write an array as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
     {"check", "Find every fault in what is stored", add_check},
-    {"picture", "Draw a plane of an array as a PNG", add_picture},
+    {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
     {"completion", "Print a completion script for a shell", add_completion},
 };
 constexpr Command kKvCommands[] = {
@@ -177,7 +177,7 @@ class CommandLine {
 
   [[nodiscard]] std::string help_hint() const {
     std::string names;
-    for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names = " " + app->get_name() + names;
+    for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names.insert(0, " " + app->get_name());
     return "; see 'sherd" + names + " --help'";
   }
 

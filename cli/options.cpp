@@ -82,6 +82,12 @@ void add_scale(Arguments& arguments, std::uint64_t& scale) {
   arguments.number("--scale", scale, "Of a volume of several resolutions, which one; 0, the default, is the finest");
 }
 
+void add_level(Arguments& arguments, std::uint64_t& level) {
+  arguments.number("--level", level,
+                   "Of an OME-NGFF image or a volume in several resolutions, which one. Default: 0, the finest");
+  arguments.number("--scale", level, "The same as --level");
+}
+
 void add_gzip_level(Arguments& arguments, std::string& level) {
   arguments.choice("--gzip-level", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, level,
                    "How hard gzip tries with Neuroglancer's chunks and values, whose documents do not say it; the "

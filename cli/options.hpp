@@ -17,6 +17,9 @@ void add_everywhere(Arguments& arguments, Everywhere& options);
 /// --scale, for what opens an array.
 void add_scale(Arguments& arguments, std::uint64_t& scale);
 
+/// --level, and --scale for the same: for what opens an image.
+void add_level(Arguments& arguments, std::uint64_t& level);
+
 /// --gzip-level: a digit, or empty where it is not given.
 void add_gzip_level(Arguments& arguments, std::string& level);
 void apply_gzip_level(const std::string& level, Config& config);

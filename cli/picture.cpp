@@ -1,4 +1,4 @@
-// sherd picture: a plane of an array as a PNG.
+// sherd picture: a plane of an array as a PNG or JPEG.
 #include <charconv>
 
 #include "base/try.hpp"
@@ -6,6 +6,7 @@
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
 #include "sherd/tools.hpp"
+#include "tools/picture_plane.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -21,39 +22,70 @@ Result<std::pair<double, double>> parse_range(const std::string& text) {
   return invalid_argument("--range: '" + text + "' is no range; write it as 0,255");
 }
 
-struct Picture {
-  std::string url, png;
-  std::size_t axis = 0;
-  std::optional<std::uint64_t> index;
-  std::uint64_t scale = 0;
-  std::optional<std::string> range;
+Result<std::int64_t> parse_index(const std::string& option, std::string_view text) {
+  std::int64_t index = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return index;
+  return invalid_argument(option + ": '" + std::string(text) + "' is not a whole number");
+}
 
-  Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("picture"), false, scale))));
-    PictureOptions options{.axis = axis};
-    const Shape shape = array.shape();
-    const bool cut = shape.size() > 2;
-    if (index)
-      options.index = *index;
-    else if (cut && axis < shape.size())
-      options.index = shape[axis] / 2;
+// "t=3,c=1".
+Result<std::vector<std::pair<AxisId, std::int64_t>>> parse_at(const std::vector<std::string>& given) {
+  std::vector<std::pair<AxisId, std::int64_t>> at;
+  for (const std::string& each : given) {
+    for (std::string_view rest = each; !rest.empty();) {
+      const std::string_view one = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+      const auto equals = one.find('=');
+      if (equals == 0 || equals == one.npos)
+        return invalid_argument("--at: '" + each + "' is not a list of indices; write it as t=3,c=1");
+      SHERD_TRY(index, parse_index("--at", one.substr(equals + 1)));
+      at.emplace_back(std::string(one.substr(0, equals)), index);
+    }
+  }
+  return at;
+}
+
+struct Picture {
+  std::string url, file;
+  std::string axis;
+  std::optional<std::string> index, range;
+  std::vector<std::string> at;
+  std::uint64_t level = 0, width = 0;
+
+  [[nodiscard]] Result<PictureOptions> options() const {
+    PictureOptions options{.axis = axis, .width = width};
+    if (index) {
+      SHERD_TRY(number, parse_index("--index", *index));
+      options.index = number;
+    }
     if (range) {
       SHERD_TRY(pair, parse_range(*range));
       options.range = pair;
     }
-    if (png == "-") {
-      SHERD_TRY(file, ScratchFile::make());
-      SHERD_TRY(picture(array, file.path(), options));
-      SHERD_TRY(file.give(session.out()));
+    SHERD_TRY(indices, parse_at(at));
+    options.at = std::move(indices);
+    return options;
+  }
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(options, this->options());
+    SHERD_TRY(array, session.open_level(url, session.guarded("picture"), level));
+    if (file == "-") {
+      SHERD_TRY(scratch, ScratchFile::make());
+      SHERD_TRY(picture(array, scratch.path(), options));
+      SHERD_TRY(scratch.give(session.out()));
       return 0;
     }
-    SHERD_TRY(picture(array, png, options));
-    session.note("drew " + png);
-    if (session.json())
-      SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
-                                                      {"file", png},
-                                                      {"axis", cut ? Json(std::uint64_t{axis}) : Json()},
-                                                      {"index", cut ? Json(options.index) : Json()}})));
+    SHERD_TRY(picture(array, file, options));
+    session.note("drew " + file);
+    if (!session.json()) return 0;
+    SHERD_TRY(facts, find_image_facts(array));
+    SHERD_TRY(plane, find_picture_plane(array, facts, options));
+    SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
+                                                    {"file", file},
+                                                    {"axis", plane.axis ? Json(std::uint64_t{*plane.axis}) : Json()},
+                                                    {"index", plane.axis ? Json(plane.index()) : Json()}})));
     return 0;
   }
 };
@@ -62,16 +94,27 @@ struct Picture {
 
 Run add_picture(Arguments& arguments) {
   auto picture = std::make_shared<Picture>();
-  arguments.argument("URL", picture->url, "An array of two or more dimensions");
-  arguments.argument("OUT", picture->png, "The PNG to write; - is standard output");
-  arguments.number("--axis", picture->axis, "The axis across which the plane is cut; 0 where absent");
-  arguments.number("--index", picture->index, "Where on that axis; the middle where absent");
-  add_scale(arguments, picture->scale);
+  arguments.argument("URL", picture->url, "An array of two or more dimensions, a volume, or an OME-NGFF image");
+  arguments.argument("OUT", picture->file, "The .png, .jpg or .jpeg file to write; - is standard output, as PNG");
+  arguments.text("--axis", "NAME|N", picture->axis,
+                 "The axis across which the plane is cut: x, y, z, t, c, or its number. Default: z, so that the "
+                 "picture shows x and y; without such names the first");
+  arguments.text("--index", "N", picture->index,
+                 "Where on that axis; a negative number counts from its end. Default: the middle");
+  arguments.repeated("--at", "AXIS=N", picture->at,
+                     "Indices on further axes, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
+                     "channels, each in its colour");
+  add_level(arguments, picture->level);
+  arguments.number("--width", picture->width,
+                   "Pixels in a row. Default: one per element, or more along the axis with the wider spacing, so that "
+                   "proportions are those of the object");
   arguments.text("--range", "LO,HI", picture->range,
-                 "The values that are black and white; the least and the greatest where absent");
+                 "The values that are black and white. Default: those of the OME-NGFF image's channels, otherwise the "
+                 "smallest and largest of the plane. Labels are drawn as numbers then");
   arguments.examples(
-      {{"sherd picture brain.zarr slice.png --axis 0 --index 158", "one plane, as dark and bright as it can be"},
-       {"sherd picture ct.zarr lung.png --axis 2 --range -1200,200", "a window of values"}});
+      {{"sherd picture brain.zarr slice.png --axis z --index 158", "one plane, as dark and bright as it can be"},
+       {"sherd picture cells.ome.zarr cells.jpg --level 1 --at t=3 --width 800", "all channels in their colours"},
+       {"sherd picture ct.zarr lung.png --axis x --range -1200,200", "a window of values"}});
   return [picture](Session& session) { return picture->run(session); };
 }
 

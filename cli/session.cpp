@@ -14,6 +14,7 @@
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "registry.hpp"
+#include "tools/axes.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -39,8 +40,8 @@ Result<void> limits_from_environment(Limits& limits) {
     const std::string variable(text.substr(0, equals));
     std::string name = variable.substr(prefix.size());
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&] { return variable; }));
-    SHERD_TRY(limits.set(name, number).in([&] { return variable; }));
+    SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&]() -> const std::string& { return variable; }));
+    SHERD_TRY(limits.set(name, number).in([&]() -> const std::string& { return variable; }));
   }
   return {};
 }
@@ -111,6 +112,16 @@ Config Session::guarded(std::string label) {
 OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) const {
   return {
       .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
+}
+
+Result<Array> Session::open_level(const std::string& url, Config config, std::uint64_t level) const {
+  const OpenOptions options = opening(std::move(config), false, level);
+  const auto node = open(url, options);
+  if (const Group* group = node ? std::get_if<Group>(&*node) : nullptr; group != nullptr) {
+    SHERD_TRY(array, at(url, sherd::open_level(*group, level)));
+    if (array) return *std::move(array);
+  }
+  return at(url, open_array(url, options));
 }
 
 void Session::end_progress() {

@@ -43,6 +43,8 @@ class Session {
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
   [[nodiscard]] Config guarded(std::string label);
   [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
+  /// The array at `url`, or one resolution of the volume or the OME-NGFF image there.
+  [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, std::uint64_t level) const;
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
   void end_progress();

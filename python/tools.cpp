@@ -1,6 +1,8 @@
 // What is done with whole arrays and hierarchies, as sherd._tools calls it.
 #include "sherd/tools.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
@@ -67,6 +69,21 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
   }));
 }
 
+/// `axis` is a str or an int; `at` a list of such with an index each.
+void draw_picture(const BoundArray& self, const std::string& file, const nb::dict& given) {
+  const auto axis_of = [](nb::handle axis) {
+    return nb::isinstance<nb::str>(axis) ? AxisId(text_of(axis, "axis")) : AxisId(nb::cast<std::int64_t>(axis));
+  };
+  PictureOptions options;
+  if (given.contains("axis")) options.axis = axis_of(given["axis"]);
+  if (given.contains("index")) options.index = nb::cast<std::int64_t>(given["index"]);
+  if (given.contains("range")) options.range = nb::cast<std::pair<double, double>>(given["range"]);
+  if (given.contains("width")) options.width = nb::cast<std::uint64_t>(given["width"]);
+  for (const nb::handle each : nb::list(given["at"]))
+    options.at.emplace_back(axis_of(each[0]), nb::cast<std::int64_t>(each[1]));
+  call(*self.array.store(), [&] { return sherd::picture(self.array, file, options); });
+}
+
 }  // namespace
 
 void bind_tools(nb::module_& module) {
@@ -88,6 +105,9 @@ void bind_tools(nb::module_& module) {
       nb::sig("def check(store: object, path: str, data: bool, sharding: object | None, config: object | None) -> "
               "dict[str, typing.Any]"),
       "Verifies a node and all below it.");
+  module.def("picture", draw_picture, nb::arg("array"), nb::arg("file"), nb::arg("options"),
+             nb::sig("def picture(array: Array, file: str, options: dict[str, typing.Any]) -> None"),
+             "Draws a plane of an array.");
 }
 
 }  // namespace sherd::python

@@ -1,11 +1,13 @@
 // What is done with whole arrays and hierarchies: copy, check, import, export, picture.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sherd/array.hpp"
@@ -117,14 +119,36 @@ SHERD_API Result<void> export_file(const Array& array, const std::string& destin
 /// What stands before the elements of an .npy file in C order and the machine's byte order.
 SHERD_API Result<std::string> npy_header(const DType& dtype, const Shape& shape);
 
-/// A PNG of one plane of an array: 8-bit gray, or as it is where the last dimension is called "c" and holds 3 or 4
-/// uint8.
-struct PictureOptions {
-  std::size_t axis = 0;     ///< the axis across which the plane is cut (rank 3 and more)
-  std::uint64_t index = 0;  ///< where on that axis; further axes but the last two are cut at 0
-  /// Black and white; absent: the least and greatest finite value of the plane, for bool false and true.
-  std::optional<std::pair<double, double>> range = {};
+/// An axis of an array: its name (x, y, z, t, c, or the array's own) or its number.
+struct AxisId {
+  std::string text = {};  ///< empty: not given
+  AxisId() = default;
+  AxisId(std::string name) : text(std::move(name)) {}  // NOLINT(google-explicit-constructor)
+  AxisId(const char* name) : text(name) {}             // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  AxisId(T number) : text(std::to_string(number)) {}  // NOLINT(google-explicit-constructor)
 };
-SHERD_API Result<void> picture(const Array& array, const std::string& png, const PictureOptions& options = {});
+
+/// Which plane of an array is drawn, and how. Axes are known from dimension names, from the OME-NGFF group of which the
+/// array is a resolution, or from the volume that it is. Rows are along y and columns along x; where one of them is
+/// given an index, or is the axis across which the plane is cut, what is left of z, y, x. Without names they are the
+/// last two dimensions.
+struct PictureOptions {
+  /// The axis across which the plane is cut. Default: z, or without names the first.
+  AxisId axis = {};
+  /// Where on that axis, a negative number from its end. Default: the middle.
+  std::optional<std::int64_t> index = {};
+  /// Black and white of every channel. Default: the window in OME-NGFF's `omero` or, without one, the smallest and the
+  /// largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
+  std::optional<std::pair<double, double>> range = {};
+  /// Indices on further axes, likewise. Default: the middle of z, 0 of others, and all channels, each in its colour.
+  std::vector<std::pair<AxisId, std::int64_t>> at = {};
+  /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
+  /// columns differs, so that lengths are those of the object.
+  std::uint64_t width = 0;
+};
+/// Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file. Gray; in colour where the
+/// axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels; labels in colours of their own, 0 black.
+SHERD_API Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options = {});
 
 }  // namespace sherd

@@ -28,7 +28,7 @@ from ._nodes import consolidate_metadata, create_array, create_group, open, open
 from ._record import record
 from ._sherd import Array, Config, MemoryStore, Store, config
 from ._sherd import version as __version__
-from ._tools import check, copy
+from ._tools import check, copy, picture
 
 __all__ = [
     "Array",
@@ -60,6 +60,7 @@ __all__ = [
     "open",
     "open_array",
     "open_group",
+    "picture",
     "record",
 ]
 

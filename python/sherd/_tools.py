@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsIndex
 
 from . import _arguments, _options, _sherd
 from ._errors import InvalidArgument
@@ -110,3 +111,55 @@ def check(
     """
     _arguments.flag(data, "data")
     return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+    number = operator.index(value)
+    if not -(2**63) < number < 2**63:
+        raise InvalidArgument(f"{number} is too large", member=name)
+    return number
+
+
+def _axis(value: Any, name: str) -> str | int:
+    return value if isinstance(value, str) else _whole(value, name)
+
+
+def picture(
+    array: _sherd.Array,
+    file: str | os.PathLike[str],
+    *,
+    axis: str | int | None = None,
+    index: int | None = None,
+    at: Mapping[str | int, int] | None = None,
+    range: tuple[float, float] | None = None,
+    width: int | None = None,
+) -> None:
+    """Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file.
+
+        sherd.picture(group["0"], "cells.png", axis="z", index=-1, at={"t": 3})
+
+    axis, index: across which axis the plane is cut, by name (x, y, z, t, c) or number, and where; the middle of z, so that
+    rows are along y and columns along x, or without names of the first axis. Negative indices count from the end.
+    at: indices on further axes; 0 if omitted, and all channels, each in its colour.
+    range: the values that are black and white; the window of the OME-NGFF image's channel if omitted, or the smallest and
+    largest value of the plane.
+    width: in pixels; if omitted, as many as elements, or more along the axis with the wider spacing.
+    """
+    if not isinstance(array, _sherd.Array):
+        raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
+    indices = {} if at is None else at
+    options: dict[str, Any] = {"at": [(_axis(name, "at"), _whole(where, "at")) for name, where in indices.items()]}
+    if axis is not None:
+        options["axis"] = _axis(axis, "axis")
+    if index is not None:
+        options["index"] = _whole(index, "index")
+    if range is not None:
+        low, high = range
+        options["range"] = (float(low), float(high))
+    if width is not None:
+        if not 0 < _whole(width, "width") < 2**31:
+            raise InvalidArgument("must be a positive number of pixels", member="width")
+        options["width"] = operator.index(width)
+    _sherd.picture(array, os.fspath(file), options)

@@ -15,6 +15,7 @@
 #include "array/state.hpp"
 #include "base/buffer.hpp"
 #include "sherd/tools.hpp"
+#include "tools/axes.hpp"
 
 namespace sherd {
 
@@ -26,6 +27,8 @@ struct FileArray {
   std::vector<std::optional<std::string>> dimension_names = {};  ///< empty: none
   Json attributes = {};                                          ///< an object, or null
   bool fortran = false;
+  std::vector<ImageAxis> axes = {};         ///< of a file being written, in file order; empty: not looked for
+  std::vector<ImageChannel> channels = {};  ///< likewise
 };
 
 /// A file being read. Every error names the file.
@@ -61,11 +64,16 @@ struct WriteMode {
   bool durable = true;
 };
 
+/// How a file's dimensions follow one another: as the array's, as planes of y and x (and the samples of a pixel) behind
+/// all others, or as c, t, z, y, x.
+enum class FileOrder : std::uint8_t { stored, planes, space };
+
 struct FileFormat {
   std::string_view name;
   std::span<const std::string_view> suffixes;  ///< lower case, with the dot
   Result<std::unique_ptr<ArrayFileReader>> (*open)(const std::string& path, const ImportOptions& options);
   Result<std::unique_ptr<ArrayFileWriter>> (*create)(const std::string& path, const FileArray& array, WriteMode mode);
+  FileOrder order = FileOrder::stored;  ///< which create() expects
 };
 
 extern const FileFormat kNiftiFiles, kNpyFiles, kRawFiles, kPngFiles, kPgmFiles, kTiffFiles;
@@ -222,11 +230,14 @@ class ImageWriter {
 using CreateImage = Result<std::unique_ptr<ImageWriter>> (*)(const std::string& path, const ImageInfo& info,
                                                              WriteMode mode);
 Result<std::unique_ptr<ImageWriter>> create_png(const std::string& path, const ImageInfo& info, WriteMode mode);
+/// uint8 of 1 or 3 channels.
+Result<std::unique_ptr<ImageWriter>> create_jpeg(const std::string& path, const ImageInfo& info, WriteMode mode);
 
 /// An array as planes: the last dimension is channels where it is called "c" or "channel", or where no dimension has
 /// a name and it has length 3 or 4. Leading dimensions number the planes in C order.
 struct Planes {
   std::uint64_t count = 1;
+  std::size_t leading = 0;  ///< dimensions that number them
   ImageInfo image;
 };
 Result<Planes> as_planes(const FileArray& array);

@@ -49,21 +49,7 @@ std::string_view unit_of_time(std::string_view sign) {
   return sign == "s" ? "second" : sign == "ms" ? "millisecond" : sign == "us" ? "microsecond" : "";
 }
 
-// Without what a multiplication of decimal fractions leaves behind them.
-double tidy(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return std::strtod(text, nullptr);
-}
-
 double product(double a, double b) { return a == 1 || b == 1 ? a * b : tidy(a * b); }
-
-std::string short_name(std::string name) {
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  if (name == "channel" || name == "channels") return "c";
-  return name == "time" ? "t" : name;
-}
 
 Error wrong(std::string_view member, std::string message) {
   return corrupt(std::move(message)).in_member("attributes.ome.multiscales[0]." + std::string(member));
@@ -143,6 +129,7 @@ Json multiscales(const Image& image) {
   }
   for (const ImageLevel& level : image.levels) {
     std::vector<double> translation;
+    translation.reserve(image.axes.size());
     for (std::size_t d = 0; d < image.axes.size(); ++d)
       translation.push_back(centre(level.offset[d], level.spacing[d], image.levels.front().spacing[d]));
     Json steps{Json::Array{}};
@@ -175,6 +162,38 @@ Result<std::vector<double>> listed(const Json& attributes, std::string_view name
 
 }  // namespace
 
+std::string short_axis_name(const std::string& name) {
+  std::string lower = name;
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (lower == "channel" || lower == "channels") return "c";
+  if (lower == "time") return "t";
+  return lower == "x" || lower == "y" || lower == "z" || lower == "c" || lower == "t" ? lower : name;
+}
+
+std::optional<double> nanometres(std::string_view unit) {
+  const Unit* known = find_unit(unit);
+  return known == nullptr ? std::nullopt : std::optional(known->nanometres);
+}
+
+std::optional<double> seconds(std::string_view unit) {
+  constexpr struct {
+    std::string_view name, sign;
+    double seconds;
+  } kUnits[] = {{"second", "s", 1},         {"millisecond", "ms", 1e-3}, {"microsecond", "us", 1e-6},
+                {"nanosecond", "ns", 1e-9}, {"minute", "min", 60},       {"hour", "h", 3600},
+                {"day", "d", 86400}};
+  for (const auto& known : kUnits)
+    if (unit == known.name || unit == known.sign) return known.seconds;
+  return std::nullopt;
+}
+
+double tidy(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", value);
+  return std::strtod(text, nullptr);
+}
+
 std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(axes, name) - axes.begin());
 }
@@ -182,7 +201,7 @@ std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view 
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given) {
   std::vector<std::string> names;
   for (const std::string& each : given) {
-    std::string name = short_name(each);
+    std::string name = short_axis_name(each);
     if (name.size() != 1 || std::string_view("xyzct").find(name) == std::string_view::npos)
       return invalid_argument("'" + each + "' is no axis; x, y, z, c (channel) and t (time) are");
     if (dimension_of(names, name) != names.size()) return invalid_argument("the axis " + name + " stands twice");

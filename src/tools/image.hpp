@@ -46,6 +46,14 @@ Json array_attributes(const Image& image, Json given);
 Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t level);
 /// The voxel of the axes x, y, z at which a level begins.
 Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::size_t level);
+/// The name of an axis in lower case and in short: "Channel" is "c", "time" is "t"; others stay as they are.
+[[nodiscard]] std::string short_axis_name(const std::string& name);
+/// What a unit of length is in nanometres, whether it is spelled out ("micrometer") or a sign ("um"); nullopt: not one.
+[[nodiscard]] std::optional<double> nanometres(std::string_view unit);
+/// The same of a unit of time.
+[[nodiscard]] std::optional<double> seconds(std::string_view unit);
+/// Without the last bits, in which a product of decimal fractions differs from what it says.
+[[nodiscard]] double tidy(double value);
 /// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument where one is no axis.
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given);
 /// The dimension of an axis; the rank where there is no such.

@@ -392,7 +392,8 @@ Result<Planes> as_planes(const FileArray& array) {
   if (rank < 2) return invalid_argument("an image has two dimensions, the array has shape " + to_string(shape));
   Planes planes;
   planes.image = {shape[rank - 2], shape[rank - 1], coloured ? shape.back() : 1, array.dtype};
-  for (std::size_t d = 0; d + 2 < rank; ++d) planes.count *= shape[d];
+  planes.leading = rank - 2;
+  for (std::size_t d = 0; d < planes.leading; ++d) planes.count *= shape[d];
   if (element_count(shape).value_or(0) == 0)
     return invalid_argument("the array has no elements, shape " + to_string(shape));
   return planes;

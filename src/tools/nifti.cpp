@@ -265,6 +265,6 @@ constexpr std::string_view kSuffixes[] = {".nii", ".nii.gz", ".hdr", ".img", ".h
 
 }  // namespace
 
-constinit const FileFormat kNiftiFiles{"nifti", kSuffixes, open_nifti, create_nifti};
+constinit const FileFormat kNiftiFiles{"nifti", kSuffixes, open_nifti, create_nifti, FileOrder::space};
 
 }  // namespace sherd

@@ -77,21 +77,6 @@ NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
   return affine;
 }
 
-std::optional<NiftiMatrix> parse_affine(const Json& json) {
-  NiftiMatrix affine{};
-  if (json.size() != 4) return std::nullopt;
-  for (std::size_t r = 0; r < 4; ++r) {
-    const Json& row = json.elements()[r];
-    if (row.elements().size() != 4) return std::nullopt;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const auto value = row.elements()[k].as_double();
-      if (!value || !std::isfinite(*value)) return std::nullopt;
-      affine[r][k] = *value;
-    }
-  }
-  return affine;
-}
-
 // The qform beside the affine, field by field: a rotation that is computed back from a matrix is another one in its
 // last bits.
 std::optional<Json> qform_attribute(const NiftiHeader& header) {
@@ -230,6 +215,27 @@ std::string NiftiHeader::print() const {
   return std::string(reinterpret_cast<const char*>(bytes_.data()), size) + std::string(4, '\0');
 }
 
+std::optional<NiftiMatrix> parse_affine(const Json& json) {
+  NiftiMatrix affine{};
+  if (json.size() != 4) return std::nullopt;
+  for (std::size_t r = 0; r < 4; ++r) {
+    const Json& row = json.elements()[r];
+    if (row.elements().size() != 4) return std::nullopt;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto value = row.elements()[k].as_double();
+      if (!value || !std::isfinite(*value)) return std::nullopt;
+      affine[r][k] = *value;
+    }
+  }
+  return affine;
+}
+
+Json affine_json(const NiftiMatrix& affine) {
+  Json rows{Json::Array{}};
+  for (const auto& row : affine) rows.push_back(Json::Array(row.begin(), row.end()));
+  return rows;
+}
+
 NiftiSpace nifti_space(const NiftiHeader& header) noexcept {
   NiftiMatrix affine{};
   affine[3][3] = 1;
@@ -246,11 +252,7 @@ NiftiSpace nifti_space(const NiftiHeader& header) noexcept {
 Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json attributes{Json::Object{}};
   const NiftiSpace space = nifti_space(header);
-  if (is_finite(space.affine)) {
-    Json rows{Json::Array{}};
-    for (const auto& row : space.affine) rows.push_back(Json::Array(row.begin(), row.end()));
-    attributes.set("affine", std::move(rows));
-  }
+  if (is_finite(space.affine)) attributes.set("affine", affine_json(space.affine));
   Json spacing{Json::Array{}}, units{Json::Array{}};
   const std::int64_t codes = header.integer(nifti::xyzt_units);
   for (std::size_t d = rank; d > 0; --d) {

@@ -70,6 +70,10 @@ struct NiftiSpace {
 };
 [[nodiscard]] NiftiSpace nifti_space(const NiftiHeader& header) noexcept;
 
+/// The attribute `affine`, and back; nullopt where it is not a 4x4 matrix of finite numbers.
+[[nodiscard]] Json affine_json(const NiftiMatrix& affine);
+[[nodiscard]] std::optional<NiftiMatrix> parse_affine(const Json& json);
+
 /// What a header says beyond shape and type; `rank` dimensions, slowest first: affine, spacing, units, scl_slope …
 [[nodiscard]] Json nifti_attributes(const NiftiHeader& header, std::size_t rank);
 /// And back: spacing, affine, units and the rest, where the attributes have them.

@@ -203,6 +203,6 @@ constexpr std::string_view kSuffixes[] = {".pgm", ".ppm", ".pnm"};
 
 }  // namespace
 
-constinit const FileFormat kPgmFiles{"pgm", kSuffixes, open_pgm_files, create_pgm_files};
+constinit const FileFormat kPgmFiles{"pgm", kSuffixes, open_pgm_files, create_pgm_files, FileOrder::planes};
 
 }  // namespace sherd

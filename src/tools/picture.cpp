@@ -1,12 +1,16 @@
-// A plane of an array as a PNG: rows pass through bounded memory, once to find the range where none is given and once
-// to be drawn. Values map linearly to 0 (black) … 255 (white), outside the range to its ends; NaN is black.
+// A plane of an array as a PNG or JPEG file: rows pass through bounded memory, once to find the ranges that are not
+// given and once to be drawn. Values map linearly to 0 (black) … 255 (white), outside the range to its ends; NaN is
+// black. Several channels are added in their colours.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
+#include <type_traits>
 
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"
+#include "tools/picture_plane.hpp"
 
 namespace sherd {
 namespace {
@@ -23,10 +27,10 @@ float from_half(std::uint16_t bits, bool bfloat) {
 
 // Calls visit(value) for each element; false where the type is not real, of which there is nothing to draw.
 template <class Visit>
-bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
+bool visit_elements(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
   const auto each = [&]<class T>(T /*type*/) {
     const auto* values = reinterpret_cast<const T*>(elements.data());
-    for (std::size_t i = 0; i < elements.size() / sizeof(T); ++i) visit(static_cast<double>(values[i]));
+    for (std::size_t i = 0; i < elements.size() / sizeof(T); ++i) visit(values[i]);
     return true;
   };
   switch (kind) {
@@ -55,8 +59,7 @@ bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit v
     case float16:
     case bfloat16: {
       const auto* values = reinterpret_cast<const std::uint16_t*>(elements.data());
-      for (std::size_t i = 0; i < elements.size() / 2; ++i)
-        visit(static_cast<double>(from_half(values[i], kind == bfloat16)));
+      for (std::size_t i = 0; i < elements.size() / 2; ++i) visit(from_half(values[i], kind == bfloat16));
       return true;
     }
     default:
@@ -64,129 +67,287 @@ bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit v
   }
 }
 
-// The plane as a box of the array, and which of its dimensions are rows and columns.
-struct Plane {
-  Box box;
-  std::size_t row_axis = 0, column_axis = 0;
-  std::uint64_t channels = 1;
-};
-
-Result<Plane> find_plane(const Array& array, const PictureOptions& options) {
-  const Shape shape = array.shape();
-  const auto names = array.dimension_names();
-  const bool coloured = shape.size() > 2 && !names.empty() && names.back() == "c" && array.dtype() == DType::uint8 &&
-                        (shape.back() == 3 || shape.back() == 4);
-  const std::size_t rank = shape.size() - (coloured ? 1 : 0);
-  if (rank < 2) return invalid_argument("a picture needs two dimensions, the array has shape " + to_string(shape));
-  Plane plane{{Shape(shape.size(), 0), shape}, rank - 2, rank - 1, coloured ? shape.back() : 1};
-  if (rank > 2) {
-    if (options.axis >= rank)
-      return invalid_argument("the axis is " + std::to_string(options.axis) + ", the array has " +
-                              std::to_string(rank));
-    if (options.index >= shape[options.axis])
-      return invalid_argument("the index is " + std::to_string(options.index) + ", axis " +
-                              std::to_string(options.axis) + " has length " + std::to_string(shape[options.axis]));
-    // The last two axes that are left.
-    std::vector<std::size_t> left;
-    for (std::size_t d = 0; d < rank; ++d)
-      if (d != options.axis) left.push_back(d);
-    plane.row_axis = left[left.size() - 2];
-    plane.column_axis = left.back();
-    for (std::size_t d = 0; d < rank; ++d)
-      if (d != plane.row_axis && d != plane.column_axis) plane.box.shape[d] = 1;
-    plane.box.origin[options.axis] = options.index;
-  } else if (options.axis != 0 || options.index != 0) {
-    return invalid_argument("the array has two dimensions; there is no axis to cut across");
-  }
-  if (element_count(plane.box.shape).value_or(0) == 0)
-    return invalid_argument("the plane has no elements, the array has shape " + to_string(shape));
-  return plane;
+template <class Visit>
+bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
+  return visit_elements(kind, elements, [&](auto value) { visit(static_cast<double>(value)); });
 }
 
-// Rows of the plane, a band at a time; a plane of one band is read once.
+// Rows of the plane, a band at a time, the channels of an element together; a plane of one band is read once.
 class Bands {
  public:
-  Bands(Array array, Plane plane, std::uint64_t budget) : array_(std::move(array)), plane_(std::move(plane)) {
-    row_bytes_ = plane_.box.shape[plane_.column_axis] * plane_.channels * array_.dtype().size();
+  Bands(Array array, PicturePlane plane, std::uint64_t budget) : array_(std::move(array)), plane_(std::move(plane)) {
+    channels_ = plane_.channel ? plane_.box.shape[*plane_.channel] : 1;
+    row_bytes_ = width() * channels_ * array_.dtype().size();
     const std::uint64_t fitting = std::max<std::uint64_t>(1, budget / row_bytes_);
-    const std::uint64_t chunk = array_.chunks().empty() ? 1 : array_.chunks()[plane_.row_axis];
+    const std::uint64_t chunk = array_.chunks().empty() ? 1 : array_.chunks()[plane_.row];
     rows_ = std::min(height(), fitting >= chunk ? fitting - fitting % chunk : fitting);
   }
-  [[nodiscard]] std::uint64_t height() const { return plane_.box.shape[plane_.row_axis]; }
-  [[nodiscard]] std::uint64_t width() const { return plane_.box.shape[plane_.column_axis]; }
+  [[nodiscard]] std::uint64_t height() const { return plane_.box.shape[plane_.row]; }
+  [[nodiscard]] std::uint64_t width() const { return plane_.box.shape[plane_.column]; }
+  [[nodiscard]] std::uint64_t channels() const { return channels_; }
+  [[nodiscard]] std::uint64_t row_bytes() const { return row_bytes_; }
+  [[nodiscard]] const PicturePlane& plane() const { return plane_; }
+  [[nodiscard]] DType::Kind kind() const { return array_.dtype().kind(); }
 
-  Result<void> each(const std::function<Result<void>(std::span<const std::byte>)>& visit) {
+  /// Calls visit(number of the first row, rows).
+  Result<void> each(const std::function<Result<void>(std::uint64_t, std::span<const std::byte>)>& visit) {
     for (std::uint64_t first = 0; first < height(); first += rows_) {
       Box box = plane_.box;
-      box.origin[plane_.row_axis] = first;
-      box.shape[plane_.row_axis] = std::min(rows_, height() - first);
+      box.origin[plane_.row] = first;
+      box.shape[plane_.row] = std::min(rows_, height() - first);
       if (!(rows_ == height() && buffer_.size() != 0)) {
-        SHERD_TRY(buffer_.resize(row_bytes_ * box.shape[plane_.row_axis]));
-        const auto plane = AnyView::dense(buffer_.data(), array_.dtype(), box.shape);
-        SHERD_TRY(in_store(array_.read(box, plane), array_.store()->url()));
+        SHERD_TRY(buffer_.resize(row_bytes_ * box.shape[plane_.row]));
+        AnyView view{buffer_.data(), array_.dtype(), box.shape, std::vector<std::int64_t>(box.shape.size(), 0)};
+        const auto size = static_cast<std::int64_t>(array_.dtype().size());
+        if (plane_.channel) view.strides[*plane_.channel] = size;
+        view.strides[plane_.column] = size * static_cast<std::int64_t>(channels_);
+        view.strides[plane_.row] = static_cast<std::int64_t>(row_bytes_);
+        SHERD_TRY(in_store(array_.read(box, view), array_.store()->url()));
       }
-      SHERD_TRY(visit(buffer_.span()));
+      SHERD_TRY(visit(first, buffer_.span()));
     }
     return {};
   }
 
  private:
   Array array_;
-  Plane plane_;
-  std::uint64_t row_bytes_ = 0, rows_ = 0;
+  PicturePlane plane_;
+  std::uint64_t channels_ = 1, row_bytes_ = 0, rows_ = 0;
   Buffer buffer_;
 };
 
-Result<std::pair<double, double>> find_range(Bands& bands, const DType& dtype) {
-  if (dtype == DType::bool_) return std::pair(0.0, 1.0);
-  double low = INFINITY, high = -INFINITY;
-  SHERD_TRY(bands.each([&](std::span<const std::byte> rows) -> Result<void> {
-    visit_values(dtype.kind(), rows, [&](double value) {
-      if (!std::isfinite(value)) return;
-      low = std::min(low, value);
-      high = std::max(high, value);
+// How the values of one channel become light.
+struct Shade {
+  double black = INFINITY, white = -INFINITY;
+  std::uint32_t colour = 0xffffff;  // of white
+  bool shown = true;
+
+  [[nodiscard]] double share(double value) const {
+    const double share = white == black ? (value > black ? 1.0 : 0.0) : (value - black) / (white - black);
+    return share > 0 ? std::min(share, 1.0) : 0;  // NaN is 0
+  }
+};
+
+// Where nothing says how channels are shown.
+constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
+
+std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, const PictureOptions& options) {
+  const auto c = facts.find("c");
+  const bool chosen = c && bands.plane().channel != c;  // one channel of several is shown in gray
+  const std::uint64_t first = chosen ? bands.plane().box.origin[*c] : 0;
+  std::vector<Shade> shades(bands.channels());
+  bool any = false;
+  for (std::size_t i = 0; i < shades.size(); ++i) {
+    if (shades.size() > 1) shades[i].colour = kColours[i % std::size(kColours)];
+    if (first + i < facts.channels.size() && (c || facts.channels.size() == 1)) {
+      const ImageChannel& known = facts.channels[first + i];
+      if (known.window) std::tie(shades[i].black, shades[i].white) = *known.window;
+      if (known.colour && !chosen) shades[i].colour = *known.colour;
+      shades[i].shown = known.active || shades.size() == 1;
+    }
+    if (bands.kind() == DType::Kind::boolean) std::tie(shades[i].black, shades[i].white) = std::pair(0.0, 1.0);
+    if (options.range) std::tie(shades[i].black, shades[i].white) = *options.range;
+    any = any || shades[i].shown;
+  }
+  for (Shade& shade : shades) shade.shown = shade.shown || !any;
+  return shades;
+}
+
+// Spreads the values of each channel whose range is not known.
+Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
+  std::vector<bool> wanted;
+  for (const Shade& shade : shades) wanted.push_back(shade.black == INFINITY);
+  if (std::ranges::find(wanted, true) == wanted.end()) return {};
+  SHERD_TRY(bands.each([&](std::uint64_t /*first*/, std::span<const std::byte> rows) -> Result<void> {
+    std::size_t i = 0;
+    visit_values(bands.kind(), rows, [&](double value) {
+      Shade& shade = shades[i];
+      if (wanted[i] && std::isfinite(value)) {
+        shade.black = std::min(shade.black, value);
+        shade.white = std::max(shade.white, value);
+      }
+      i = i + 1 == shades.size() ? 0 : i + 1;
     });
     return {};
   }));
-  return low <= high ? std::pair(low, high) : std::pair(0.0, 1.0);
+  for (std::size_t i = 0; i < shades.size(); ++i)
+    if (wanted[i] && !(shades[i].black <= shades[i].white))
+      std::tie(shades[i].black, shades[i].white) = std::pair(0, 1);
+  return {};
 }
 
-Result<void> draw(Bands& bands, const DType& dtype, std::pair<double, double> range, ImageWriter& writer) {
-  const auto [black, white] = range;
-  Buffer gray;
-  SHERD_TRY(bands.each([&](std::span<const std::byte> rows) -> Result<void> {
-    SHERD_TRY(gray.resize(rows.size() / dtype.size()));
-    std::byte* to = gray.data();
-    visit_values(dtype.kind(), rows, [&](double value) {
-      const double share = white == black ? (value > black ? 1.0 : 0.0) : (value - black) / (white - black);
-      *to++ = static_cast<std::byte>(share > 0 ? std::lround(255 * std::min(share, 1.0)) : 0);
+std::byte level(double share) { return static_cast<std::byte>(std::lround(255 * std::min(share, 1.0))); }
+
+// The same colour for an id wherever it is: any hue, never dark. 0 is black.
+std::uint32_t colour_of(std::uint64_t id) {
+  if (id == 0) return 0;
+  std::uint64_t bits = id + 0x9e3779b97f4a7c15;  // splitmix64
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+  bits ^= bits >> 31;
+  const double hue = static_cast<double>(bits & 0xffff) / 65536 * 6;
+  const double value = 0.7 + 0.3 * static_cast<double>(bits >> 16 & 0xff) / 255;
+  const double saturation = 0.55 + 0.45 * static_cast<double>(bits >> 24 & 0xff) / 255;
+  const auto part = [&](double shift) {
+    const double at = std::fmod(shift + hue, 6);
+    const double amount = std::max(0.0, std::min({at, 4 - at, 1.0}));
+    return std::to_integer<std::uint32_t>(level(value * (1 - saturation * amount)));
+  };
+  return part(5) << 16 | part(3) << 8 | part(1);
+}
+
+void put_colour(std::byte* to, std::uint32_t colour) {
+  for (int i = 0; i < 3; ++i) to[i] = static_cast<std::byte>(colour >> (16 - 8 * i) & 0xff);
+}
+
+enum class Paint : std::uint8_t { gray, colours, labels, samples, opaque_samples };
+
+// One row of elements as pixels.
+class Painter {
+ public:
+  Painter(const Bands& bands, Paint paint, std::vector<Shade> shades)
+      : kind_(bands.kind()), paint_(paint), shades_(std::move(shades)) {
+    samples_ = bands.channels();
+    pixel_bytes_ = paint == Paint::gray ? 1 : paint == Paint::samples ? samples_ : 3;
+  }
+  [[nodiscard]] std::uint64_t pixel_bytes() const { return pixel_bytes_; }
+
+  void row(std::span<const std::byte> elements, std::byte* to) {
+    switch (paint_) {
+      case Paint::gray:
+        visit_values(kind_, elements, [&](double value) { *to++ = level(shades_[0].share(value)); });
+        return;
+      case Paint::colours:
+        return add_colours(elements, to);
+      case Paint::labels:
+        visit_elements(kind_, elements, [&](auto value) {
+          if constexpr (std::is_integral_v<decltype(value)>)
+            put_colour(to, colour_of(static_cast<std::uint64_t>(value)));
+          to += 3;
+        });
+        return;
+      case Paint::samples:
+        std::ranges::copy(elements, to);
+        return;
+      case Paint::opaque_samples:  // on black
+        for (std::size_t at = 0; at < elements.size(); at += samples_)
+          for (std::size_t i = 0; i < 3; ++i)
+            *to++ = static_cast<std::byte>((std::to_integer<unsigned>(elements[at + i]) *
+                                                (samples_ == 4 ? std::to_integer<unsigned>(elements[at + 3]) : 255) +
+                                            127) /
+                                           255);
+    }
+  }
+
+ private:
+  void add_colours(std::span<const std::byte> elements, std::byte* to) {
+    double light[3] = {};
+    std::size_t i = 0;
+    visit_values(kind_, elements, [&](double value) {
+      const Shade& shade = shades_[i];
+      const double share = shade.shown ? shade.share(value) : 0;
+      for (int k = 0; k < 3; ++k) light[k] += share * static_cast<double>(shade.colour >> (16 - 8 * k) & 0xff) / 255;
+      if (++i < shades_.size()) return;
+      for (double& each : light) *to++ = level(std::exchange(each, 0));
+      i = 0;
     });
-    return writer.write(gray.span());
-  }));
-  return {};
+  }
+
+  DType::Kind kind_;
+  Paint paint_;
+  std::vector<Shade> shades_;
+  std::uint64_t samples_ = 1, pixel_bytes_ = 1;
+};
+
+// The picture's sides in pixels.
+Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::uint64_t wanted_width) {
+  const PicturePlane& plane = bands.plane();
+  const bool square = std::abs(plane.row_step - plane.column_step) <= 1e-6 * plane.row_step;
+  if (square && (wanted_width == 0 || wanted_width == bands.width())) return std::pair(bands.width(), bands.height());
+  const double step = std::min(plane.row_step, plane.column_step);
+  double width = static_cast<double>(bands.width()) * (square ? 1 : plane.column_step / step);
+  double height = static_cast<double>(bands.height()) * (square ? 1 : plane.row_step / step);
+  // Steps of another kind than those of an image would make it endless.
+  constexpr double kLongest = 16384;
+  const double most = std::max({kLongest, static_cast<double>(bands.width()), static_cast<double>(bands.height())});
+  double factor = std::min(1.0, most / std::max(width, height));
+  if (wanted_width != 0) factor = static_cast<double>(wanted_width) / width;
+  width *= factor;
+  height *= factor;
+  if (!(width < 0x1p31 && height < 0x1p31))
+    return invalid_argument("the picture would be too large").in_member("width");
+  return std::pair(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(width))),
+                   std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(height))));
+}
+
+// The element that is at the middle of pixel i.
+std::uint64_t nearest(std::uint64_t i, std::uint64_t pixels, std::uint64_t elements) {
+  if (pixels == elements) return i;
+  const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(elements) / static_cast<double>(pixels);
+  return std::min(elements - 1, static_cast<std::uint64_t>(at));
+}
+
+Result<void> draw(Bands& bands, Painter& painter, const ImageInfo& info, ImageWriter& writer) {
+  const std::uint64_t size = painter.pixel_bytes();
+  Buffer painted, stretched;
+  SHERD_TRY(painted.resize(bands.width() * size));
+  SHERD_TRY(stretched.resize(info.width * size));
+  std::uint64_t next = 0;  // row of the picture
+  return bands.each([&](std::uint64_t first, std::span<const std::byte> rows) -> Result<void> {
+    const std::uint64_t end = first + rows.size() / bands.row_bytes();
+    std::optional<std::uint64_t> present;
+    for (; next < info.height; ++next) {
+      const std::uint64_t row = nearest(next, info.height, bands.height());
+      if (row >= end) return {};
+      if (present != row) {
+        painter.row(rows.subspan((row - first) * bands.row_bytes(), bands.row_bytes()), painted.data());
+        for (std::uint64_t x = 0; x < info.width; ++x)
+          std::copy_n(painted.data() + nearest(x, info.width, bands.width()) * size, size, stretched.data() + x * size);
+        present = row;
+      }
+      SHERD_TRY(writer.write(stretched.span()));
+    }
+    return {};
+  });
+}
+
+Result<CreateImage> writer_for(const std::string& file) {
+  constexpr std::string_view kJpeg[] = {".jpg", ".jpeg"}, kPng[] = {".png"};
+  if (has_suffix(file, kJpeg)) return create_jpeg;
+  const std::string suffix = std::filesystem::path(file).extension().string();
+  if (suffix.empty() || has_suffix(file, kPng)) return create_png;
+  return invalid_argument("a picture is a .png, .jpg or .jpeg file, not '" + suffix + "'").in_key(file);
+}
+
+bool is_integral(DType::Kind kind) {
+  return visit_elements(kind, {}, [](auto) {}) && kind != DType::Kind::float16 && kind != DType::Kind::bfloat16 &&
+         kind != DType::Kind::float32 && kind != DType::Kind::float64;
 }
 
 }  // namespace
 
-Result<void> picture(const Array& array, const std::string& png, const PictureOptions& options) {
+Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options) {
   const DType dtype = array.dtype();
-  if (!visit_values(dtype.kind(), {}, [](double /*value*/) {}))
+  if (!visit_elements(dtype.kind(), {}, [](auto /*value*/) {}))
     return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
   // The difference, by which values are scaled, is finite only where both are.
   if (options.range && !std::isfinite(options.range->second - options.range->first))
     return invalid_argument("must be two finite numbers, black and white").in_member("range");
-  SHERD_TRY(plane, find_plane(array, options));
-  const std::uint64_t channels = plane.channels;
+  SHERD_TRY(create, writer_for(file));
+  SHERD_TRY(facts, find_image_facts(array));
+  SHERD_TRY(plane, find_picture_plane(array, facts, options));
   Bands bands(array, std::move(plane), array.config().memory_budget / 2);
-  auto range = options.range;
-  if (!range && channels == 1) {
-    SHERD_TRY(found, find_range(bands, dtype));
-    range = found;
-  }
-  const ImageInfo info{bands.height(), bands.width(), channels, DType::uint8};
-  SHERD_TRY(writer, create_png(png, info, WriteMode{true, array.config().durable}));
-  const auto as_it_is = [&](std::span<const std::byte> rows) { return writer->write(rows); };
-  SHERD_TRY(channels > 1 ? bands.each(as_it_is) : draw(bands, dtype, *range, *writer));
+  SHERD_TRY(size, sides(bands, options.width));
+  std::vector<Shade> shades = known_shades(bands, facts, options);
+  Paint paint = shades.size() > 1 || shades[0].colour != 0xffffff ? Paint::colours : Paint::gray;
+  if (bands.plane().are_samples) paint = create == create_png ? Paint::samples : Paint::opaque_samples;
+  if (facts.labels && is_integral(dtype.kind()) && !options.range) paint = Paint::labels;
+  if (paint == Paint::gray || paint == Paint::colours) SHERD_TRY(find_ranges(bands, shades));
+  Painter painter(bands, paint, std::move(shades));
+  const ImageInfo info{size.second, size.first, painter.pixel_bytes(), DType::uint8};
+  SHERD_TRY(check_image(info, array.config().limits));
+  SHERD_TRY(writer, create(file, info, WriteMode{true, array.config().durable}));
+  SHERD_TRY(draw(bands, painter, info, *writer));
   return writer->finish();
 }
 

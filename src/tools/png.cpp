@@ -143,6 +143,6 @@ Result<std::unique_ptr<ImageWriter>> create_png(const std::string& path, const I
   return std::unique_ptr<ImageWriter>(std::move(writer));
 }
 
-constinit const FileFormat kPngFiles{"png", kSuffixes, open_png_files, create_png_files};
+constinit const FileFormat kPngFiles{"png", kSuffixes, open_png_files, create_png_files, FileOrder::planes};
 
 }  // namespace sherd

@@ -1,5 +1,6 @@
 // TIFF files through libtiff, written: one page a plane, uncompressed strips, the machine's byte order; BigTIFF where
-// 32-bit offsets would not reach. Spacing becomes the resolution. Also the session that reading shares.
+// 32-bit offsets would not reach. The first page has OME-XML; spacing becomes the resolution, too. Also the session
+// that reading shares.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "tools/image.hpp"
+#include "tools/ome_xml.hpp"
 #include "tools/tiff_session.hpp"
 
 namespace sherd {
@@ -85,14 +88,11 @@ std::optional<std::uint16_t> sample_format(DType::Kind kind) {
   }
 }
 
-// Pixels per centimetre, from a step and its unit.
-std::optional<double> resolution(const Json* spacing, const Json* units, std::size_t d) {
-  if (spacing == nullptr || units == nullptr || spacing->size() <= d || units->size() <= d) return std::nullopt;
-  const auto step = std::as_const(*spacing).elements()[d].as_double();
-  const std::string unit = std::as_const(*units).elements()[d].text();
-  const double centimetres = unit == "mm" ? 0.1 : unit == "um" ? 1e-4 : unit == "m" ? 100 : 0;
-  if (!step || !(*step > 0) || centimetres == 0) return std::nullopt;
-  return 1 / (*step * centimetres);
+// Pixels per centimetre.
+std::optional<double> resolution(const std::vector<ImageAxis>& axes, std::size_t d) {
+  if (axes.size() <= d || !axes[d].spacing || !(*axes[d].spacing > 0)) return std::nullopt;
+  const auto length = nanometres(axes[d].unit);
+  return length ? std::optional(1e7 / (*axes[d].spacing * *length)) : std::nullopt;
 }
 
 class TiffWriter final : public ArrayFileWriter {
@@ -113,6 +113,7 @@ class TiffWriter final : public ArrayFileWriter {
   std::optional<TiffSession> session_;
   Planes planes_;
   std::optional<double> resolution_y_, resolution_x_;
+  std::optional<std::string> description_;  ///< of the first page
   Buffer row_;
   std::size_t filled_ = 0;
   std::uint32_t next_row_ = 0;
@@ -120,11 +121,9 @@ class TiffWriter final : public ArrayFileWriter {
 
 Result<void> TiffWriter::start(const FileArray& array) {
   const ImageInfo& image = planes_.image;
-  const std::size_t x = array.shape.size() - (image.channels > 1 ? 2 : 1);
-  const Json* spacing = array.attributes.find("spacing");
-  const Json* units = array.attributes.find("units");
-  resolution_y_ = resolution(spacing, units, x - 1);
-  resolution_x_ = resolution(spacing, units, x);
+  resolution_y_ = resolution(array.axes, planes_.leading);
+  resolution_x_ = resolution(array.axes, planes_.leading + 1);
+  description_ = ome_xml(array, planes_);
   const auto plane = checked_mul(image.row_bytes(), image.height);
   const auto size = plane ? checked_mul(*plane, planes_.count) : std::nullopt;
   if (!size) return invalid_argument("the array is too large for any file").in_key(file_->path());
@@ -155,6 +154,8 @@ void TiffWriter::begin_page() {
                TIFFDefaultStripSize(tiff, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
                                               (std::uint64_t{1} << 20) / image.row_bytes(), 1, image.height))));
   if (planes_.count > 1) TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
+  if (description_) TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, description_->c_str());
+  description_.reset();
   if (resolution_y_ && resolution_x_) {
     TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
     TIFFSetField(tiff, TIFFTAG_XRESOLUTION, *resolution_x_);
@@ -214,6 +215,6 @@ constexpr std::string_view kSuffixes[] = {".tif", ".tiff"};
 
 }  // namespace
 
-constinit const FileFormat kTiffFiles{"tiff", kSuffixes, open_tiff_files, create_tiff};
+constinit const FileFormat kTiffFiles{"tiff", kSuffixes, open_tiff_files, create_tiff, FileOrder::planes};
 
 }  // namespace sherd

@@ -116,8 +116,8 @@ def test_a_share_is_a_number_from_0_to_1(sherd, share):
 
 
 @pytest.mark.parametrize("number", ["-1", "abc", "1.5", "", "18446744073709551616"])
-@pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --axis", "--axis"),
-                                        ("picture a p.png --index", "--index")])
+@pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --width", "--width"),
+                                        ("picture a p.png --level", "--level")])
 def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line, name, number):
     *words, option = line.split()
     ran = sherd(*words, f"{option}={number}") if number else sherd(*words, option, "")

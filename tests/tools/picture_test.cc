@@ -117,6 +117,58 @@ TEST(Picture, IsTheSameWithinAnyBudget) {
   }
 }
 
+std::vector<std::optional<std::string>> names(const std::string& letters) {
+  std::vector<std::optional<std::string>> result;
+  for (const char letter : letters) result.emplace_back(std::string(1, letter));
+  return result;
+}
+
+TEST(Picture, ShowsRowsAlongYAndColumnsAlongX) {
+  const Folder folder;
+  const auto range = std::pair(0.0, 255.0);
+  const auto values = pattern_of<std::uint8_t>(2 * 3 * 4);
+  const Array array = make(folder, {2, 3, 4}, values, names("xyz"));
+  Pixels expected;
+  for (std::size_t y = 0; y < 3; ++y)
+    for (std::size_t x = 0; x < 2; ++x) expected.push_back(values[(x * 3 + y) * 4 + 3]);
+  const auto plane = std::pair(Shape({3, 2}), expected);
+  EXPECT_EQ(draw(folder, array, {.axis = "z", .index = 3, .range = range}), plane);
+  EXPECT_EQ(draw(folder, array, {.axis = 2, .index = -1, .range = range}), plane);
+  EXPECT_EQ(draw(folder, array, {.range = range, .at = {{"z", -1}}}), plane);
+  EXPECT_EQ(draw(folder, array, {.axis = "x", .range = range}).first, (Shape{4, 3}));
+}
+
+TEST(Picture, IsNeverASliverOfADimensionOfLengthOne) {
+  const Folder folder;
+  const Array array = make(folder, {3, 4, 1}, pattern_of<std::uint8_t>(12));
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0)}),
+            std::pair(Shape({3, 4}), pattern_of<std::uint8_t>(12)));
+}
+
+TEST(Picture, HasTheWidthThatIsAskedFor) {
+  const Folder folder;
+  const Array array = make<std::uint8_t>(folder, {2, 2}, {10, 20, 30, 40});
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 4}),
+            std::pair(Shape({4, 4}), Pixels({10, 10, 20, 20, 10, 10, 20, 20, 30, 30, 40, 40, 30, 30, 40, 40})));
+  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 1}).first, (Shape{1, 1}));
+}
+
+TEST(Picture, AddsChannelsInTheirColoursWithinAnyBudget) {
+  const Folder folder;
+  const auto values = pattern_of<std::uint16_t>(2 * 30 * 17);
+  const Array array = make(folder, {2, 30, 17}, values, names("cyx"));
+  const auto whole = draw(folder, array, {.range = std::pair(0.0, 255.0)});
+  EXPECT_EQ(whole.first, (Shape{30, 17, 3}));
+  for (std::size_t i = 0; i < 30 * 17; ++i) {
+    ASSERT_EQ(whole.second[3 * i], values[i]);
+    ASSERT_EQ(whole.second[3 * i + 1], values[30 * 17 + i]);
+    ASSERT_EQ(whole.second[3 * i + 2], 0);
+  }
+  Config config = array.config();
+  config.memory_budget = 500;
+  EXPECT_EQ(draw(folder, array.with_config(config), {.range = std::pair(0.0, 255.0)}), whole);
+}
+
 TEST(Picture, RefusesWhatHasNoPlane) {
   const Folder folder;
   const auto refused = [&](const Array& array, const PictureOptions& options, std::string_view text) {

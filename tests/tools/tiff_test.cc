@@ -98,7 +98,9 @@ TEST(Tiff, SpacingIsWrittenAsResolution) {
   const Folder folder;
   FileArray array;
   array.shape = {2, 9, 13};
-  array.attributes = Json::parse(R"({"spacing": [3, 0.5, 0.25], "units": ["mm", "mm", "mm"]})").value();
+  array.axes = {{.name = "z", .spacing = 3, .unit = "mm"},
+                {.name = "y", .spacing = 0.5, .unit = "mm"},
+                {.name = "x", .spacing = 0.25, .unit = "mm"}};
   const auto values = pattern_of<std::uint8_t>(2 * 9 * 13);
   auto writer = kTiffFiles.create(folder / "a.tif", array, WriteMode{}).value();
   ASSERT_TRUE(writer->write(0, std::as_bytes(std::span(values))));

@@ -1,0 +1,56 @@
+// What is known of an array as an image, wherever it is written down: which dimension is which axis, how far apart its
+// elements are and where they begin, whether they are labels, and how channels are shown. Export and pictures use it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sherd/group.hpp"
+
+namespace sherd {
+
+struct ImageAxis {
+  std::string name;                    ///< x, y, z, c (channel), t (time), or the document's own; empty: none
+  std::optional<double> spacing = {};  ///< from element to element, in `unit`
+  double origin = 0;                   ///< of the first element's centre, in `unit`
+  std::string unit = {};               ///< as its document spells it, such as "mm" or "nanometer"; empty: not known
+  [[nodiscard]] bool is_spatial() const noexcept { return name == "x" || name == "y" || name == "z"; }
+};
+
+struct ImageChannel {
+  std::string name = {};
+  std::optional<std::uint32_t> colour = {};              ///< 0xRRGGBB
+  std::optional<std::pair<double, double>> window = {};  ///< the values shown black and in full colour
+  bool active = true;                                    ///< whether viewers show it
+};
+
+struct ImageFacts {
+  std::vector<ImageAxis> axes = {};         ///< one per dimension of the array
+  std::vector<ImageChannel> channels = {};  ///< empty: not described
+  bool labels = false;                      ///< elements are ids of objects
+  /// The array's own; of a coarser resolution also those of the finest that hold for it (`affine`, `scl_slope` …).
+  Json attributes = {};
+
+  /// The dimension of an axis.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  /// Whether x and y are known; otherwise dimensions have no meaning beyond their order.
+  [[nodiscard]] bool has_plane() const { return find("x") && find("y"); }
+  /// Whether each pixel's channels follow one another: the last dimensions are y, x, c.
+  [[nodiscard]] bool is_interleaved() const;
+  /// Whether the axis c holds the samples of colour pictures: 3 or 4 of type uint8, unless their colours are known to
+  /// be others than red, green and blue.
+  [[nodiscard]] bool has_colour_samples(const Shape& shape, const DType& dtype) const;
+};
+
+/// Looks at the array and, where it lies in one, at the OME-NGFF group of which it is a resolution.
+/// `corrupt` where that group's metadata cannot be understood.
+Result<ImageFacts> find_image_facts(const Array& array);
+
+/// The array of one resolution of an OME-NGFF group; nullopt where the group is not an image.
+Result<std::optional<Array>> open_level(const Group& group, std::uint64_t level);
+
+}  // namespace sherd

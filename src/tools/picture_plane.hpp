@@ -1,0 +1,24 @@
+// Which plane of an array a picture shows.
+#pragma once
+
+#include <optional>
+
+#include "tools/axes.hpp"
+#include "tools/files.hpp"
+
+namespace sherd {
+
+struct PicturePlane {
+  Box box;  ///< of the array: one element along every dimension but these
+  std::size_t row = 0, column = 0;
+  std::optional<std::size_t> channel = {};  ///< whose elements are shown as colours
+  bool are_samples = false;                 ///< they are the red, green, blue (and opacity) of the pixel
+  std::optional<std::size_t> axis = {};     ///< across which the plane is cut; nothing where there is no choice
+  double row_step = 1, column_step = 1;     ///< how far apart elements are, in one unit
+
+  [[nodiscard]] std::uint64_t index() const { return axis ? box.origin[*axis] : 0; }
+};
+
+Result<PicturePlane> find_picture_plane(const Array& array, const ImageFacts& facts, const PictureOptions& options);
+
+}  // namespace sherd
