@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"
+#include "tools/import_space.hpp"
 
 namespace sherd {
 namespace {
@@ -35,17 +36,19 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
   return found;
 }
 
-CreateOptions target_options(const FileArray& file, const ImportOptions& options) {
+Result<CreateOptions> target_options(const FileArray& file, const ImportOptions& options) {
   CreateOptions create = options.create;
   create.shape = file.fortran ? reversed(file.shape) : file.shape;
   create.dtype = file.dtype;
-  if (!create.dimension_names && !file.dimension_names.empty())
-    create.dimension_names = file.fortran ? reversed(file.dimension_names) : file.dimension_names;
-  if (file.attributes.is_object()) {
-    Json attributes = file.attributes;
+  ImportedSpace space{create.shape, file.fortran ? reversed(file.dimension_names) : file.dimension_names,
+                      file.attributes};
+  if (create.dimension_names) space.names = *create.dimension_names;
+  SHERD_TRY(apply_space_options(space, options));
+  if (!create.dimension_names && !space.names.empty()) create.dimension_names = std::move(space.names);
+  if (space.attributes.is_object()) {
     if (create.attributes)
-      for (const auto& [name, value] : create.attributes->members()) attributes.set(name, value);
-    create.attributes = std::move(attributes);
+      for (const auto& [name, value] : create.attributes->members()) space.attributes.set(name, value);
+    create.attributes = std::move(space.attributes);
   }
   return create;
 }
@@ -104,7 +107,7 @@ Result<void> import_at(const std::string& source, const ImportOptions& options, 
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(check_taken(*format, options, source));
   SHERD_TRY(reader, format->open(source, options));
-  const CreateOptions create = target_options(reader->array(), options);
+  SHERD_TRY(create, target_options(reader->array(), options));
   const std::string& url = place.store->url();
   SHERD_TRY(document, in_store(new_document(place, create), url));
   return create_with(place, document, create.overwrite,
