@@ -72,7 +72,9 @@ class TiffFile final : public ImageFile {
   TIFF* tiff() noexcept { return session_.tiff(); }
   Result<ImageInfo> describe();
   Result<void> find_pages();
+  Result<std::uint64_t> read_number(std::uint64_t at, std::size_t size);
   Result<void> check_last_directory(std::uint64_t at);
+  Result<std::string> read_description();
   void find_facts();
   Result<void> find_stack(const std::string& description);
   Result<void> find_imagej_stack(const std::string& description);
@@ -127,14 +129,11 @@ Result<ImageInfo> TiffFile::describe() {
 
 Result<void> TiffFile::start(const ImportOptions& options) {
   SHERD_TRY(session_.open(file_->descriptor(), "rm", std::max(limits_.chunk_bytes, limits_.metadata_bytes)));
-  // Only the first directory says what the pages are.
-  const char* text = nullptr;
-  std::string description;
-  if (TIFFGetField(tiff(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) description = text;
-  if (ImagejDescription::is_one(description)) read_imagej_tags();
+  auto description = read_description();
+  if (description && ImagejDescription::is_one(*description)) read_imagej_tags();
   SHERD_TRY(find_pages());
   info_ = page_info_;
-  auto found = find_stack(description).in_key(file_->path());
+  auto found = (description ? find_stack(*description) : Result<void>(description.error())).in_key(file_->path());
   if (!found && options.axes.empty()) return found;
   if (!found) {
     stack_.reset();
@@ -243,19 +242,45 @@ Result<void> TiffFile::find_pages() {
   return check_last_directory(last);
 }
 
+Result<std::uint64_t> TiffFile::read_number(std::uint64_t at, std::size_t size) {
+  std::byte bytes[8];
+  const auto number = std::span(bytes).first(size);
+  SHERD_TRY(file_->read_at(at, number));
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    value = value << 8 | std::to_integer<std::uint64_t>(number[TIFFIsBigEndian(tiff()) != 0 ? i : size - 1 - i]);
+  return value;
+}
+
 // libtiff takes a directory that is cut off before the place of the next one for the last; pages would be lost.
 Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   const bool big = TIFFIsBigTIFF(tiff()) != 0;
-  std::uint64_t entries = 0;
-  std::byte bytes[8];
-  const auto count = std::span(bytes).first(big ? 8 : 2);
-  SHERD_TRY(file_->read_at(at, count));
-  for (std::size_t i = 0; i < count.size(); ++i)
-    entries =
-        entries << 8 | std::to_integer<std::uint64_t>(bytes[TIFFIsBigEndian(tiff()) != 0 ? i : count.size() - 1 - i]);
+  SHERD_TRY(entries, read_number(at, big ? 8 : 2));
   const auto end = checked_mul(entries, big ? 20 : 12);
   if (!end || *end > file_->size_bound()) return corrupt("tiff: damaged directory").in_key(file_->path());
-  return file_->read_at(at + count.size() + *end, std::span(bytes).first(big ? 8 : 4));
+  SHERD_TRY(read_number(at + (big ? 8 : 2) + *end, big ? 8 : 4));
+  return {};
+}
+
+// Of the first directory, which alone says what the pages are. libtiff passes over text that it cannot read, and the
+// pages would be taken for slices.
+Result<std::string> TiffFile::read_description() {
+  const char* text = nullptr;
+  if (TIFFGetField(tiff(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) return std::string(text);
+  const bool big = TIFFIsBigTIFF(tiff()) != 0;
+  const std::uint64_t at = TIFFCurrentDirOffset(tiff());
+  SHERD_TRY(entries, read_number(at, big ? 8 : 2));
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65535); ++i) {
+    const std::uint64_t entry = at + (big ? 8 + 20 * i : 2 + 12 * i);
+    SHERD_TRY(tag, read_number(entry, 2));
+    if (tag != TIFFTAG_IMAGEDESCRIPTION) continue;
+    SHERD_TRY(type, read_number(entry + 2, 2));
+    SHERD_TRY(count, read_number(entry + 4, big ? 8 : 4));
+    if (type != TIFF_ASCII || count == 0) continue;
+    return corrupt(
+        "tiff: its description cannot be read; name the dimensions of the pages with 'axes' to import without it");
+  }
+  return std::string();
 }
 
 // Beyond 4 GiB ImageJ writes one directory, and all planes behind the first, uncompressed.
@@ -271,6 +296,11 @@ Result<void> TiffFile::find_joined(const ImagejDescription& description) {
   // Bio-Formats may count samples as images.
   const bool agrees = description.images == 1 || description.images == count || facts_.samples > 1;
   if (plain && agrees && end && *end <= file_->size_bound()) {
+    // A file with holes may have any size, and each page takes a number in memory.
+    if (*count > limits_.metadata_bytes / sizeof(std::uint64_t))
+      return unsupported("tiff: its description says " + std::to_string(*count) +
+                         " images, whose numbers are larger than the limit 'metadata_bytes' of " +
+                         std::to_string(limits_.metadata_bytes));
     joined_ = *count;
     return {};
   }

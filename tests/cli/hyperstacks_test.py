@@ -77,15 +77,24 @@ def test_an_imagej_file_with_one_directory_for_all_planes_is_a_hyperstack_too(sh
     values = noise(2, 3, 4, 5, 6)
     description = "ImageJ=1.54f\nimages=24\nchannels=4\nslices=3\nframes=2\nhyperstack=true\n"
     tifffile.imwrite(tmp_path / "a.tif", values[0, 0, 0], description=description, metadata=None, byteorder=">")
-    with open(tmp_path / "a.tif", "ab") as file:
-        with tifffile.TiffFile(tmp_path / "a.tif") as tiff:
-            (offset,) = tiff.pages[0].dataoffsets
+    with tifffile.TiffFile(tmp_path / "a.tif") as tiff:
+        (offset,) = tiff.pages[0].dataoffsets
     raw = bytearray((tmp_path / "a.tif").read_bytes())
     raw[offset:] = values.astype(">u2").tobytes()
     (tmp_path / "a.tif").write_bytes(raw)
     got, names, _ = imported(sherd, tmp_path, "a.tif")
     assert names == "tczyx"
     numpy.testing.assert_array_equal(got, values.transpose(0, 2, 1, 3, 4))
+
+
+def test_more_planes_of_one_directory_than_memory_may_hold_are_refused(sherd, tmp_path):
+    count = 2**33
+    tifffile.imwrite(tmp_path / "a.tif", noise(1, 1, dtype="uint8"), metadata=None, photometric="minisblack",
+                     description=f"ImageJ=1.54f\nimages={count}\nslices={count}\n")
+    with open(tmp_path / "a.tif", "ab") as file:
+        file.truncate(2 * count)
+    ran = sherd("import", "a.tif", "a.zarr")
+    assert ran.code == 5 and "'metadata_bytes'" in ran.stderr
 
 
 def test_colours_of_an_imagej_file_stay_the_last_dimension(sherd, tmp_path):

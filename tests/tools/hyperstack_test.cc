@@ -76,7 +76,9 @@ TEST(OmeXml, EveryCutOfItIsRefusedAndEveryDamagedByteSurvived) {
       std::string damaged = whole;
       damaged[i] = value;
       const auto stack = read_ome(damaged, facts_of(6));
-      if (stack) EXPECT_EQ(stack->planes(), element_count(stack->lengths).value());
+      if (stack) {
+        EXPECT_EQ(stack->planes(), element_count(stack->lengths).value());
+      }
     }
 }
 
