@@ -77,8 +77,9 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
   }
   if (!is_given() || create.format == kVolumeFormat) return {};
   return invalid_argument(
-      "--resolution and what else is of volumes only goes with --store-format precomputed or --layout "
-      "zarr+neuroglancer");
+      "options of volumes (--resolution of a new array, --voxel-offset, --type, --encoding, --sharding, --key) can "
+      "only be "
+      "used with --store-format precomputed or --layout zarr+neuroglancer");
 }
 
 Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const DType& dtype) const {

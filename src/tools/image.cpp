@@ -128,6 +128,7 @@ Json multiscales(const Image& image) {
   }
   for (const ImageLevel& level : image.levels) {
     std::vector<double> translation;
+    translation.reserve(image.axes.size());
     for (std::size_t d = 0; d < image.axes.size(); ++d)
       translation.push_back(centre(level.offset[d], level.spacing[d], image.levels.front().spacing[d]));
     Json steps{Json::Array{}};

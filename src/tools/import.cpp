@@ -7,6 +7,7 @@
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "precomputed/document.hpp"
 #include "tools/files.hpp"
 #include "tools/import_space.hpp"
 
@@ -36,6 +37,17 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
   return found;
 }
 
+// A volume in the same files (Layout::zarr_neuroglancer) has the array's spacing.
+void add_resolution(CreateOptions& create, const ImportedSpace& space) {
+  const auto has = [](const std::optional<Json>& json) { return json && json->find("resolution") != nullptr; };
+  if (create.config.layout != Layout::zarr_neuroglancer || has(create.volume) || has(create.attributes)) return;
+  const auto nanometres = nanometres_of(space);
+  if (!nanometres) return;
+  Json volume = create.volume.value_or(Json(Json::Object{}));
+  volume.set("resolution", neuroglancer::numbers_json(*nanometres));
+  create.volume = std::move(volume);
+}
+
 Result<CreateOptions> target_options(const FileArray& file, const ImportOptions& options) {
   CreateOptions create = options.create;
   create.shape = file.fortran ? reversed(file.shape) : file.shape;
@@ -44,6 +56,7 @@ Result<CreateOptions> target_options(const FileArray& file, const ImportOptions&
                       file.attributes};
   if (create.dimension_names) space.names = *create.dimension_names;
   SHERD_TRY(apply_space_options(space, options));
+  add_resolution(create, space);
   if (!create.dimension_names && !space.names.empty()) create.dimension_names = std::move(space.names);
   if (space.attributes.is_object()) {
     if (create.attributes)

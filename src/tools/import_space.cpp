@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include "base/try.hpp"
 #include "tools/image.hpp"
@@ -27,6 +29,7 @@ class SpaceOptions {
   SpaceOptions(ImportedSpace& space, const ImportOptions& options) : space_(space), options_(options) { find_axes(); }
 
   Result<void> apply() {
+    SHERD_TRY(check_attributes());
     if (!options_.axes.empty()) SHERD_TRY(set_axes().in_member("axes"));
     if (options_.resolution) SHERD_TRY(set_resolution().in_member("resolution"));
     if (!options_.spacing.empty()) SHERD_TRY(set_spacing().in_member("spacing"));
@@ -35,6 +38,20 @@ class SpaceOptions {
   }
 
  private:
+  // Attributes that the caller gives win over what the file says, and cannot contradict the options.
+  [[nodiscard]] Result<void> check_attributes() const {
+    const auto& given = options_.create.attributes;
+    const bool spacing = options_.resolution || !options_.spacing.empty();
+    const bool units = options_.resolution || !options_.units.empty();
+    const auto refuse = [&](bool option, std::string_view name) -> Result<void> {
+      if (!option || !given || given->find(name) == nullptr) return {};
+      return std::move(invalid_argument("cannot be combined with an attribute '" + std::string(name) + "'"))
+          .in_member(options_.resolution ? "resolution" : std::string(name));
+    };
+    SHERD_TRY(refuse(spacing, "spacing"));
+    return refuse(units, "units");
+  }
+
   [[nodiscard]] std::size_t rank() const { return space_.shape.size(); }
 
   void find_axes() {
@@ -161,6 +178,27 @@ class SpaceOptions {
 };
 
 }  // namespace
+
+std::optional<std::array<double, 3>> nanometres_of(const ImportedSpace& space) {
+  const std::size_t rank = space.shape.size();
+  const Json* spacing = space.attributes.find("spacing");
+  const Json* units = space.attributes.find("units");
+  std::array<double, 3> nanometres{};
+  if (spacing == nullptr || units == nullptr || spacing->size() != rank || units->size() != rank) return std::nullopt;
+  for (std::size_t d = 0; d < std::min(rank, space.names.size()); ++d) {
+    const std::string axis = axis_of(space.names[d]);
+    if (!is_space(axis)) continue;
+    const Unit* unit = find_unit(units->elements()[d].text());
+    const double step = spacing->elements()[d].as_double().value_or(0);
+    if (unit == nullptr || unit->kind != Unit::Kind::length || !(step > 0)) return std::nullopt;
+    // Without what a multiplication of decimal fractions leaves behind them.
+    char text[32];
+    std::snprintf(text, sizeof text, "%.12g", step * unit->size);
+    nanometres[std::string_view("xyz").find(axis)] = std::strtod(text, nullptr);
+  }
+  if (std::ranges::find(nanometres, 0) != nanometres.end()) return std::nullopt;
+  return nanometres;
+}
 
 Result<void> apply_space_options(ImportedSpace& space, const ImportOptions& options) {
   return SpaceOptions(space, options).apply();

@@ -1,6 +1,7 @@
 // What the caller of an import says of its dimensions: axes, spacing, units, resolution.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,5 +20,8 @@ struct ImportedSpace {
 };
 /// Sets names, `spacing` and `units` as the options say. invalid_argument names the option.
 Result<void> apply_space_options(ImportedSpace& space, const ImportOptions& options);
+
+/// Nanometres per element along x, y and z; nullopt if one of them has no spacing or no unit of length.
+[[nodiscard]] std::optional<std::array<double, 3>> nanometres_of(const ImportedSpace& space);
 
 }  // namespace sherd

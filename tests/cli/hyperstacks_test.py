@@ -324,6 +324,16 @@ def test_the_resolution_goes_into_a_volume(sherd, tmp_path):
     assert json.loads((tmp_path / "em/info").read_text())["scales"][0]["resolution"] == [4, 4, 40]
 
 
+@pytest.mark.parametrize(("options", "resolution"), [
+    ([], [100, 200, 300]), (["--resolution", "4,4,40"], [4, 4, 40]), (["--spacing", "3,2,1"], [1000, 2000, 3000])])
+def test_a_volume_in_the_same_files_has_the_resolution_of_the_array(sherd, tmp_path, options, resolution):
+    tifffile.imwrite(tmp_path / "a.ome.tif", noise(8, 8, 8), photometric="minisblack",
+                     metadata={"axes": "ZYX", "PhysicalSizeX": 0.1, "PhysicalSizeY": 0.2, "PhysicalSizeZ": 0.3})
+    sherd.ok("import", "a.ome.tif", "a.zarr", "--layout", "zarr+neuroglancer", "--chunks", "4,4,4", "--shards", "8,8,8",
+             *options)
+    assert json.loads((tmp_path / "a.zarr/info").read_text())["scales"][0]["resolution"] == resolution
+
+
 @pytest.mark.parametrize(("options", "says"), [
     (["--axes", "z,y"], "--axes: 2 axes are named, and the array has 3 dimensions"),
     (["--axes", "t,c,z,y,x"], "--axes: 5 axes"),
@@ -343,6 +353,7 @@ def test_the_resolution_goes_into_a_volume(sherd, tmp_path):
     (["--axes", "z,y,x", "--resolution", "4,4,0"], "--resolution: "),
     (["--resolution", "4,4,40"], "--resolution: no dimension"),
     (["--axes", "z,y,x", "--resolution", "4,4,40", "--units", "nm"], "--resolution: cannot be combined"),
+    (["--spacing", "4,4,40", "--attributes", '{"spacing": [1, 1, 1]}'], "--spacing: cannot be combined"),
 ])
 def test_options_of_space_that_are_wrong_are_usage_errors_that_name_them(sherd, tmp_path, options, says):
     numpy.save(tmp_path / "a.npy", noise(4, 5, 6))
