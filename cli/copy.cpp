@@ -36,7 +36,7 @@ Result<Pyramid> parse_pyramid(const std::string& text) {
 /// What images and volumes have besides.
 struct ImageOptions {
   std::optional<std::string> pyramid, sharding, axes;
-  std::string encoding;
+  std::string encoding, type;
   bool ignore_zero = false;
 
   void add_to(Arguments& arguments) {
@@ -49,6 +49,9 @@ struct ImageOptions {
         "--axes", "z,y,x", axes,
         "What the dimensions of the Zarr array are, in its order: x, y, z, c and t. SRC's where its names or "
         "OME-NGFF axes do not tell; DST's where SRC is a volume, c,z,y,x where absent");
+    arguments.choice("--type", {"image", "segmentation"}, type,
+                     "What the elements are; default: as SRC says, segmentation with --pyramid mode or "
+                     "compressed_segmentation; a segmentation has integers");
     arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                      "How chunks of the volume are stored; raw is the default");
     arguments.text(
@@ -59,6 +62,7 @@ struct ImageOptions {
 
   [[nodiscard]] Result<void> apply(CopyOptions& options) const {
     options.encoding = encoding;
+    options.type = type;
     if (axes)
       for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
     if (ignore_zero && !pyramid) return invalid_argument("--ignore-zero goes with --pyramid mode");
@@ -110,6 +114,8 @@ struct Copy {
     SHERD_TRY(chosen, options(session));
     if (destination == "-") return invalid_argument("DST: a copy is no stream; write ./- for a directory of that name");
     auto copied = sherd::copy(source, destination, chosen);
+    if (!copied && copied.error().member() == "type" && !chosen.type.empty())
+      return invalid_argument("--type: " + copied.error().message());
     if (!copied) {
       const ErrorCode code = copied.error().code();
       if (code == ErrorCode::io || code == ErrorCode::unavailable)

@@ -1,4 +1,6 @@
 // sherd import: a file of another format becomes an array.
+#include <cmath>
+
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -11,9 +13,22 @@
 namespace sherd::cli {
 namespace {
 
+Result<std::vector<double>> parse_numbers(const std::string& text) {
+  const auto list = Json::parse("[" + text + "]");
+  std::vector<double> numbers;
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    const auto value = list->elements()[i].as_double();
+    if (!value || !(*value > 0) || !std::isfinite(*value))
+      return invalid_argument("'" + text + "' has a number that is not positive");
+    numbers.push_back(*value);
+  }
+  if (!numbers.empty()) return numbers;
+  return invalid_argument("'" + text + "' is not a list of numbers; write it as 8,8,40");
+}
+
 struct Import {
   std::string source, url, from, dtype;
-  std::optional<std::string> shape;
+  std::optional<std::string> shape, axes, spacing, units;
   bool big_endian = false, apply_scale = false;
   ArrayOptions array;
   VolumeOptions volume;
@@ -21,9 +36,10 @@ struct Import {
   Result<int> run(Session& session) const {
     ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
     options.create.config = session.guarded("import");
+    options.note = [&session](const std::string& text) { session.note(text); };
     options.create.format = session.format();
     SHERD_TRY(array.apply(options.create));
-    SHERD_TRY(volume.apply(options.create));
+    SHERD_TRY(apply_space(options));
     if (shape) {
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
       options.shape = std::move(lengths);
@@ -40,12 +56,44 @@ struct Import {
       spooled.emplace(std::move(file));
     }
     auto made = import_file(spooled ? spooled->path() : source, url, options);
+    if (!made) made = as_typed(std::move(made).error());
     if (!made && spooled && made.error().key() == spooled->path())
       return Error(made.error().code(), made.error().message()).in_key("standard input");
     if (!made) return std::move(made).error();
     session.note("imported " + source + ": " + summary(*made) + " in " + url);
     if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;
+  }
+
+ private:
+  // --resolution is of the array too; what else is of a volume can only be used with the layout.
+  Result<void> apply_space(ImportOptions& options) const {
+    VolumeOptions of_volume = volume;
+    if (options.create.config.layout != Layout::zarr_neuroglancer) of_volume.resolution.reset();
+    SHERD_TRY(of_volume.apply(options.create));
+    if (axes)
+      for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
+    if (spacing) {
+      SHERD_TRY(numbers, parse_numbers(*spacing).in([] { return "--spacing"; }));
+      options.spacing = std::move(numbers);
+    }
+    if (units)
+      for (const auto& name : parse_names(*units)) options.units.push_back(name.value_or(""));
+    if (volume.resolution) {
+      SHERD_TRY(numbers, parse_numbers(*volume.resolution).in([] { return "--resolution"; }));
+      if (numbers.size() != 3)
+        return invalid_argument("--resolution: '" + *volume.resolution + "' is not three numbers; write x,y,z");
+      options.resolution = {numbers[0], numbers[1], numbers[2]};
+    }
+    return {};
+  }
+
+  // The engine names the option without its dashes.
+  static Error as_typed(Error error) {
+    for (const std::string_view name : {"axes", "spacing", "units", "resolution"})
+      if (error.code() == ErrorCode::invalid_argument && error.member() == name)
+        return invalid_argument("--" + std::string(name) + ": " + error.message());
+    return error;
   }
 };
 
@@ -63,11 +111,23 @@ Run add_import(Arguments& arguments) {
   arguments.flag("--big-endian", import->big_endian, "raw: the most significant byte comes first");
   arguments.flag("--apply-scale", import->apply_scale,
                  "NIfTI: store values scaled by scl_slope and scl_inter, as floats");
+  arguments.text(
+      "--axes", "t,c,z,y,x", import->axes,
+      "What the dimensions of the array are, in its order: x, y, z, c (channel) and t (time); default: as the "
+      "file says");
+  arguments.text(
+      "--spacing", "40,8,8", import->spacing,
+      "From element to element, in the order of the dimensions: one number per dimension, or one for each of "
+      "x, y and z");
+  arguments.text("--units", "nanometer", import->units,
+                 "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'");
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
-       {"sherd import 'slices/z_*.tif' stack.zarr --shards auto", "a stack of images"},
+       {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",
+        "a stack of images, voxels in nm"},
+       {"sherd import cells.ome.tif cells.zarr", "an OME-TIFF, its dimensions t,c,z,y,x as far as it has them"},
        {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
        {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
   return [import](Session& session) { return import->run(session); };

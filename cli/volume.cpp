@@ -26,8 +26,10 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 
 void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
   arguments.begin_group("Volumes of Neuroglancer (" + made_by + ")");
-  arguments.text("--resolution", "X,Y,Z", resolution,
-                 "Nanometres that a voxel takes; a volume must have it, with --layout it is 1,1,1 where absent");
+  arguments.text(
+      "--resolution", "X,Y,Z", resolution,
+      "Nanometres per voxel; required for a volume, with --layout 1,1,1 by default; import sets the spacing of "
+      "any array by it");
   arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; 0,0,0 where absent");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
@@ -75,8 +77,9 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
   }
   if (!is_given() || create.format == kVolumeFormat) return {};
   return invalid_argument(
-      "--resolution and what else is of volumes only goes with --store-format precomputed or --layout "
-      "zarr+neuroglancer");
+      "options of volumes (--resolution of a new array, --voxel-offset, --type, --encoding, --sharding, --key) can "
+      "only be "
+      "used with --store-format precomputed or --layout zarr+neuroglancer");
 }
 
 Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const DType& dtype) const {

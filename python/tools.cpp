@@ -37,6 +37,7 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
   }
   if (const nb::object axes = take("axes"); !axes.is_none())
     for (const nb::handle axis : axes) options.axes.push_back(text_of(axis, "axes"));
+  if (const nb::object type = take("type"); !type.is_none()) options.type = text_of(type, "type");
   if (const nb::object encoding = take("encoding"); !encoding.is_none())
     options.encoding = text_of(encoding, "encoding");
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
@@ -56,6 +57,7 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
                       .format = std::move(create.format),
                       .axes = std::move(image.axes),
                       .pyramid = image.pyramid,
+                      .type = std::move(image.type),
                       .encoding = std::move(image.encoding),
                       .sharding = std::move(image.sharding),
                       .config = std::move(create.config)};

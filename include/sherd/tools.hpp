@@ -1,8 +1,10 @@
 // What is done with whole arrays and hierarchies: copy, check, import, export, picture.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +46,10 @@ struct CopyOptions {
   /// its documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
   std::vector<std::string> axes = {};
   std::optional<Pyramid> pyramid = {};  ///< coarser resolutions besides; of an array a group of several
-  std::string encoding = {};            ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
+  /// What the elements are, "image" or "segmentation" (integers): the `type` of a volume, `image-label` of an OME-NGFF
+  /// group. Empty: as the source says; segmentation with a pyramid of modes or compressed_segmentation.
+  std::string type = {};
+  std::string encoding = {};  ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
   /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
   std::optional<Json> sharding = {};
   Config config = {};  ///< memory_budget bounds the whole copy
@@ -101,7 +106,15 @@ struct ImportOptions {
   std::optional<DType> dtype = {};  ///< raw only
   bool big_endian = false;          ///< raw only
   bool apply_scale = false;         ///< NIfTI: multiply by scl_slope and add scl_inter, as float
-  CreateOptions create = {};        ///< shape and dtype are taken from the source
+  /// What the dimensions of the array are, in its order: x, y, z, c (channel), t (time); they become its names.
+  std::vector<std::string> axes = {};
+  /// The attributes of these names: an entry per dimension, or one per dimension x, y and z in the order of the array.
+  std::vector<double> spacing = {};
+  std::vector<std::string> units = {};  ///< likewise, or one for all of x, y and z; empty text: none
+  /// Nanometres per voxel along x, y and z: spacing and units in one.
+  std::optional<std::array<double, 3>> resolution = {};
+  std::function<void(const std::string&)> note = {};  ///< called with what of the file is left out
+  CreateOptions create = {};                          ///< shape and dtype are taken from the source
 };
 /// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. Where something fails no
 /// array stays behind. Spatial facts become attributes (docs/files.md); create.attributes are added to them and win.

@@ -22,7 +22,7 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
     return source.url
 
 
-def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, encoding: Any, sharding: Any) -> dict[str, Any]:
+def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any) -> dict[str, Any]:
     options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
     if ignore_zero and pyramid is None:
         raise InvalidArgument("goes with pyramid='mode'", member="ignore_zero")
@@ -35,6 +35,8 @@ def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, encoding: Any, sh
             options["pyramid_levels"] = int(levels)
     if axes is not None:
         options["axes"] = [name for name in axes if name not in ", "]
+    if type is not None:
+        options["type"] = _arguments.text(type, "type")
     if encoding is not None:
         options["encoding"] = encoding
     if sharding is not ...:
@@ -54,6 +56,7 @@ def copy(
     axes: str | Sequence[str] | None = None,
     pyramid: str | None = None,
     ignore_zero: bool = False,
+    type: Literal["image", "segmentation"] | None = None,
     encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
     sharding: Any = ...,
     resume: bool = False,
@@ -76,6 +79,8 @@ def copy(
     pyramid: coarser resolutions besides, by halves along x, y and z: "mean" for images, "mode" for labels, with their number
     as in "mean:3"; without it as many as it takes until one chunk holds the image. ignore_zero: "mode" takes 0 only where
     there is nothing else.
+    type: what the elements are; if None, what the source says, and a segmentation with "mode" or compressed_segmentation. It
+    is the `type` of a volume and `image-label` of an OME-NGFF group; a segmentation has integers.
     encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` gives, a dict
     of such parameters, or None for an object a chunk; left out, it is "auto" if the source is sharded.
     """
@@ -88,7 +93,7 @@ def copy(
         options["index_location"] = index_location
     if to is not None:
         options["format"] = to
-    options |= _image_options(axes, pyramid, ignore_zero, encoding, sharding)
+    options |= _image_options(axes, pyramid, ignore_zero, type, encoding, sharding)
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")

@@ -134,6 +134,9 @@ class TreeCopy {
       SHERD_TRY(refuse_volume_options(options_));
       if (!options_.axes.empty())
         return std::move(invalid_argument("are of images, and this copy leaves arrays as they are")).in_member("axes");
+      if (!options_.type.empty())
+        return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
+            .in_member("type");
       SHERD_TRY(plan(""));
       return check_ranks();
     }

@@ -103,6 +103,22 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   return spec;
 }
 
+// Whether the copy is one of labels: as the options say, else as its pyramid or the source has it.
+Result<void> set_type(ImageSource& source, const CopyOptions& options) {
+  const std::string dtype = source.levels.front().document.array->dtype.name();
+  const bool is_integer = dtype.starts_with("int") || dtype.starts_with("uint");
+  if (!options.type.empty() && options.type != "image" && options.type != "segmentation")
+    return std::move(invalid_argument("'" + options.type + "' is neither image nor segmentation")).in_member("type");
+  if (options.type == "segmentation" && !is_integer)
+    return std::move(invalid_argument("a segmentation has integers, and the elements are " + dtype)).in_member("type");
+  const bool of_modes = options.pyramid && options.pyramid->method == Pyramid::Method::mode && is_integer;
+  if (options.type.empty() && !of_modes) return {};
+  Image& image = source.image;
+  image.labels = options.type.empty() || options.type == "segmentation";
+  if (image.info.find("type") != nullptr) image.info.set("type", image.labels ? "segmentation" : "image");
+  return {};
+}
+
 class ArraysPlan {
  public:
   ArraysPlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
@@ -188,6 +204,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
                             (volume ? "is of Zarr arrays, which have a volume besides; copy to zarr3"
                                     : "the resolutions of a pyramid would be volumes of their own; copy without one"));
   SHERD_TRY(found, find_image(source, options, volume));
+  SHERD_TRY(set_type(found, options));
   found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
   if (options.pyramid) {
     found.levels.resize(1);

@@ -110,6 +110,10 @@ class VolumePlan {
     info_.scales.clear();
     info_.data_type = arrays_.front().dtype();
     info_.num_channels = channels_of(arrays_.front().shape());
+    if (!options_.type.empty()) {
+      info_.type = image_.labels ? VolumeInfo::Type::segmentation : VolumeInfo::Type::image;
+      return;
+    }
     const bool labels = options_.encoding == "compressed_segmentation" ||
                         (options_.pyramid && options_.pyramid->method == Pyramid::Method::mode) ||
                         (image_.labels && (!kept_ || kept_->type == VolumeInfo::Type::segmentation));

@@ -199,6 +199,11 @@ struct ImageInfo {
 /// Rows no longer than limits.chunk_bytes, sides and channels not 0.
 Result<void> check_image(const ImageInfo& info, const Limits& limits);
 
+/// The dimensions before y and x that the pages of a file make up, slowest first.
+struct PageAxes {
+  std::vector<std::string> names;
+  Shape lengths;  ///< their product is the number of pages
+};
 /// One file with pages of one kind.
 class ImageFile {
  public:
@@ -207,13 +212,17 @@ class ImageFile {
   [[nodiscard]] virtual std::uint64_t pages() const noexcept { return 1; }
   /// Rows [first, first + n) of a page, n as `into` takes; cheap where they follow the last ones read.
   virtual Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) = 0;
-  /// What the file says beyond its pixels: `spacing` (rows, columns) and `units`, or null.
+  /// Where the file says what its pages are; nullopt: they are slices.
+  [[nodiscard]] virtual std::optional<PageAxes> page_axes() const { return std::nullopt; }
+  /// What the file says beyond its pixels, or null. Of `spacing` and `units` the last entries are of rows and columns;
+  /// dimensions before the first entry have none.
   [[nodiscard]] virtual Json attributes() const { return {}; }
 };
-using OpenImage = Result<std::unique_ptr<ImageFile>> (*)(const std::string& path, const Limits& limits);
+using OpenImage = Result<std::unique_ptr<ImageFile>> (*)(const std::string& path, const ImportOptions& options);
 
 /// The images that a file, a directory or a pattern (`*`, `?`, `%04d` in the last component) names, in natural order,
-/// as (y, x[, c]) for one page of one file and (z, y, x[, c]) otherwise.
+/// as (y, x[, c]) for one page of one file, (z, y, x[, c]) for a stack, and as its metadata say for one file that has
+/// any.
 Result<std::unique_ptr<ArrayFileReader>> open_images(const std::string& source, const ImportOptions& options,
                                                      const FileFormat& format, OpenImage open);
 /// The files that a directory or pattern names, or nullopt where `source` is a file or nothing of the kind.

@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 namespace {
@@ -22,31 +23,15 @@ using neuroglancer::VolumeInfo;
 constexpr std::string_view kInfo = "neuroglancer_info";  // of our attributes
 constexpr double kFarthest = 0x1p62;
 
-struct Unit {
-  std::string_view name;  // as OME-NGFF has it
-  std::string_view sign;
-  double nanometres;
-};
-constexpr Unit kUnits[] = {{"nanometer", "nm", 1},       {"micrometer", "um", 1e3}, {"micrometer", "µm", 1e3},
-                           {"millimeter", "mm", 1e6},    {"centimeter", "cm", 1e7}, {"meter", "m", 1e9},
-                           {"angstrom", "angstrom", .1}, {"picometer", "pm", 1e-3}, {"femtometer", "fm", 1e-6},
-                           {"decimeter", "dm", 1e8},     {"kilometer", "km", 1e12}, {"inch", "in", 2.54e7},
-                           {"foot", "ft", 3.048e8}};
-
-const Unit* find_unit(std::string_view name) {
-  const auto* found =
-      std::ranges::find_if(kUnits, [&](const Unit& unit) { return unit.name == name || unit.sign == name; });
-  return found == std::end(kUnits) ? nullptr : found;
-}
-
-// One that is not known stays, and is refused where it would have to be nanometres.
+// A unit that is not known stays, and is refused where it would have to be nanometres.
 std::string_view unit_of_length(std::string_view name) {
-  if (const Unit* unit = find_unit(name)) return unit->name;
+  if (const Unit* unit = find_unit(name); unit != nullptr && unit->kind == Unit::Kind::length) return unit->name;
   return name == "pixel" || name == "voxel" ? "" : name;
 }
 
-std::string_view unit_of_time(std::string_view sign) {
-  return sign == "s" ? "second" : sign == "ms" ? "millisecond" : sign == "us" ? "microsecond" : "";
+std::string_view unit_of_time(std::string_view name) {
+  const Unit* unit = find_unit(name);
+  return unit != nullptr && unit->kind == Unit::Kind::time ? unit->name : "";
 }
 
 double product(double a, double b) { return a == 1 || b == 1 ? a * b : tidy(a * b); }
@@ -138,6 +123,45 @@ Json multiscales(const Image& image) {
     datasets.push_back(Json::Object{{"path", level.path}, {"coordinateTransformations", std::move(steps)}});
   }
   return Json::Array{Json::Object{{"axes", std::move(axes)}, {"datasets", std::move(datasets)}}};
+}
+
+// Least and greatest value of a type; 0 and 1 of floats, whose values have no bounds.
+std::pair<Json, Json> bounds_of(const DType& dtype) {
+  const std::string& name = dtype.name();
+  const auto bits = 8 * dtype.size();
+  if (name.starts_with("uint") && bits <= 64) return {Json(0), Json(~std::uint64_t{0} >> (64 - bits))};
+  if (name.starts_with("int") && bits <= 64) {
+    const auto high = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+    return {Json(-high - 1), Json(high)};
+  }
+  return {Json(0), Json(1)};
+}
+
+// The attribute `channels` as OME-NGFF asks for it: with a colour and a window each. Null if it is not of this image.
+Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype) {
+  const Json* given = attributes.find("channels");
+  if (given == nullptr || given->elements().size() != count) return {};
+  Json channels{Json::Array{}};
+  for (const Json& each : given->elements()) {
+    if (!each.is_object()) return {};
+    Json channel = each;
+    if (channel.find("color") == nullptr) channel.set("color", "FFFFFF");
+    channel.set("active", true);
+    const auto [low, high] = bounds_of(dtype);
+    const Json* known = each.find("window");
+    const auto end = [&](std::string_view name, const Json& otherwise) {
+      const Json* value = known == nullptr ? nullptr : known->find(name);
+      return value != nullptr && value->is_number() ? *value : otherwise;
+    };
+    const Json start = end("start", low), stop = end("end", high);
+    const bool is_integer = !(high == Json(1));
+    channel.set("window", Json::Object{{"min", end("min", is_integer ? low : start)},
+                                       {"max", end("max", is_integer ? high : stop)},
+                                       {"start", start},
+                                       {"end", stop}});
+    channels.push_back(std::move(channel));
+  }
+  return channels;
 }
 
 // Numbers above `above` of an array's attribute, one a dimension; `absent` where that is missing or has a null. Text
@@ -267,6 +291,8 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   SHERD_TRY(spacing, listed(attributes, "spacing", rank, 1, 0));
   SHERD_TRY(offset, listed(attributes, "voxel_offset", rank, 0, -INFINITY));
   image.levels.push_back({"", std::move(spacing), std::move(offset)});
+  const std::size_t channel = dimension_of(image.axes, "c");
+  image.channels = channels_of(attributes, channel == rank ? 1 : spec.shape[channel], spec.dtype);
   if (const Json* info = attributes.find(kInfo)) image.info = *info;
   return image;
 }
@@ -303,7 +329,10 @@ Json group_attributes(const Image& image, Json given) {
   Json ome = present != nullptr ? *present : Json();
   ome.set("version", "0.5");
   ome.set("multiscales", multiscales(image));
+  if (!image.labels) ome.erase("image-label");
   if (image.labels && ome.find("image-label") == nullptr) ome.set("image-label", Json(Json::Object{}));
+  if (!image.channels.is_null() && ome.find("omero") == nullptr)
+    ome.set("omero", Json(Json::Object{{"channels", image.channels}}));
   given.set("ome", std::move(ome));
   if (!image.info.is_null()) given.set(kInfo, image.info);
   return given;
@@ -324,9 +353,9 @@ Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t leve
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
     const Unit* unit = find_unit(image.units[d]);
-    if (unit == nullptr && !image.units[d].empty())
+    if (!image.units[d].empty() && (unit == nullptr || unit->kind != Unit::Kind::length))
       return invalid_argument("the unit '" + image.units[d] + "' of the axis " + image.axes[d] + " is no known length");
-    resolution[axis] = product(image.levels[level].spacing[d], unit == nullptr ? 1 : unit->nanometres);
+    resolution[axis] = product(image.levels[level].spacing[d], unit == nullptr ? 1 : unit->size);
   }
   return resolution;
 }

@@ -23,7 +23,8 @@ struct Image {
   std::vector<std::string> units;  ///< as OME-NGFF calls them; empty where none is known
   std::vector<ImageLevel> levels;  ///< fine to coarse
   bool labels = false;
-  Json info = {};  ///< of the volume which the image is, or was before it became Zarr
+  Json channels = {};  ///< as OME-NGFF's `omero` has them; null: nothing is known of them
+  Json info = {};      ///< of the volume which the image is, or was before it became Zarr
 
   [[nodiscard]] bool is_spatial(std::size_t dimension) const {
     return axes[dimension] == "x" || axes[dimension] == "y" || axes[dimension] == "z";

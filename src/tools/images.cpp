@@ -73,20 +73,21 @@ std::optional<Numbered> parse_numbered(const std::string& name) {
 
 class StackReader final : public ArrayFileReader {
  public:
-  StackReader(std::vector<std::string> files, OpenImage open, const Limits& limits)
-      : files_(std::move(files)), open_(open), limits_(limits) {}
+  StackReader(std::vector<std::string> files, OpenImage open, const ImportOptions& options)
+      : files_(std::move(files)), open_(open), options_(options) {}
 
   // Looks at every file and settles the shape; `single`: a file, not a stack.
   Result<void> start(bool single);
   Result<void> read(std::uint64_t first, std::span<std::byte> into) override;
 
  private:
+  Result<void> describe(const PageAxes& axes);
   Result<void> read_plane(std::uint64_t plane, std::uint64_t row, std::span<std::byte> into);
 
   std::vector<std::string> files_;
   std::vector<std::uint64_t> ends_;  ///< planes up to and with each file
   OpenImage open_;
-  Limits limits_;
+  ImportOptions options_;
   ImageInfo info_;
   std::unique_ptr<ImageFile> file_;
   std::size_t opened_ = 0;
@@ -95,8 +96,13 @@ class StackReader final : public ArrayFileReader {
 
 Result<void> StackReader::start(bool single) {
   std::uint64_t planes = 0;
+  std::optional<PageAxes> axes;
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    SHERD_TRY(file, open_(files_[i], limits_));
+    SHERD_TRY(file, open_(files_[i], options_));
+    axes = file->page_axes();
+    if (!single && axes && !axes->names.empty() && axes->names.front() != "z")
+      return invalid_argument("holds several channels or times, which cannot be stacked; import the file alone")
+          .in_key(files_[i]);
     if (i == 0) {
       info_ = file->info();
       array_.attributes = file->attributes();
@@ -109,28 +115,33 @@ Result<void> StackReader::start(bool single) {
     file_ = std::move(file);
     opened_ = i;
   }
-  single = single && planes == 1;
+  options_.note = nullptr;  // files that are opened again have nothing new to say
+  if (!single) axes = PageAxes{{"z"}, {planes}};
+  if (!axes) axes = planes == 1 ? PageAxes{} : PageAxes{{"z"}, {planes}};
+  return describe(*axes);
+}
+
+Result<void> StackReader::describe(const PageAxes& axes) {
   array_.dtype = info_.dtype;
-  if (!single) {
-    array_.shape.push_back(planes);
-    array_.dimension_names.emplace_back("z");
-  }
+  array_.shape = axes.lengths;
+  array_.dimension_names.assign(axes.names.begin(), axes.names.end());
   array_.shape.insert(array_.shape.end(), {info_.height, info_.width});
   array_.dimension_names.insert(array_.dimension_names.end(), {"y", "x"});
+  const std::size_t described = array_.shape.size();
   if (info_.channels > 1) {
     array_.shape.push_back(info_.channels);
     array_.dimension_names.emplace_back("c");
   }
-  // Of an image the file knows (rows, columns); the other dimensions have no step.
+  // What the file knows ends with rows and columns; the other dimensions have no step.
   for (const char* name : {"spacing", "units"}) {
     Json* known = array_.attributes.find(name);
     if (known == nullptr) continue;
-    Json all = single ? Json(Json::Array{}) : Json(Json::Array{Json()});
-    for (const Json& entry : known->elements()) all.push_back(entry);
-    if (info_.channels > 1) all.push_back({});
-    *known = std::move(all);
+    Json::Array all(described - std::min(described, known->size()));
+    for (const Json& entry : known->elements().last(std::min(described, known->size()))) all.push_back(entry);
+    all.resize(array_.shape.size());
+    *known = Json(std::move(all));
   }
-  SHERD_TRY(array_bytes(array_.shape, array_.dtype, limits_));
+  SHERD_TRY(array_bytes(array_.shape, array_.dtype, options_.create.config.limits));
   return row_.resize(info_.row_bytes());
 }
 
@@ -138,7 +149,7 @@ Result<void> StackReader::read_plane(std::uint64_t plane, std::uint64_t row, std
   const auto at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), plane) - ends_.begin());
   if (file_ == nullptr || opened_ != at) {
     file_ = nullptr;
-    SHERD_TRY(file, open_(files_[at], limits_));
+    SHERD_TRY(file, open_(files_[at], options_));
     const std::uint64_t pages = ends_[at] - (at == 0 ? 0 : ends_[at - 1]);
     if (file->info() != info_ || file->pages() != pages)
       return conflict("was another image a moment ago; it changed while it was imported").in_key(files_[at]);
@@ -376,8 +387,7 @@ Result<std::unique_ptr<ArrayFileReader>> open_images(const std::string& source, 
                                                      const FileFormat& format, OpenImage open) {
   SHERD_TRY(listed, list_images(source, format.suffixes));
   const bool single = !listed;
-  auto reader = std::make_unique<StackReader>(single ? std::vector{source} : std::move(*listed), open,
-                                              options.create.config.limits);
+  auto reader = std::make_unique<StackReader>(single ? std::vector{source} : std::move(*listed), open, options);
   SHERD_TRY(reader->start(single).in_key(source));
   return std::unique_ptr<ArrayFileReader>(std::move(reader));
 }

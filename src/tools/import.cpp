@@ -7,7 +7,9 @@
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "precomputed/document.hpp"
 #include "tools/files.hpp"
+#include "tools/import_space.hpp"
 
 namespace sherd {
 namespace {
@@ -35,17 +37,31 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
   return found;
 }
 
-CreateOptions target_options(const FileArray& file, const ImportOptions& options) {
+// A volume in the same files (Layout::zarr_neuroglancer) has the array's spacing.
+void add_resolution(CreateOptions& create, const ImportedSpace& space) {
+  const auto has = [](const std::optional<Json>& json) { return json && json->find("resolution") != nullptr; };
+  if (create.config.layout != Layout::zarr_neuroglancer || has(create.volume) || has(create.attributes)) return;
+  const auto nanometres = nanometres_of(space);
+  if (!nanometres) return;
+  Json volume = create.volume.value_or(Json(Json::Object{}));
+  volume.set("resolution", neuroglancer::numbers_json(*nanometres));
+  create.volume = std::move(volume);
+}
+
+Result<CreateOptions> target_options(const FileArray& file, const ImportOptions& options) {
   CreateOptions create = options.create;
   create.shape = file.fortran ? reversed(file.shape) : file.shape;
   create.dtype = file.dtype;
-  if (!create.dimension_names && !file.dimension_names.empty())
-    create.dimension_names = file.fortran ? reversed(file.dimension_names) : file.dimension_names;
-  if (file.attributes.is_object()) {
-    Json attributes = file.attributes;
+  ImportedSpace space{create.shape, file.fortran ? reversed(file.dimension_names) : file.dimension_names,
+                      file.attributes};
+  if (create.dimension_names) space.names = *create.dimension_names;
+  SHERD_TRY(apply_space_options(space, options));
+  add_resolution(create, space);
+  if (!create.dimension_names && !space.names.empty()) create.dimension_names = std::move(space.names);
+  if (space.attributes.is_object()) {
     if (create.attributes)
-      for (const auto& [name, value] : create.attributes->members()) attributes.set(name, value);
-    create.attributes = std::move(attributes);
+      for (const auto& [name, value] : create.attributes->members()) space.attributes.set(name, value);
+    create.attributes = std::move(space.attributes);
   }
   return create;
 }
@@ -104,7 +120,7 @@ Result<void> import_at(const std::string& source, const ImportOptions& options, 
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(check_taken(*format, options, source));
   SHERD_TRY(reader, format->open(source, options));
-  const CreateOptions create = target_options(reader->array(), options);
+  SHERD_TRY(create, target_options(reader->array(), options));
   const std::string& url = place.store->url();
   SHERD_TRY(document, in_store(new_document(place, create), url));
   return create_with(place, document, create.overwrite,

@@ -148,10 +148,10 @@ Result<void> PnmFile::read_rows(std::uint64_t /*page*/, std::uint64_t first, std
   return {};
 }
 
-Result<std::unique_ptr<ImageFile>> open_pnm(const std::string& path, const Limits& limits) {
+Result<std::unique_ptr<ImageFile>> open_pnm(const std::string& path, const ImportOptions& options) {
   SHERD_TRY(file, InputFile::open(path));
   auto image = std::make_unique<PnmFile>(std::move(file));
-  SHERD_TRY(image->start(limits));
+  SHERD_TRY(image->start(options.create.config.limits));
   return std::unique_ptr<ImageFile>(std::move(image));
 }
 

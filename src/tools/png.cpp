@@ -69,9 +69,9 @@ Result<void> PngFile::read_rows(std::uint64_t /*page*/, std::uint64_t first, std
   return take(into);
 }
 
-Result<std::unique_ptr<ImageFile>> open_png_image(const std::string& path, const Limits& limits) {
+Result<std::unique_ptr<ImageFile>> open_png_image(const std::string& path, const ImportOptions& options) {
   SHERD_TRY(file, InputFile::open(path));
-  auto image = std::make_unique<PngFile>(std::move(file), limits);
+  auto image = std::make_unique<PngFile>(std::move(file), options.create.config.limits);
   SHERD_TRY(image->start());
   return std::unique_ptr<ImageFile>(std::move(image));
 }

@@ -12,7 +12,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "tools/image.hpp"
-#include "tools/ome_xml.hpp"
+#include "tools/ome_xml_write.hpp"
 #include "tools/tiff_session.hpp"
 
 namespace sherd {

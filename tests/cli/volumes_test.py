@@ -164,6 +164,55 @@ def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments,
     assert not (tmp_path / "b").exists()
 
 
+def labels_array(sherd, tmp_path, dtype="uint32"):
+    numpy.save(tmp_path / "a.npy", numpy.random.default_rng(3).integers(0, 5, (8, 8, 8)).astype(dtype))
+    sherd.ok("import", "a.npy", "a.zarr", "--axes", "z,y,x", "--chunks", "4,4,4", "--overwrite")
+
+
+def ome_of(folder):
+    return json.loads((folder / "zarr.json").read_text())["attributes"]["ome"]
+
+
+def type_of(sherd, tmp_path, source):
+    sherd.ok("copy", source, "volume", "--to", "precomputed", "--overwrite")
+    return json.loads((tmp_path / "volume/info").read_text())["type"]
+
+
+def test_a_pyramid_of_modes_is_one_of_labels_also_as_a_volume(sherd, tmp_path):
+    labels_array(sherd, tmp_path)
+    sherd.ok("copy", "a.zarr", "modes.zarr", "--pyramid", "mode")
+    assert ome_of(tmp_path / "modes.zarr")["image-label"] == {} and ome_of(tmp_path / "modes.zarr")["version"] == "0.5"
+    assert type_of(sherd, tmp_path, "modes.zarr") == "segmentation"
+    sherd.ok("copy", "a.zarr", "means.zarr", "--pyramid", "mean")
+    assert "image-label" not in ome_of(tmp_path / "means.zarr")
+    assert type_of(sherd, tmp_path, "means.zarr") == "image"
+
+
+def test_the_type_of_a_copy_is_what_is_asked_for(sherd, tmp_path):
+    labels_array(sherd, tmp_path)
+    sherd.ok("copy", "a.zarr", "labels.zarr", "--pyramid", "mean", "--type", "segmentation")
+    assert "image-label" in ome_of(tmp_path / "labels.zarr") and type_of(sherd, tmp_path, "labels.zarr") == "segmentation"
+    sherd.ok("copy", "labels.zarr", "image.zarr", "--pyramid", "mode", "--type", "image")
+    assert "image-label" not in ome_of(tmp_path / "image.zarr") and type_of(sherd, tmp_path, "image.zarr") == "image"
+    # The type also wins over the info that a volume left behind.
+    sherd.ok("copy", "a.zarr", "em", "--to", "precomputed")
+    sherd.ok("copy", "em", "again.zarr", "--to", "zarr3", "--pyramid", "mode")
+    assert type_of(sherd, tmp_path, "again.zarr") == "segmentation"
+
+
+@pytest.mark.parametrize(("dtype", "options", "says"), [
+    ("float32", ["--to", "precomputed", "--type", "segmentation"], "--type: a segmentation has integers"),
+    ("bool", ["--pyramid", "mode", "--type", "segmentation"], "--type: a segmentation has integers"),
+    ("uint8", ["--type", "segmentation"], "--type: can only be used with a pyramid"),
+    ("uint8", ["--pyramid", "mode", "--type", "labels"], "--type"),
+])
+def test_a_type_that_a_copy_cannot_have_is_a_usage_error(sherd, tmp_path, dtype, options, says):
+    labels_array(sherd, tmp_path, dtype)
+    ran = sherd("copy", "a.zarr", "b", *options)
+    assert ran.code == 2 and says in ran.stderr, ran.stderr
+    assert not (tmp_path / "b").exists()
+
+
 def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
     values = numpy.random.default_rng(3).integers(0, 9, (32, 32, 32), dtype="uint8")
     numpy.save(tmp_path / "a.npy", values)

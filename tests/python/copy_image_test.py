@@ -188,3 +188,12 @@ def test_a_pyramid_is_made_in_the_draft(tmp_path):
     sherd.create_array(tmp_path / "a.zarr", data=data, chunks=(8, 8, 8), dimension_names=["z", "y", "x"], config=FAST)
     sherd.copy(tmp_path / "a.zarr", tmp_path / "draft", to="draft2022", pyramid="mean:1", config=FAST)
     np.testing.assert_array_equal(sherd.open_array(tmp_path / "draft/1")[...], mean_of(data))
+
+
+def test_the_type_of_a_copy_is_taken(tmp_path):
+    sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "u4"), dimension_names=["z", "y", "x"], config=FAST)
+    sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed", type="segmentation", config=FAST)
+    assert json.loads((tmp_path / "v/info").read_text())["type"] == "segmentation"
+    with pytest.raises(sherd.InvalidArgument, match="neither image nor segmentation") as caught:
+        sherd.copy(tmp_path / "a", tmp_path / "w", to="precomputed", type="labels")
+    assert caught.value.member == "type"

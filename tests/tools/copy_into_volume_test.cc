@@ -355,6 +355,10 @@ TEST(CopyIntoVolume, LabelsAreSaidToBeSuch) {
   EXPECT_EQ(type({.format = "precomputed"}), "image");
   EXPECT_EQ(type({.format = "precomputed", .encoding = "compressed_segmentation"}), "segmentation");
   EXPECT_EQ(type({.format = "precomputed", .pyramid = Pyramid{.method = Pyramid::Method::mode}}), "segmentation");
+  EXPECT_EQ(type({.format = "precomputed", .type = "segmentation"}), "segmentation");
+  EXPECT_EQ(type({.format = "precomputed", .pyramid = Pyramid{.method = Pyramid::Method::mode}, .type = "image"}),
+            "image");
+  EXPECT_EQ(type({.format = "precomputed", .type = "image", .encoding = "compressed_segmentation"}), "image");
 }
 
 TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {

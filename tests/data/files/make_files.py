@@ -168,6 +168,11 @@ def tiff():
     save("complex.tif", pattern((9, 13), "<c8"), photometric="minisblack")
     with tifffile.TiffWriter(HERE / "imagej_joined.tif", imagej=True) as writer:
         writer.write(pattern(SHAPE, ">u2"), truncate=True)
+    stack = pattern((3, 2, 5, 7), ">u2").transpose(1, 0, 2, 3)  # read as c, z, y, x
+    tifffile.imwrite(HERE / "imagej_hyperstack.tif", stack, imagej=True, metadata={
+        "axes": "ZCYX", "spacing": 2.5, "unit": "um", "Labels": [f"z{z}c{c}" for z in range(2) for c in range(3)]})
+    tifffile.imwrite(HERE / "hyperstack.ome.tif", stack.astype("<u2"), photometric="minisblack", metadata={
+        "axes": "ZCYX", "PhysicalSizeX": 0.5, "Channel": {"Name": ["a", "b", "c"]}})
     with tifffile.TiffWriter(HERE / "other_size.tif") as writer:
         writer.write(pattern((9, 13), "u1"), metadata=None, photometric="minisblack")
         writer.write(pattern((9, 12), "u1"), metadata=None, photometric="minisblack")

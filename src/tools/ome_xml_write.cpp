@@ -1,6 +1,6 @@
 // Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, and that
 // the file's pages follow each other in the order of the planes.
-#include "tools/ome_xml.hpp"
+#include "tools/ome_xml_write.hpp"
 
 #include <algorithm>
 #include <pugixml.hpp>

@@ -1,0 +1,19 @@
+// Units of length and time, by the names that files, people and OME-NGFF give them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sherd {
+
+struct Unit {
+  enum class Kind : std::uint8_t { length, time } kind;
+  std::string_view name;  ///< as OME-NGFF spells it: "micrometer"
+  std::string_view sign;  ///< as the attribute `units` spells it: "um"
+  double size;            ///< in nanometres or in seconds
+};
+
+/// By name, sign or another spelling, such as "µm" or "micron"; nullptr if the text is none of them.
+[[nodiscard]] const Unit* find_unit(std::string_view text) noexcept;
+
+}  // namespace sherd
