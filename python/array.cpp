@@ -38,9 +38,7 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
       .def(
           "__setitem__",
-          [](const Type& self, nb::handle key, nb::handle value) {
-            write_at(self.bound(), key, value, parse);
-          },
+          [](const Type& self, nb::handle key, nb::handle value) { write_at(self.bound(), key, value, parse); },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
@@ -201,9 +199,7 @@ void bind_access(nb::class_<BoundArray>& type) {
           "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
       .def(
           "__setitem__",
-          [](const BoundArray& self, nb::handle key, nb::handle value) {
-            write_at(self, key, value, basic_index);
-          },
+          [](const BoundArray& self, nb::handle key, nb::handle value) { write_at(self, key, value, basic_index); },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
           "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")

@@ -73,8 +73,8 @@ struct Array::State {
   /// As confirm(), for the other half of a dual-format array.
   Result<void> confirm_counterpart() const;
 
-  mutable std::mutex mutex_;       ///< guards what follows
-  mutable NodeDocument document_;  ///< as it was last seen in the store; its shape and attributes may change
+  mutable std::mutex mutex_;        ///< guards what follows
+  mutable NodeDocument document_;   ///< as it was last seen in the store; its shape and attributes may change
   mutable Generation counterpart_;  ///< of the other half's document, likewise
 };
 

@@ -380,8 +380,7 @@ Result<void> clear_room(const NodePlace& place) {
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_documents(place));
   SHERD_TRY(erase_contents(place));
-  for (const std::string& prefix : place.format->contents(place.path))
-    SHERD_TRY(place.store->wait_for_writers(prefix));
+  for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->wait_for_writers(prefix));
   return erase_contents(place);
 }
 

@@ -1,8 +1,9 @@
 // Changing an array's shape, and what is known of its stored chunks without walking the absent ones.
-// What is cut off goes first and the document second, so that a kill in between leaves no old elements for whoever grows
-// the array. A writer that confirmed the old shape under the lock of its chunk may still store it after that; so the
-// writers at work are waited for, and what they have stored goes too. Changes of shape come one after the other until
-// all of that is done, by a lock of their own: that of the document ends when it is replaced (docs/decisions/0014).
+// What is cut off goes first and the document second, so that a kill in between leaves no old elements for whoever
+// grows the array. A writer that confirmed the old shape under the lock of its chunk may still store it after that; so
+// the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the other
+// until all of that is done, by a lock of their own: that of the document ends when it is replaced
+// (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -89,11 +90,12 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   }));
   Budget budget(state.config().memory_budget);
   std::vector<Generation> generations(across.size());
-  SHERD_TRY(parallel_for(across.size(), writing_config(state.config(), state.layout), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(generation, cut(state, across[i].first, change, budget));
-    generations[i] = std::move(generation);
-    return {};
-  }));
+  SHERD_TRY(
+      parallel_for(across.size(), writing_config(state.config(), state.layout), [&](std::size_t i) -> Result<void> {
+        SHERD_TRY(generation, cut(state, across[i].first, change, budget));
+        generations[i] = std::move(generation);
+        return {};
+      }));
   for (std::size_t i = 0; i < across.size(); ++i) change.cut[across[i].second] = std::move(generations[i]);
   return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
     SHERD_TRY(state.place.store->erase(outside[i].second));
@@ -165,7 +167,8 @@ using NextShape = std::function<Result<Shape>(const Shape& present)>;
 
 Result<void> change_shape(Array::State& state, const NextShape& next) {
   SHERD_TRY(require_writable(state.place));
-  const std::string turn = state.place.format->document_key(state.place.path, NodeType::array) + std::string(kShapeLock);
+  const std::string turn =
+      state.place.format->document_key(state.place.path, NodeType::array) + std::string(kShapeLock);
   SHERD_TRY(lock, state.place.store->lock(turn).in_key(turn));
   Shrinking change;
   bool shrinks = false;

@@ -202,9 +202,8 @@ Error stranger_error(const std::string& key) {
 Result<void> refuse_all_but_chunks(const NodePlace& place) {
   const std::string chunks = place.format->chunk_prefix(place.path);
   for (const std::string& prefix : place.format->contents(place.path))
-    SHERD_TRY(refuse_below(place, prefix, [&](std::string_view name) {
-      return prefix == chunks && place.format->names_chunk(name);
-    }));
+    SHERD_TRY(refuse_below(place, prefix,
+                           [&](std::string_view name) { return prefix == chunks && place.format->names_chunk(name); }));
   return {};
 }
 

@@ -4,8 +4,8 @@
 // A shard in which chunks stand by id is not replaced for few of its chunks: they are added to it.
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
-// Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged while
-// that lock was held (docs/decisions/0014).
+// Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
+// while that lock was held (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
 

@@ -145,7 +145,8 @@ Result<std::shared_ptr<const Format>> Draft2022::in(Store& store, const Limits& 
   if (!*suffix) {
     SHERD_TRY(damaged, has_documents(store));
     if (!damaged) return std::shared_ptr<const Format>();
-    return corrupt("must be " + std::string(core_uri) + ", since there are documents of the format draft2022; repair it")
+    return corrupt("must be " + std::string(core_uri) +
+                   ", since there are documents of the format draft2022; repair it")
         .in_member("zarr_format")
         .in_key(key);
   }
@@ -210,7 +211,8 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
 Result<void> Draft2022::check_suffix(Store& store, const std::string& path) const {
   const std::string key = document_key(path, NodeType::array);
   const KeyParts parts = split_key(key);
-  const std::string name(parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
+  const std::string name(
+      parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
   SHERD_TRY(listing, store.list_dir(std::string(parts.prefix)));
   std::string other;
   for (const auto& object : listing.objects) {

@@ -14,9 +14,9 @@
 namespace sherd {
 namespace {
 
+using neuroglancer::VolumeInfo;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using neuroglancer::VolumeInfo;
 
 constexpr std::uint64_t kSide = 16;
 
@@ -37,7 +37,8 @@ Array make_zarr(const std::shared_ptr<Store>& store, DType dtype, CreateOptions 
 Array make_volume(const std::shared_ptr<Store>& store, DType dtype, const Json& sharding) {
   VolumeInfo info;
   info.data_type = dtype;
-  info.scales.push_back({.key = "s", .size = {kSide, kSide, kSide}, .chunk_sizes = {{4, 4, 4}}, .resolution = {1, 1, 1}});
+  info.scales.push_back(
+      {.key = "s", .size = {kSide, kSide, kSide}, .chunk_sizes = {{4, 4, 4}}, .resolution = {1, 1, 1}});
   info.scales[0].encoding = "raw";
   info.scales[0].sharding = sharding;
   return neuroglancer::create_precomputed(store, "a", info).value();
@@ -100,8 +101,9 @@ class StaleHandle : public testing::TestWithParam<Kind> {
   }
   /// What each of the ways to write a part of the array comes to.
   static std::vector<Result<void>> writes(const Array& array) {
-    return {fill(array, box(array, 0, kSide), 7), fill(array, box(array, 0, 4), 7), fill(array, box(array, 1, 2), 7),
-            fill(array, box(array, 3, 6), 7), fill(array, box(array, 0, kSide), 0), fill(array, box(array, 3, 6), 0)};
+    return {fill(array, box(array, 0, kSide), 7), fill(array, box(array, 0, 4), 7),
+            fill(array, box(array, 1, 2), 7),     fill(array, box(array, 3, 6), 7),
+            fill(array, box(array, 0, kSide), 0), fill(array, box(array, 3, 6), 0)};
   }
 
   TempDir directory_;
@@ -138,7 +140,8 @@ TEST_P(StaleHandle, WritesNothingIntoAnArrayOfAnotherType) {
 
 TEST_P(StaleHandle, WritesOnAfterAnotherHandleHasChangedAttributes) {
   const Array array = make();
-  Array other = open_array(store_, {.path = GetParam().name.ends_with("Volume") ? "a/s" : "a", .writable = true}).value();
+  Array other =
+      open_array(store_, {.path = GetParam().name.ends_with("Volume") ? "a/s" : "a", .writable = true}).value();
   if (!other.set_attributes(Json::Object{{"by", "other"}})) GTEST_SKIP() << "these have none";
   for (const auto& written : writes(array)) EXPECT_TRUE(written) << written.error().text();
 }

@@ -1,5 +1,5 @@
-// Writers that have confirmed their array's document when another process erases, replaces or shrinks the array: nothing
-// of what they store after that outlives it.
+// Writers that have confirmed their array's document when another process erases, replaces or shrinks the array:
+// nothing of what they store after that outlives it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,9 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
     if (path.empty()) options.chunk_key_encoding = Json::parse(R"({"name": "v2"})").value();
     return create_array(other_, path, options).value();
   }
-  [[nodiscard]] std::string document() const { return *GetParam() != 0 ? std::string(GetParam()) + "/zarr.json" : "zarr.json"; }
+  [[nodiscard]] std::string document() const {
+    return *GetParam() != 0 ? std::string(GetParam()) + "/zarr.json" : "zarr.json";
+  }
 
   /// Runs `change` while a writer of the elements from `first` on is about to store them; it does so as soon as the
   /// document has changed.
@@ -163,7 +165,8 @@ TEST(ArraysThatComeAndGo, LeaveNothingBehindWhoeverWrites) {
     });
   Group group = open_group(store(), {.writable = true}).value();
   for (int round = 0; round < 40; ++round) {
-    auto made = group.create_array("a", {.shape = {64}, .dtype = round % 2 ? DType::uint16 : DType::int16, .chunks = {8}});
+    auto made =
+        group.create_array("a", {.shape = {64}, .dtype = round % 2 ? DType::uint16 : DType::int16, .chunks = {8}});
     if (!made) continue;  // a writer that is refused may hold a directory for a moment
     std::this_thread::yield();
     group.erase("a").value();
