@@ -10,6 +10,17 @@
 namespace sherd::python {
 namespace {
 
+/// Where the write finds that another handle has changed the shape, the key means what it does to a handle of now.
+void write_at(const BoundArray& self, nb::handle key, nb::handle value, Index (*parse)(nb::handle, const Shape&)) {
+  const Shape shape = self.array.shape();
+  try {
+    return write(self, parse(key, shape), value);
+  } catch (const Exception& failed) {
+    if (failed.error().code() != ErrorCode::invalid_argument || self.array.shape() == shape) throw;
+  }
+  write(self, parse(key, self.array.shape()), value);
+}
+
 /// array.oindex and array.vindex.
 template <Index (*parse)(nb::handle, const Shape&)>
 struct Indexer {
@@ -27,9 +38,7 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
       .def(
           "__setitem__",
-          [](const Type& self, nb::handle key, nb::handle value) {
-            write(self.bound(), parse(key, self.bound().array.shape()), value);
-          },
+          [](const Type& self, nb::handle key, nb::handle value) { write_at(self.bound(), key, value, parse); },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
@@ -190,9 +199,7 @@ void bind_access(nb::class_<BoundArray>& type) {
           "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
       .def(
           "__setitem__",
-          [](const BoundArray& self, nb::handle key, nb::handle value) {
-            write(self, basic_index(key, self.array.shape()), value);
-          },
+          [](const BoundArray& self, nb::handle key, nb::handle value) { write_at(self, key, value, basic_index); },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
           "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")

@@ -138,6 +138,9 @@ class SHERD_API Store {
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
   /// commits later makes its object anew, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
+  /// Waits until every writer, also of another process, that holds a key below `prefix` has ended; not for those of
+  /// this thread, nor for those that begin meanwhile. The default, for stores without locks, does not wait.
+  virtual Result<void> wait_for_writers(const std::string& prefix);
   /// Moves every object below `from` to the same place below `to` (both end in `/` or are empty), over what stands
   /// there, each all at once; what lies deeper first, so that a document comes after what it speaks of. Nobody else may
   /// be writing below either.

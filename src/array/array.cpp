@@ -103,8 +103,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
       cache(place.config.cache_bytes),
       boxed(boxed_values(place, prefix, layout)),
       document_(std::move(node)),
-      confirmed_(document_.generation),
-      confirmed_shape_(document_.array->shape) {
+      counterpart_(objects.twin ? objects.twin->generation : Generation()) {
   const Shape stored = first_cell_shape(grid);
   const bool regular = all_regular(grid);
   if (layout.shard)
@@ -130,28 +129,65 @@ Shape Array::State::shape() const {
 
 Result<void> Array::State::edit(const DocumentEdit& change) {
   const std::lock_guard in_turn(editing_);
-  SHERD_TRY(node, edit_document(place, NodeType::array, change));
-  {
-    const std::lock_guard hold(mutex_);
-    document_ = std::move(node);
-  }
+  auto node = edit_document(place, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+    SHERD_TRY(check_same(now));
+    return change(now);
+  });
+  if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
+  if (!node) return std::move(node).error();
+  adopt(*std::move(node));
   return renew_consolidated(place);
 }
 
-Result<Shape> Array::State::stored_shape() const {
+Result<Shape> Array::State::confirm() const {
   SHERD_TRY(source, place.store->open(place.format->document_key(place.path, NodeType::array)));
-  if (source == nullptr) return shape();
+  if (source == nullptr) return replaced_error("erased");
+  SHERD_TRY(generation, source->generation());
+  if (objects.twin) SHERD_TRY(confirm_counterpart());
+  {
+    const std::lock_guard hold(mutex_);
+    if (!generation.token.empty() && generation == document_.generation) return document_.array->shape;
+  }
+  SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
+  if (!node) return replaced_error("erased");
+  SHERD_TRY(check_same(*node));
+  Shape now = node->array->shape;
+  adopt(*std::move(node));
+  return now;
+}
+
+void Array::State::adopt(NodeDocument node) const {
+  const std::lock_guard hold(mutex_);
+  node.array->codecs = document_.array->codecs;  // which may say more than a volume's info does
+  document_ = std::move(node);
+}
+
+Result<void> Array::State::confirm_counterpart() const {
+  const TwinKeys& twin = *objects.twin;
+  SHERD_TRY(source, place.store->open(twin.document));
+  if (source == nullptr) return replaced_error("erased");
   SHERD_TRY(generation, source->generation());
   {
     const std::lock_guard hold(mutex_);
-    if (generation == confirmed_) return confirmed_shape_;
+    if (generation == counterpart_) return {};
   }
-  SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
-  if (!node || !node->array || node->array->shape.size() != grid.axes().size()) return shape();
+  SHERD_TRY(node, twin.format->open(*place.store, twin.path, place.config.limits));
+  if (!node || !node->array || !node->array->stores_like(twin.spec)) return replaced_error("replaced");
   const std::lock_guard hold(mutex_);
-  confirmed_ = std::move(node->generation);
-  confirmed_shape_ = node->array->shape;
-  return confirmed_shape_;
+  counterpart_ = std::move(node->generation);
+  return {};
+}
+
+Result<void> Array::State::check_same(const NodeDocument& now) const {
+  if (!now.array) return replaced_error("replaced");
+  const std::lock_guard hold(mutex_);
+  if (now.array->shape.size() == document_.array->shape.size() && now.array->stores_like(*document_.array)) return {};
+  return replaced_error("replaced");
+}
+
+Error Array::State::replaced_error(std::string_view how) const {
+  return conflict("the array was " + std::string(how) + " since it was opened; open it again")
+      .in_key(place.format->document_key(place.path, NodeType::array));
 }
 
 Result<void> Array::State::check_access() const {
@@ -305,12 +341,13 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
   const State& state = *state_;
   SHERD_TRY(require_writable(state.place));
   SHERD_TRY(state.check_change());
-  SHERD_TRY(selection.check(state.shape()));
+  SHERD_TRY(array_shape, state.confirm());
+  SHERD_TRY(selection.check(array_shape));
   SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
   SHERD_TRY(state.check_elements(from.dtype));
   const SelectedRegion selected(selection);
   Budget budget(state.config().memory_budget);
-  return write_region(state, selected.region(), {from.data, std::move(strides)}, budget);
+  return write_region(state, selected.region(), {{from.data, std::move(strides)}, budget});
 }
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {

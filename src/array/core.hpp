@@ -50,8 +50,11 @@ struct Array::State {
   [[nodiscard]] Shape shape() const;
   /// Changes the document, in the store and here; the changes of one handle come one after the other.
   Result<void> edit(const DocumentEdit& change);
-  /// The array's shape as the store has it now, which another handle may have changed.
-  [[nodiscard]] Result<Shape> stored_shape() const;
+  /// Confirms that chunks are still what they were when the array was opened, and returns its shape. A shape and
+  /// attributes that another handle has changed become this one's; `conflict` if the array was erased or replaced.
+  /// A writer calls this while it holds the lock of the object that it is about to change: whoever erases or shrinks
+  /// the array changes the document first and then waits for the holders of such locks (docs/decisions/0014).
+  Result<Shape> confirm() const;
   /// Why nothing of its chunks can be read or written, where that is so.
   [[nodiscard]] Result<void> check_access() const;
   /// Whether elements can be changed.
@@ -63,10 +66,16 @@ struct Array::State {
 
  private:
   std::mutex editing_;
-  mutable std::mutex mutex_;      ///< guards what follows
-  NodeDocument document_;         ///< its shape and attributes may change
-  mutable Generation confirmed_;  ///< of the document that was last seen in the store
-  mutable Shape confirmed_shape_;
+  /// `conflict` if an array of this document has other chunks than this one.
+  Result<void> check_same(const NodeDocument& now) const;
+  void adopt(NodeDocument now) const;
+  [[nodiscard]] Error replaced_error(std::string_view how) const;
+  /// As confirm(), for the other half of a dual-format array.
+  Result<void> confirm_counterpart() const;
+
+  mutable std::mutex mutex_;        ///< guards what follows
+  mutable NodeDocument document_;   ///< as it was last seen in the store; its shape and attributes may change
+  mutable Generation counterpart_;  ///< of the other half's document, likewise
 };
 
 /// One chunk of the grid that a call is about.
@@ -83,8 +92,14 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
                        const ReadTarget& target);
 
-/// Writes `region` from `from`; see Array::write. The budget is that of the call, however many regions it writes.
-Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
+/// What is written, and within which bounds. The budget is that of the call, however many regions it writes.
+struct RegionWrite {
+  const WriteSource& from;
+  Budget& budget;
+  const Shape* former = nullptr;  ///< set: of the array, which is smaller now, and beyond whose end this writes
+};
+/// Writes `region`; see Array::write.
+Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call);
 
 /// The same where chunks are values of a store of ids: those that fall into one shard are put into it together.
 /// Reading where chunks are values of a store of ids: by shards, with requests that are joined.
@@ -99,7 +114,9 @@ struct ScatteredRead {
 /// Whether that is better than reading chunk by chunk, which takes only what is wanted of one that is stored raw.
 [[nodiscard]] bool are_worth_joining(const Array::State& state, const Cells& cells, const Region& region);
 Result<void> read_scattered(const ScatteredRead& call);
-Result<void> write_scattered(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget);
+Result<void> write_scattered(const Array::State& state, const Region& region, const RegionWrite& call);
+/// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
+Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
 /// With no more threads than the memory budget allows to write at one time.
 Config writing_config(Config config, const ChunkLayout& layout);

@@ -97,8 +97,8 @@ class Format {
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
     return (void)group, std::vector<std::pair<std::string, std::string>>();
   }
-  /// Where arrays stand in the documents of their groups: whether an object in the directory of one is called as its
-  /// chunks are, or were before.
+  /// Whether an object is a chunk by its name below an array's chunks, whatever the array. What files of other programs
+  /// may well be called is not.
   [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept { return (void)name, false; }
   /// Whether objects stand at `place` which are no node and of which this format knows: a collection of Neuroglancer's.
   [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const { return (void)place, false; }

@@ -133,7 +133,8 @@ Result<bool> survey_above(const NodePlace& group) {
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
-  bool strays = false;  ///< objects, but no node, that may go
+  bool strays = false;     ///< objects, but no node, that may go
+  bool leftovers = false;  ///< which are chunks by their names
 };
 
 Result<Site> survey(const NodePlace& place, bool overwrite) {
@@ -160,7 +161,10 @@ Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
   if (!strays) return site;
   SHERD_TRY(moving, is_moving(place));
   site.strays = true;
-  if (!moving && !options.strays)
+  if (moving || options.strays) return site;
+  site.leftovers = options.overwrite;
+  if (site.leftovers) SHERD_TRY(refuse_all_but_chunks(place));
+  if (!site.leftovers)
     return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
         .in_key(place.format->probes(place.path).front());
   return site;
@@ -186,7 +190,8 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
   if (site.occupied || site.strays) {
     SHERD_TRY(taken, place.store->lock(staging_name(place.path)));
     lock = std::move(taken);
-    if (site.strays) {
+    if (site.leftovers) SHERD_TRY(refuse_all_but_chunks(place));
+    if (site.strays && !site.leftovers) {
       SHERD_TRY(still_moving, is_moving(place));
       if (!still_moving) return conflict("somebody else has made something here meanwhile");
     }
@@ -368,9 +373,14 @@ Result<bool> prepare_room(const NodePlace& place, RoomOptions options) {
   return site.occupied || site.strays;
 }
 
+// A writer that confirmed its array's document before that went may still store a chunk; later ones no longer do. So
+// after the documents are gone, those below among them, the writers at work are waited for, and what they have stored
+// goes too (docs/decisions/0014).
 Result<void> clear_room(const NodePlace& place) {
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_documents(place));
+  SHERD_TRY(erase_contents(place));
+  for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->wait_for_writers(prefix));
   return erase_contents(place);
 }
 

@@ -75,6 +75,9 @@ Result<Presence> own_presence(const NodePlace& place);
 Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
 /// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
 Result<void> refuse_strangers(const NodePlace& place);
+/// `conflict` where anything stands where the contents of a node at `place` would, except for what is called as the
+/// format calls chunks: only arrays that were erased without them leave such objects.
+Result<void> refuse_all_but_chunks(const NodePlace& place);
 /// What it says of the object that is none.
 [[nodiscard]] Error stranger_error(const std::string& key);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is

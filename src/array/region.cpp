@@ -83,6 +83,8 @@ Cells::Cells(const Region& region, std::span<const AxisGrid> grid) : points_(reg
     divide_points(region, grid);
     return;
   }
+  // Of no elements there are no cells, however long the other dimensions are.
+  if (std::ranges::any_of(region.axes, [](const AxisPart& axis) { return axis.count == 0; })) return;
   size_ = 1;
   axes_.resize(region.axes.size());
   for (std::size_t d = 0; d < region.axes.size(); ++d) {

@@ -1,7 +1,13 @@
 // Changing an array's shape, and what is known of its stored chunks without walking the absent ones.
+// What is cut off goes first and the document second, so that a kill in between leaves no old elements for whoever
+// grows the array. A writer that confirmed the old shape under the lock of its chunk may still store it after that; so
+// the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the other
+// until all of that is done, by a lock of their own: that of the document ends when it is replaced
+// (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <functional>
+#include <map>
 
 #include "array/core.hpp"
 #include "array/document.hpp"
@@ -13,6 +19,9 @@
 
 namespace sherd {
 namespace {
+
+/// Behind the key of an array's document; no object of this name ever exists.
+constexpr std::string_view kShapeLock = ".sherd-shape";
 
 // The parts of a chunk beyond `valid`, as disjoint boxes: for each dimension what lies beyond it, inside in all
 // dimensions before.
@@ -40,31 +49,54 @@ bool is_empty(const Region& part) {
   return std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.count == 0; });
 }
 
-// Fill values over what a stored chunk holds between the new shape and the old one.
-Result<void> cut(const Array::State& state, const Shape& cell, const Shape& shape, const Shape& old_shape,
-                 Budget& budget) {
-  const Shape before = state.valid_shape(cell, old_shape);
-  const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
-  for (const Region& part : beyond(before, state.valid_shape(cell, shape)))
-    if (!is_empty(part)) SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), from, budget));
-  return {};
+/// From which shape to which, and the versions of the chunks across the new end from which all beyond it is gone.
+struct Shrinking {
+  Shape from, to;
+  std::map<std::string, Generation> cut = {};
+};
+
+Result<Generation> generation_of(const Array::State& state, const std::string& key) {
+  SHERD_TRY(source, state.place.store->open(key));
+  return source != nullptr ? source->generation() : Generation();
 }
 
-// Erases what stored chunks hold beyond `shape`, on disk too; walks only what is stored.
-Result<void> erase_beyond(const Array::State& state, const Shape& old_shape, const Shape& shape) {
+// Fill values over what a stored chunk holds between the new shape and the old one.
+Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrinking& change, Budget& budget) {
+  const std::string key = state.key(cell);
+  const auto known = change.cut.find(key);
+  if (known != change.cut.end()) {
+    SHERD_TRY(now, generation_of(state, key));
+    if (now == known->second) return now;
+  }
+  const Shape before = state.valid_shape(cell, change.from);
+  const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
+  for (const Region& part : beyond(before, state.valid_shape(cell, change.to)))
+    if (!is_empty(part))
+      SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, &change.from}));
+  return generation_of(state, key);
+}
+
+// Erases what stored chunks hold beyond the new shape, on disk too; walks only what is stored.
+Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   std::vector<std::pair<Shape, std::string>> outside;
-  std::vector<Shape> across;
+  std::vector<std::pair<Shape, std::string>> across;
   SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
-    const Shape now = state.valid_shape(cell, shape);
+    const Shape now = state.valid_shape(cell, change.to);
     if (std::find(now.begin(), now.end(), 0) != now.end())
       outside.emplace_back(cell, key);
-    else if (now != state.valid_shape(cell, old_shape))
-      across.push_back(cell);
+    else if (now != state.valid_shape(cell, change.from))
+      across.emplace_back(cell, key);
     return {};
   }));
   Budget budget(state.config().memory_budget);
-  SHERD_TRY(parallel_for(across.size(), writing_config(state.config(), state.layout),
-                         [&](std::size_t i) { return cut(state, across[i], shape, old_shape, budget); }));
+  std::vector<Generation> generations(across.size());
+  SHERD_TRY(
+      parallel_for(across.size(), writing_config(state.config(), state.layout), [&](std::size_t i) -> Result<void> {
+        SHERD_TRY(generation, cut(state, across[i].first, change, budget));
+        generations[i] = std::move(generation);
+        return {};
+      }));
+  for (std::size_t i = 0; i < across.size(); ++i) change.cut[across[i].second] = std::move(generations[i]);
   return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
     SHERD_TRY(state.place.store->erase(outside[i].second));
     return {};
@@ -128,21 +160,41 @@ Result<void> for_each_stored(
   return outcome;
 }
 
-Result<void> Array::resize(const Shape& shape) {
-  const State& state = *state_;
-  return state_->edit([&](const NodeDocument& present) -> Result<Json> {
+namespace {
+
+/// Chooses the new shape from the present one.
+using NextShape = std::function<Result<Shape>(const Shape& present)>;
+
+Result<void> change_shape(Array::State& state, const NextShape& next) {
+  SHERD_TRY(require_writable(state.place));
+  const std::string turn =
+      state.place.format->document_key(state.place.path, NodeType::array) + std::string(kShapeLock);
+  SHERD_TRY(lock, state.place.store->lock(turn).in_key(turn));
+  Shrinking change;
+  bool shrinks = false;
+  SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(refuse_resize(state.place, present));
-    const Shape& old_shape = present.array->shape;
-    if (shape.size() != old_shape.size())
-      return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
-                              std::to_string(old_shape.size()));
-    bool shrinks = false;
-    for (std::size_t d = 0; d < shape.size(); ++d) shrinks = shrinks || shape[d] < old_shape[d];
-    // First what is cut off, then the document: whoever grows the array later never meets old data.
-    SHERD_TRY(document, state.place.format->with_shape(present.document, shape));
+    SHERD_TRY(shape, next(present.array->shape));
+    change = {present.array->shape, std::move(shape)};
+    shrinks = false;
+    for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
+    SHERD_TRY(document, state.place.format->with_shape(present.document, change.to));
     if (shrinks) SHERD_TRY(state.check_change());
-    if (shrinks) SHERD_TRY(erase_beyond(state, old_shape, shape));
+    if (shrinks) SHERD_TRY(erase_beyond(state, change));
     return document;
+  }));
+  if (!shrinks) return {};
+  SHERD_TRY(state.place.store->wait_for_writers(state.prefix));
+  return erase_beyond(state, change);
+}
+
+}  // namespace
+
+Result<void> Array::resize(const Shape& shape) {
+  return change_shape(*state_, [&](const Shape& present) -> Result<Shape> {
+    if (shape.size() == present.size()) return shape;
+    return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
+                            std::to_string(present.size()));
   });
 }
 
@@ -155,16 +207,15 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   SHERD_TRY(state.check_elements(from.dtype));
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;
-  SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(refuse_resize(state.place, present));
-    old_shape = grown = present.array->shape;
+  SHERD_TRY(change_shape(*state_, [&](const Shape& present) -> Result<Shape> {
+    old_shape = grown = present;
     const auto length = checked_add(old_shape[axis], from.shape[axis]);
     grown[axis] = length.value_or(0);
     for (std::size_t d = 0; d < grown.size(); ++d)
       if (!length || (d != axis && grown[d] != from.shape[d]))
         return invalid_argument("cannot append shape " + to_string(from.shape) + " to " + to_string(old_shape) +
                                 " along axis " + std::to_string(axis));
-    return state.place.format->with_shape(present.document, grown);
+    return grown;
   }));
   Shape origin(ndim(), 0);
   origin[axis] = old_shape[axis];
@@ -175,11 +226,10 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   Config patient = state.config();
   patient.interrupted = nullptr;
   const Array again = with_config(std::move(patient));
-  (void)state_->edit([&](const NodeDocument& present) -> Result<Json> {
-    if (present.array->shape != grown) return invalid_argument("the array was resized meanwhile");
-    SHERD_TRY(erase_beyond(*again.state_, grown, old_shape));
-    return state.place.format->with_shape(present.document, old_shape);
+  (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {
+    return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized meanwhile"));
   });
+  (void)state.confirm();
   return std::move(written).error();
 }
 

@@ -20,6 +20,7 @@ namespace sherd {
 struct RegularGrid {
   Shape chunk_shape;
   bool clipped = false;  ///< the last ones end where the array does, which keeps its shape
+  friend bool operator==(const RegularGrid&, const RegularGrid&) = default;
 };
 /// Edge lengths, one list a dimension, run-length coded: (length, count). A dimension with `regular` set repeats
 /// that one length for as long as the array is.
@@ -27,8 +28,10 @@ struct RectilinearGrid {
   struct Axis {
     std::optional<std::uint64_t> regular;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;
+    friend bool operator==(const Axis&, const Axis&) = default;
   };
   std::vector<Axis> axes;
+  friend bool operator==(const RectilinearGrid&, const RectilinearGrid&) = default;
 };
 
 /// How chunk coordinates become keys: `c/1/2`, `c.1.2` (default), `1.2`, `1/2` (v2) or `c1/2`, `c1.2` (joined, as in
@@ -40,6 +43,7 @@ struct KeyEncoding {
   bool bare = false;
   std::vector<std::int64_t> offsets = {};
   std::vector<std::size_t> order = {};  ///< of ranges: the array's dimension of each offset; empty: they are the first
+  friend bool operator==(const KeyEncoding&, const KeyEncoding&) = default;
 };
 
 struct ArraySpec {
@@ -57,6 +61,9 @@ struct ArraySpec {
   std::optional<Error> no_access;    ///< why its chunks cannot be read, where all else of it is known
   std::optional<Error> no_change;    ///< why they cannot be changed, though they can be read
   std::vector<std::string> remarks;  ///< what was read though the format forbids it; `check` warns of it
+
+  /// Whether a chunk of the one has the same name and the same bytes in the other; shapes and attributes may differ.
+  [[nodiscard]] bool stores_like(const ArraySpec& other) const;
 };
 
 }  // namespace sherd

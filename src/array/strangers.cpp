@@ -199,6 +199,14 @@ Error stranger_error(const std::string& key) {
       .in_key(key);
 }
 
+Result<void> refuse_all_but_chunks(const NodePlace& place) {
+  const std::string chunks = place.format->chunk_prefix(place.path);
+  for (const std::string& prefix : place.format->contents(place.path))
+    SHERD_TRY(refuse_below(place, prefix,
+                           [&](std::string_view name) { return prefix == chunks && place.format->names_chunk(name); }));
+  return {};
+}
+
 // What is overwritten may be of another format than what comes there, and then be less than that erases.
 Result<void> refuse_strangers(const NodePlace& place) {
   Known known(place);

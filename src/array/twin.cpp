@@ -86,10 +86,10 @@ Result<Twin> pair_with(const Half& volume, const NodePlace& place, const NodeDoc
   twin.index = std::move(index);
   const Format& format = *volume.place.format;
   const std::string& path = volume.place.path;
-  twin.keys = std::make_shared<const TwinKeys>(
-      TwinKeys{*std::move(view), ChunkGrid(*volume.node.array),
-               volume.node.array->chunk_prefix.value_or(format.chunk_prefix(path)),
-               format.document_key(path, NodeType::array), !is_zero(node.array->fill_value)});
+  twin.keys = std::make_shared<const TwinKeys>(TwinKeys{
+      *std::move(view), ChunkGrid(*volume.node.array),
+      volume.node.array->chunk_prefix.value_or(format.chunk_prefix(path)), format.document_key(path, NodeType::array),
+      !is_zero(node.array->fill_value), volume.place.format, path, *volume.node.array, volume.node.generation});
   return twin;
 }
 

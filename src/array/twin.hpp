@@ -27,9 +27,13 @@ Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std:
 struct TwinKeys {
   VolumeView view;
   ChunkGrid volume;
-  std::string prefix;       ///< of the names
-  std::string document;     ///< the key of the volume's
-  bool stores_all = false;  ///< chunks that hold nothing but the fill value, too: it is not the volume's
+  std::string prefix;                    ///< of the names
+  std::string document;                  ///< the key of the volume's
+  bool stores_all = false;               ///< chunks that hold nothing but the fill value, too: it is not the volume's
+  std::shared_ptr<const Format> format;  ///< of the volume, as are the rest
+  std::string path;
+  ArraySpec spec;
+  Generation generation;  ///< of its document when it was opened
 
   /// Of the shard in this cell of the array's grid.
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + volume.key(volume_cell(cell)); }

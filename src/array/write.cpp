@@ -4,6 +4,8 @@
 // A shard in which chunks stand by id is not replaced for few of its chunks: they are added to it.
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
+// Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
+// while that lock was held (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
 
@@ -18,13 +20,6 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-/// What is written, and within which bounds.
-struct WriteCall {
-  const WriteSource& from;
-  Budget& budget;
-  std::uint64_t cells = 0;
-};
-
 // What of the budget the threads leave is for encoded chunks that wait for those before them, in each of the shards
 // that are made at one time.
 std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std::uint64_t cells) {
@@ -37,22 +32,24 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
 /// One write call: what is the same for all of its chunks.
 class RegionWriter {
  public:
-  RegionWriter(const Array::State& state, const Config& config, const WriteCall& call)
+  RegionWriter(const Array::State& state, const Config& config, const RegionWrite& call, std::uint64_t cells)
       : state_(state),
         config_(config),
         from_(call.from),
-        array_shape_(state.shape()),
+        array_shape_(call.former != nullptr ? *call.former : state.shape()),
+        is_cut_(call.former != nullptr),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
-        writer_(config_, waiting_bytes(state.layout, config, call.cells), reader_) {}
+        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const CellAccess at = access(state_, cell, array_shape_);
     for (int attempt = 1;; ++attempt) {
-      auto done = reaches_edge(at, part) ? write_at_edge(at, part) : write_part(at, part);
+      auto done = reaches_edge(at, part) ? write_at_edge(at, part) : write_part(at, part, false);
       if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts)
         return std::move(done).in_key(at.key);
+      SHERD_TRY(state_.confirm());
     }
   }
 
@@ -65,24 +62,32 @@ class RegionWriter {
     return false;
   }
 
-  Result<void> write_at_edge(CellAccess at, const Region& part) const {
-    SHERD_TRY(lock, state_.place.store->lock(at.key));
-    SHERD_TRY(shape, state_.stored_shape());
-    const Shape valid = state_.valid_shape(at.cell, shape);
-    for (std::size_t d = 0; d < valid.size(); ++d) at.valid[d] = std::max(at.valid[d], valid[d]);
-    return write_part(at, part);
+  /// Under the object's lock. Returns the array's shape.
+  Result<Shape> confirm(const Shape& cell, const Region& part) const {
+    SHERD_TRY(shape, state_.confirm());
+    if (!is_cut_ && shape != array_shape_) SHERD_TRY(check_inside(state_, cell, part, shape));
+    return shape;
   }
 
-  Result<void> write_part(const CellAccess& at, const Region& part) const {
+  Result<void> write_at_edge(CellAccess at, const Region& part) const {
+    SHERD_TRY(lock, state_.place.store->lock(at.key));
+    SHERD_TRY(shape, confirm(at.cell, part));
+    const Shape valid = state_.valid_shape(at.cell, shape);
+    for (std::size_t d = 0; d < valid.size(); ++d) at.valid[d] = std::max(at.valid[d], valid[d]);
+    return write_part(at, part, true);
+  }
+
+  Result<void> write_part(const CellAccess& at, const Region& part, bool confirmed) const {
     const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
-    return piece.covered() ? replace(at, piece) : update(at, piece);
+    return piece.covered() ? replace(at, piece, confirmed) : update(at, piece, confirmed);
   }
 
   // The whole object anew; the old one is never read.
-  Result<void> replace(const CellAccess& at, const WritePiece& piece) const {
+  Result<void> replace(const CellAccess& at, const WritePiece& piece, bool confirmed) const {
     Store& store = *state_.place.store;
     if (is_plain_shard()) {
       SHERD_TRY(object, store.write(at.key));
+      if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
       return present ? object->commit() : erase(at.key);
     }
@@ -90,6 +95,7 @@ class RegionWriter {
       const WritePiece stored = stored_piece(piece);
       if (const auto blocks = Blocks::cut(stored.shape, stored.part, state_.dtype.size())) {
         SHERD_TRY(object, store.write(at.key, blocks->count() * blocks->bytes()));
+        if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
         SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
         return present ? object->commit() : erase(at.key);
       }
@@ -97,13 +103,28 @@ class RegionWriter {
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
-    return present ? store.set(at.key, encoded->span()) : erase(at.key);
+    if (!present) return erase_unread(at, piece.part, confirmed);
+    SHERD_TRY(object, store.write(at.key, encoded->size()));
+    if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
+    SHERD_TRY(object->write(0, encoded->span()));
+    return object->commit();
+  }
+
+  // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
+  Result<void> erase_unread(const CellAccess& at, const Region& part, bool confirmed) const {
+    Store& store = *state_.place.store;
+    if (confirmed) return erase(at.key);
+    if (const auto old = store.open(at.key); old && *old == nullptr) return {};
+    SHERD_TRY(lock, store.lock(at.key));
+    SHERD_TRY(confirm(at.cell, part));
+    return erase(at.key);
   }
 
   // The object with a part of it changed.
-  Result<void> update(const CellAccess& at, const WritePiece& piece) const {
+  Result<void> update(const CellAccess& at, const WritePiece& piece, bool confirmed) const {
     Store& store = *state_.place.store;
     SHERD_TRY(lock, store.lock(at.key));
+    if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
     SHERD_TRY(old, store.open(at.key));
     Condition condition = Condition::absent();
     if (old != nullptr) {
@@ -185,6 +206,7 @@ class RegionWriter {
   const Config& config_;
   const WriteSource& from_;
   const Shape array_shape_;
+  const bool is_cut_;  // beyond the end of the array as it is now
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
@@ -205,7 +227,8 @@ namespace {
 
 // The same elements as the array has them that is written through. What it has no dimension for has the length 1, so
 // that of several elements there the last one stays, as everywhere.
-Result<void> write_through(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
+Result<void> write_through(const Array::State& state, const Region& region, const RegionWrite& call) {
+  const WriteSource& from = call.from;
   const Array::State& to = state.objects.through->state();
   const auto& dimensions = to.objects.twin->view.dimensions;
   if (region.element_count() == 0) return {};
@@ -214,21 +237,36 @@ Result<void> write_through(const Array::State& state, const Region& region, cons
   WriteSource last = from;
   for (std::size_t d = dimensions.size(); d < region.axes.size() && !region.points; ++d)
     last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * from.strides[d];
-  return write_region(to, region.permuted(permutation), last.permuted(permutation, region.points), budget);
+  const WriteSource permuted = last.permuted(permutation, region.points);
+  return write_region(to, region.permuted(permutation), {permuted, call.budget});
 }
 
 }  // namespace
 
-Result<void> write_region(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
-  if (state.objects.through) return write_through(state, region, from, budget);
-  if (state.scattered) return write_scattered(state, region, from, budget);
+Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape) {
+  for (std::size_t d = 0; d < cell.size(); ++d) {
+    const AxisPart& axis = part.axes[d];
+    if (axis.count == 0) continue;
+    std::uint64_t highest = axis.highest();
+    for (std::uint64_t i = 0; part.points && i < axis.count; ++i) highest = std::max(highest, axis.coordinate(i));
+    const std::uint64_t index = state.grid.axes()[d].begin(cell[d]) + highest;
+    if (index >= array_shape[d])
+      return invalid_argument("dimension " + std::to_string(d) + ": index " + std::to_string(index) +
+                              " is out of bounds for length " + std::to_string(array_shape[d]));
+  }
+  return {};
+}
+
+Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call) {
+  if (state.objects.through) return write_through(state, region, call);
+  if (state.scattered) return write_scattered(state, region, call);
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   Config config = writing_config(reporting, state.layout);
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   if (state.objects.twin && state.objects.twin->stores_all) config.write_empty_chunks = true;
-  const RegionWriter writer(state, config, {.from = from, .budget = budget, .cells = cells.size()});
+  const RegionWriter writer(state, config, call, cells.size());
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;
     Region part;

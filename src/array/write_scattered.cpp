@@ -28,30 +28,22 @@ struct Made {
   bool present = false;
 };
 
-/// What is written, and within which bounds.
-struct WriteCall {
-  const Cells& cells;
-  const WriteSource& from;
-  std::uint64_t elements;
-  Budget& budget;
-};
-
 class ScatteredWriter {
  public:
-  ScatteredWriter(const Array::State& state, const Config& config, const WriteCall& call)
+  ScatteredWriter(const Array::State& state, const Config& config, const Cells& cells, const RegionWrite& call)
       : state_(state),
         config_(config),
-        cells_(call.cells),
+        cells_(cells),
         from_(call.from),
         shape_(state.shape()),
-        replaces_all_(call.elements == element_count(shape_)),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, ~std::uint64_t{0}, reader_) {}
 
   /// Writes chunks [first, last) of the call, calling done(bytes) for what is stored.
-  Result<void> write(std::uint64_t first, std::uint64_t last, const std::function<void(std::uint64_t)>& done) {
+  Result<void> write(std::uint64_t first, std::uint64_t last, const std::function<void(std::uint64_t)>& done,
+                     bool replaces_all) {
     const auto chunks = sorted(first, last);
     std::vector<std::span<const Chunk>> shards;
     for (std::size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
@@ -65,8 +57,8 @@ class ScatteredWriter {
         const auto some = left.first(std::min(batch, left.size()));
         auto done_some = write_shard(some);
         const bool damaged = !done_some && done_some.error().code() == ErrorCode::corrupt;
-        if (damaged && replaces_all_ && first == 0 && left.size() == shards[i].size()) {
-          SHERD_TRY(state_.scattered->erase(key).in_key(key));
+        if (damaged && replaces_all && first == 0 && left.size() == shards[i].size()) {
+          SHERD_TRY(erase_shard(key).in_key(key));
           done_some = write_shard(some);
         }
         SHERD_TRY(std::move(done_some).in_key(key));
@@ -78,6 +70,13 @@ class ScatteredWriter {
   }
 
  private:
+  Result<void> erase_shard(const std::string& key) const {
+    SHERD_TRY(lock, state_.scattered->lock(key));
+    SHERD_TRY(state_.confirm());
+    SHERD_TRY(state_.scattered->erase(key));
+    return {};
+  }
+
   [[nodiscard]] Region part_of(const Chunk& chunk) const {
     Shape cell;
     Region part;
@@ -110,6 +109,7 @@ class ScatteredWriter {
     for (int attempt = 1;; ++attempt) {
       auto done = write_once(chunks);
       if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
+      SHERD_TRY(state_.confirm());
     }
   }
 
@@ -117,10 +117,13 @@ class ScatteredWriter {
     const bool covered =
         std::ranges::all_of(chunks, [&](const Chunk& chunk) { return piece(access_of(chunk)).covered(); });
     std::unique_ptr<StoreLock> lock;
-    if (!covered) {
+    const auto take_lock = [&]() -> Result<void> {
       SHERD_TRY(held, state_.scattered->lock(access_of(chunks.front()).at.key));
       lock = std::move(held);
-    }
+      SHERD_TRY(state_.confirm());  // volumes keep their shapes
+      return {};
+    };
+    if (!covered) SHERD_TRY(take_lock());
     std::vector<Made> made(chunks.size());
     SHERD_TRY(parallel_for(chunks.size(), config_, [&](std::size_t i) { return make(chunks[i], made[i]); }));
     std::vector<ShardedStore::Item> puts;
@@ -131,6 +134,7 @@ class ScatteredWriter {
       else
         erased.push_back(chunks[i].id);
     }
+    if (covered) SHERD_TRY(take_lock());
     SHERD_TRY(neuroglancer::change(state_.scattered->values(), puts, erased));
     return {};
   }
@@ -179,7 +183,6 @@ class ScatteredWriter {
   const Cells& cells_;
   const WriteSource& from_;
   const Shape shape_;
-  const bool replaces_all_;  // nothing stays of what is there, damaged or not
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
@@ -188,15 +191,16 @@ class ScatteredWriter {
 
 }  // namespace
 
-Result<void> write_scattered(const Array::State& state, const Region& region, const WriteSource& from, Budget& budget) {
+Result<void> write_scattered(const Array::State& state, const Region& region, const RegionWrite& call) {
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
-  ScatteredWriter writer(state, config, {cells, from, region.element_count(), budget});
+  ScatteredWriter writer(state, config, cells, call);
+  const bool replaces_all = region.element_count() == element_count(state.shape());  // damaged or not
   const auto count = [&](std::uint64_t bytes) { done.fetch_add(bytes, std::memory_order_relaxed); };
   for (std::uint64_t first = 0; first < cells.size(); first += kSortedAtOnce)
-    SHERD_TRY(writer.write(first, std::min(first + kSortedAtOnce, cells.size()), count));
+    SHERD_TRY(writer.write(first, std::min(first + kSortedAtOnce, cells.size()), count, replaces_all));
   return {};
 }
 

@@ -97,12 +97,12 @@ class BytesCodec {
   /// stands behind the content: then decoding the beginning of a chunk pays.
   [[nodiscard]] virtual bool decodes_prefixes() const noexcept { return false; }
   /// Streams the decoded bytes through `sink` without holding all of them; false where this codec cannot. Every
-  /// block but the last one is `block`, filled. `sink` returns false to end early. The sum of all blocks never
-  /// exceeds `limit`: more is `corrupt`.
+  /// block but the last one is `block`, filled. `sink` returns false to end early. Bytes that decode to another number
+  /// than `size` are `corrupt`, also where the sink ends early if the codec decodes prefixes.
   using Sink = std::function<bool(std::span<const std::byte>)>;
-  virtual Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
+  virtual Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t size,
                                      const Sink& sink) const {
-    return (void)from, (void)block, (void)limit, (void)sink, false;
+    return (void)from, (void)block, (void)size, (void)sink, false;
   }
 };
 
@@ -110,6 +110,7 @@ class BytesCodec {
 struct CodecSpec {
   std::string name;
   Json configuration;  ///< an object; null where absent
+  friend bool operator==(const CodecSpec&, const CodecSpec&) = default;
 };
 
 /// What a codec's maker may look at.

@@ -48,11 +48,16 @@ Error decode_error(std::size_t code) {
   return corrupt(ZSTD_getErrorName(code));
 }
 
+Error wrong_size(std::uint64_t is, std::uint64_t expected) {
+  return corrupt("decodes to " + std::to_string(is) + " bytes instead of " + std::to_string(expected));
+}
+
 /// What the headers of all frames say.
 struct Frames {
   std::uint64_t content = 0;  ///< sum of the content sizes that are stated
   std::uint64_t window = 0;   ///< the largest
   bool checksums = false;     ///< some frame ends in one
+  bool all_stated = true;     ///< content is the size of all of them
 };
 
 struct FrameHeader {
@@ -146,6 +151,7 @@ Result<Frames> scan_frames(std::span<const std::byte> from) {
     frames.content = *sum;
     frames.window = std::max(frames.window, header.window);
     frames.checksums = frames.checksums || header.checksum;
+    frames.all_stated = frames.all_stated && header.content;
     SHERD_TRY(size, frame_size(rest, header, at));
     at += size;
   }
@@ -229,21 +235,24 @@ class Zstd final : public BytesCodec {
   }
 
   [[nodiscard]] bool decodes_prefixes() const noexcept override { return true; }
-  Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t limit,
+  Result<bool> decode_blocks(std::span<const std::byte> from, std::span<std::byte> block, std::uint64_t size,
                              const Sink& sink) const override {
     SHERD_TRY(frames, scan_frames(from));
     if (frames.window > kMaxStreamWindow) return false;
+    if (frames.all_stated && frames.content != size) return wrong_size(frames.content, size);
+    // What follows the last block that is wanted is decoded only if nothing else says whether all of it is there.
+    const bool ends_early = frames.all_stated && !frames.checksums;
     SHERD_TRY(context, decompressor());
     ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
     Stream stream(context, from);
     bool wanted = true;
     for (std::uint64_t total = 0;;) {
       SHERD_TRY(count, stream.fill(block));
-      if (count > limit - total)
-        return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");
+      if (count > size - total) return corrupt("decodes to more than the expected " + std::to_string(size) + " bytes");
       total += count;
       if (wanted && count != 0) wanted = sink(block.first(count));
-      if (!wanted && !frames.checksums) return true;
+      if (!wanted && ends_early) return true;
+      if (count < block.size() && total != size) return wrong_size(total, size);
       if (count < block.size()) return true;
     }
   }

@@ -13,6 +13,7 @@
 #include "array/format.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
@@ -49,6 +50,21 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   return std::optional(suffix->text());
 }
 
+/// Whether metadata documents of a hierarchy are stored here, whatever the entry point says.
+Result<bool> has_documents(Store& store) {
+  SHERD_TRY(listing, store.list_dir("meta/"));
+  return std::ranges::find(listing.prefixes, "root") != listing.prefixes.end() ||
+         std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); });
+}
+
+/// A node of Zarr v3, whose hierarchy may have members called `meta` and `data`.
+bool is_zarr3_node(const Json& document) {
+  const Json* version = document.find("zarr_format");
+  const Json* type = document.find("node_type");
+  return version != nullptr && version->is_number() && version->text() == "3" && type != nullptr && type->is_string() &&
+         (type->text() == "group" || type->text() == "array");
+}
+
 std::string_view type_suffix(NodeType type) { return type == NodeType::array ? ".array" : ".group"; }
 
 class Draft2022 final : public Format {
@@ -75,6 +91,7 @@ class Draft2022 final : public Format {
     return {meta_prefix(path), chunk_prefix(path)};
   }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override;
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, true); }
   /// zarr-python's own, which its releases for the draft all read. The draft's index has no checksum.
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"blosc:lz4:5"}, {"bytes"}}; }
   [[nodiscard]] std::optional<Json> only_index() const override { return draft2022::index_codecs(); }
@@ -111,6 +128,8 @@ class Draft2022 final : public Format {
   [[nodiscard]] std::optional<std::pair<std::string, NodeType>> node_of(std::string_view object) const;
   Result<NodeDocument> lower_as(NodeType type, Json document, const Limits& limits) const;
   Result<std::optional<NodeDocument>> implicit_group(Store& store, const std::string& path) const;
+  /// `corrupt` if the entry point's suffix hides the document of the node at `path`.
+  Result<void> check_suffix(Store& store, const std::string& path) const;
 
   std::string suffix_ = ".json";
   bool has_entry_point_ = false;  ///< whether the store that this was bound to has one
@@ -122,7 +141,15 @@ Result<std::shared_ptr<const Format>> Draft2022::in(Store& store, const Limits& 
   if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>());
   auto suffix = parse_entry_point(stored->json);
   if (!suffix) return stored_error(std::move(suffix).error()).in_key(key);
-  if (!*suffix) return std::shared_ptr<const Format>();
+  if (!*suffix && is_zarr3_node(stored->json)) return std::shared_ptr<const Format>();
+  if (!*suffix) {
+    SHERD_TRY(damaged, has_documents(store));
+    if (!damaged) return std::shared_ptr<const Format>();
+    return corrupt("must be " + std::string(core_uri) +
+                   ", since there are documents of the format draft2022; repair it")
+        .in_member("zarr_format")
+        .in_key(key);
+  }
   return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(**std::move(suffix)));
 }
 
@@ -176,7 +203,28 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
     }
     return std::optional(*std::move(node));
   }
+  if (has_entry_point_) SHERD_TRY(check_suffix(store, path));
   return implicit_group(store, path);
+}
+
+// If the suffix were another, there would be a document of this node; and none of its neighbours has this one.
+Result<void> Draft2022::check_suffix(Store& store, const std::string& path) const {
+  const std::string key = document_key(path, NodeType::array);
+  const KeyParts parts = split_key(key);
+  const std::string name(
+      parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
+  SHERD_TRY(listing, store.list_dir(std::string(parts.prefix)));
+  std::string other;
+  for (const auto& object : listing.objects) {
+    if (node_of(object.name)) return {};
+    const bool is_named = object.name.starts_with(name + ".array") || object.name.starts_with(name + ".group");
+    if (is_named) other = object.name;
+  }
+  if (other.empty()) return {};
+  return corrupt("'" + suffix_ + "' is not what documents end in: there is " + std::string(parts.prefix) + other +
+                 "; repair it")
+      .in_member("metadata_key_suffix")
+      .in_key(entry_key);
 }
 
 Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, const std::string& path) const {

@@ -79,6 +79,7 @@ class Zarr3 final : public Format {
   [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
     return {chunk_prefix(path)};
   }
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, false); }
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"zstd:3"}, {"bytes", "crc32c"}}; }
 
   [[nodiscard]] Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const override;

@@ -46,4 +46,23 @@ Result<void> check_node_name(std::string_view name) {
   return {};
 }
 
+bool is_chunk_key(std::string_view key, bool joined) noexcept {
+  if (!key.starts_with('c')) return false;
+  key.remove_prefix(1);
+  const std::size_t at = key.find_first_of("./");
+  const char separator = at == key.npos ? '/' : key[at];
+  if (!joined) {
+    if (at != 0) return false;
+    key.remove_prefix(1);
+  }
+  for (;;) {
+    const std::size_t end = key.find(separator);
+    const std::string_view number = key.substr(0, end);
+    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return false;
+    if (number.size() > 1 && number.front() == '0') return false;
+    if (end == key.npos) return true;
+    key.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace sherd

@@ -25,4 +25,7 @@ Result<void> check_node_name(std::string_view name);
 /// The refusal of a name, with the reason.
 [[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);
 
+/// Whether a key is that of a chunk in an array with dimensions: `c/1/2` or `c.1.2`; if `joined`, `c1/2` or `c1.2`.
+[[nodiscard]] bool is_chunk_key(std::string_view key, bool joined) noexcept;
+
 }  // namespace sherd

@@ -39,6 +39,7 @@ class IdObjects final : public Store {
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key) override;
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
+  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     return store_->move_prefix(from, to);
   }

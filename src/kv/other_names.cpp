@@ -42,6 +42,7 @@ class NamesStore final : public Store {
     return plain || other;
   }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
+  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     return store_->move_prefix(from, to);
   }

@@ -59,6 +59,7 @@ struct IdSharding {
   Shape grid;              ///< chunks a dimension of the array
   bool scattered = false;  ///< shards are no boxes of chunks: each chunk is an object of its own, whose key is its id
   std::vector<std::size_t> order = {};  ///< the array's dimension of each of the grid's; empty: they are the same
+  friend bool operator==(const IdSharding&, const IdSharding&) = default;
 };
 
 /// The inside of a shard. Shapes are in the stored order of the chain around it.

@@ -218,6 +218,7 @@ class FileStore final : public Store {
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key) override;
   Result<void> erase_prefix(const std::string& prefix) override;
+  Result<void> wait_for_writers(const std::string& prefix) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
   Result<Listing> list_dir(const std::string& prefix) override;
 
@@ -226,6 +227,7 @@ class FileStore final : public Store {
 
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
   void sweep_once(std::string_view prefix);
+  Result<void> wait_in(int directory, const std::string& prefix, std::string_view below, int depth);
   Result<void> move_children(int from, const std::string& prefix, int to, const std::string& new_prefix);
   Result<void> move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
                           const std::vector<std::string>& names);
@@ -336,6 +338,34 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
     return system_error("erase", tree_.path(key), errno).in_key(prefix);
   }
   return sync(parent.get(), above).in_key(prefix);
+}
+
+/// A writer has a side file from before it looks at anything until its version is in place, so one that is not found
+/// has ended, or begins later.
+Result<void> FileStore::wait_for_writers(const std::string& prefix) {
+  SHERD_TRY(check_prefix(prefix));
+  SHERD_TRY(directory, tree_.open_directory(prefix).in_key(prefix));
+  if (!directory) return {};
+  return wait_in(directory.get(), prefix, prefix, 0);
+}
+
+/// In a directory and those below it; links are not followed, as erase_prefix() does not follow them.
+Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::string_view below, int depth) {
+  if (depth > kMaxDepth) return invalid_argument("'" + prefix + "' is nested too deep");
+  SHERD_TRY(entries, entries_of(directory, tree_.path(prefix)));
+  for (const std::string& side_file : entries.side_files) {
+    if (!side_file.ends_with(kLockSuffix)) continue;
+    const std::string key = prefix + side_file.substr(1, side_file.size() - 1 - kLockSuffix.size());
+    if (is_waited_for(key, below)) SHERD_TRY(hold_object(*locks_, tree_, key).in_key(key));
+  }
+  for (const std::string& name : entries.directories) {
+    if (!is_waited_for(prefix + name, below)) continue;
+    const Fd child(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!child && errno == ENOENT) continue;
+    if (!child) return system_error("open", tree_.path(prefix + name), errno);
+    SHERD_TRY(wait_in(child.get(), prefix + name + "/", below, depth + 1));
+  }
+  return {};
 }
 
 Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {

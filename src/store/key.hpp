@@ -32,6 +32,12 @@ inline constexpr std::string_view kLinkSuffix = ".sherd-link";
 /// it.
 inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
 
+/// Whether Store::wait_for_writers(prefix) waits for whoever holds this key. What is being made below `.sherd-new-…/`
+/// is not part of what is stored at the root, and may take long.
+[[nodiscard]] inline bool is_waited_for(std::string_view key, std::string_view prefix) noexcept {
+  return key.starts_with(prefix) && !(prefix.empty() && key.starts_with(kScratchPrefix));
+}
+
 /// Files of Sherd's own, which no object and no node is called like.
 [[nodiscard]] inline bool is_ours(std::string_view name) noexcept { return name.starts_with(".sherd-"); }
 

@@ -9,6 +9,9 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <vector>
+
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -66,6 +69,16 @@ std::shared_ptr<KeyHold> KeyLocks::take(const std::string& key) {
     }
     table_->released.wait(guard);
   }
+}
+
+void KeyLocks::wait_below(std::string_view prefix) {
+  std::vector<std::string> held;
+  {
+    const std::lock_guard guard(table_->mutex);
+    for (const auto& [key, entry] : table_->entries)
+      if (is_waited_for(key, prefix)) held.push_back(key);
+  }
+  for (const std::string& key : held) (void)take(key);
 }
 
 void KeyLocks::release(const std::string& key) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sherd/store.hpp"
 
@@ -41,6 +42,8 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
   ~KeyLocks();
   /// Waits until no other thread holds the key. A thread that holds it already gets the same hold again.
   [[nodiscard]] std::shared_ptr<KeyHold> take(const std::string& key);
+  /// Waits for each key that begins with `prefix` and is held by another thread now, as Store::wait_for_writers().
+  void wait_below(std::string_view prefix);
 
  private:
   friend class KeyHold;

@@ -184,6 +184,12 @@ class MemoryStore final : public Store {
     return {};
   }
 
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    locks_->wait_below(prefix);
+    return {};
+  }
+
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));

@@ -69,6 +69,10 @@ class PrefixedStore final : public Store {
     SHERD_TRY(check_prefix(prefix));
     return store_->erase_prefix(prefix_ + prefix);
   }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    return store_->wait_for_writers(prefix_ + prefix);
+  }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));

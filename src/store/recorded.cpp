@@ -98,6 +98,7 @@ class RecordedStore final : public Store {
     recorder_->request("erase", prefix, 0, 0);
     return store_->erase_prefix(prefix);
   }
+  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     recorder_->request("move", from, 0, 0);
     return store_->move_prefix(from, to);

@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -130,6 +131,8 @@ Result<void> Store::move_prefix(const std::string& from, const std::string& to) 
   }
   return erase_prefix(from);
 }
+
+Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }
 
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {

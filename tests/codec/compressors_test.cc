@@ -214,6 +214,26 @@ TEST(Zstd, AFrameOfSixteenBytesThatClaimsATebibyteIsNotBelieved) {
   EXPECT_FALSE(codec->decode_blocks(packed, {}, 4096, [](auto) { return true; }).value());
 }
 
+TEST(Zstd, ABeginningOfBytesThatDecodeToAnotherSizeIsCorrupt) {
+  const Bytes bytes = sample(1000);
+  const Bytes stated = encoded(*try_bytes_codec(zstd_codec).value(), bytes);
+  const Bytes verified = encoded(*try_bytes_codec(zstd_codec, R"({"checksum": true})").value(), bytes);
+  Bytes unstated = from_hex(std::string(kOpenFrame) + "411f00");  // one raw block, the last one, of 1000 bytes
+  unstated.insert(unstated.end(), bytes.begin(), bytes.end());
+  const auto codec = try_bytes_codec(zstd_codec).value();
+  Bytes block(100);
+  const std::pair<Bytes, std::uint64_t> cases[] = {
+      {stated, 1000}, {verified, 1000}, {unstated, 1000}, {concatenated({stated, unstated}), 2000}};
+  for (const auto& [packed, size] : cases) {
+    const auto first_of = [&, &packed = packed](std::uint64_t expected) {
+      return codec->decode_blocks(packed, block, expected, [](std::span<const std::byte>) { return false; });
+    };
+    EXPECT_TRUE(first_of(size).value());
+    for (const std::uint64_t other : {size - 1, size + 1, size + 100, 2 * size})
+      EXPECT_EQ(code_of(first_of(other)), ErrorCode::corrupt) << other;
+  }
+}
+
 TEST(Zstd, ABombIsCutOffAtTheExpectedSize) {
   const auto codec = try_bytes_codec(zstd_codec).value();
   Bytes bomb = from_hex(kOpenFrame);

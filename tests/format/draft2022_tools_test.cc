@@ -213,7 +213,7 @@ TEST(DraftTools, ACopyReplacesAllOfANodeAndNothingElse) {
               ElementsAre("data/root/b/c0/0", "data/root/b/c0/1", "data/root/b/c0/2", "data/root/b/c1/0",
                           "data/root/b/c1/1", "data/root/b/c1/2", "data/root/g/c0/0", "meta/root.group.json",
                           "meta/root/b.array.json", "meta/root/g.array.json", "zarr.json"));
-  destination->set("data/root/left/c0", "x").value();
+  destination->set("data/root/left/notes.txt", "x").value();
   options.destination_path = "left";
   EXPECT_EQ(code_of(copy(source, destination, options)), ErrorCode::conflict) << "a directory of other files";
 }

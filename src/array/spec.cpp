@@ -1,0 +1,24 @@
+// Knows which members of a specification decide where chunks are stored and what their bytes mean.
+#include "array/spec.hpp"
+
+#include <algorithm>
+
+namespace sherd {
+namespace {
+
+/// A volume's info does not say how hard gzip tries, so a handle has a level of its own.
+bool encode_alike(const ArraySpec& a, const ArraySpec& b) {
+  return std::ranges::equal(a.codecs, b.codecs, [&](const CodecSpec& one, const CodecSpec& other) {
+    return one == other || (a.ids && one.name == "gzip" && other.name == "gzip");
+  });
+}
+
+}  // namespace
+
+bool ArraySpec::stores_like(const ArraySpec& other) const {
+  return dtype == other.dtype && grid == other.grid && keys == other.keys && ids == other.ids &&
+         chunk_prefix == other.chunk_prefix && encode_alike(*this, other) &&
+         equal_elements(dtype, fill_value.bytes().data(), other.fill_value.bytes().data());
+}
+
+}  // namespace sherd

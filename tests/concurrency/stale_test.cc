@@ -1,0 +1,188 @@
+// Writers that have confirmed their array's document when another process erases, replaces or shrinks the array:
+// nothing of what they store after that outlives it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "sherd/sherd.hpp"
+#include "sherd/tools.hpp"
+#include "tests/store/forwarding_store.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::Each;
+using testing::IsEmpty;
+using Values = std::vector<std::uint16_t>;
+
+/// What happens around changes of objects.
+struct Events {
+  std::function<void(const std::string& key)> before_commit = [](const std::string&) {};
+  std::function<void(const std::string& key)> after_change = [](const std::string&) {};
+};
+
+class WatchedWriter final : public ObjectWriter {
+ public:
+  WatchedWriter(std::string key, std::unique_ptr<ObjectWriter> writer, const Events& events)
+      : key_(std::move(key)), writer_(std::move(writer)), events_(events) {}
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_->write(offset, bytes);
+  }
+  Result<void> commit(const Condition& condition) override {
+    events_.before_commit(key_);
+    auto done = writer_->commit(condition);
+    events_.after_change(key_);
+    return done;
+  }
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
+
+ private:
+  const std::string key_;
+  const std::unique_ptr<ObjectWriter> writer_;
+  const Events& events_;
+};
+
+/// A file store of its own, as another process has one.
+class WatchedStore final : public ForwardingStore {
+ public:
+  explicit WatchedStore(const std::string& directory)
+      : ForwardingStore(file_store(directory, {.durable = false}).value()) {}
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    auto writer = store_->write(key, size);
+    if (!writer) return writer;
+    return std::unique_ptr<ObjectWriter>(std::make_unique<WatchedWriter>(key, std::move(*writer), events));
+  }
+  Result<bool> erase(const std::string& key) override {
+    auto erased = store_->erase(key);
+    events.after_change(key);
+    return erased;
+  }
+  Events events;
+};
+
+class WriterUnderWay : public testing::TestWithParam<const char*> {
+ protected:
+  WriterUnderWay() { create(DType::uint16, false); }
+
+  Array create(DType dtype, bool overwrite) const {
+    const std::string path = GetParam();
+    CreateOptions options{.shape = {8}, .dtype = dtype, .chunks = {3}, .overwrite = overwrite};
+    // At the root, chunks are stored beside the document.
+    if (path.empty()) options.chunk_key_encoding = Json::parse(R"({"name": "v2"})").value();
+    return create_array(other_, path, options).value();
+  }
+  [[nodiscard]] std::string document() const {
+    return *GetParam() != 0 ? std::string(GetParam()) + "/zarr.json" : "zarr.json";
+  }
+
+  /// Runs `change` while a writer of the elements from `first` on is about to store them; it does so as soon as the
+  /// document has changed.
+  void meet(std::uint64_t first, const std::function<void()>& change) {
+    std::promise<void> arrived, changed;
+    std::once_flag once, twice;
+    const auto has_changed = changed.get_future().share();
+    writing_->events.before_commit = [&](const std::string&) {
+      std::call_once(once, [&] { arrived.set_value(); });
+      has_changed.wait();
+    };
+    other_->events.after_change = [&](const std::string& key) {
+      if (key == document()) std::call_once(twice, [&] { changed.set_value(); });
+    };
+    const Array array = open_array(writing_, {.path = GetParam(), .writable = true, .config = {.threads = 1}}).value();
+    std::thread writer([&] {
+      const Values values(8 - first, 7);
+      (void)array.write(Box{{first}, {8 - first}}, std::span(values));
+    });
+    arrived.get_future().wait();
+    change();
+    writer.join();
+    other_->events = {};
+  }
+  [[nodiscard]] std::vector<std::string> chunks() const {
+    std::vector<std::string> keys;
+    file_store(directory_.path())
+        .value()
+        ->list("",
+               [&](const std::string& key, std::uint64_t) {
+                 if (!key.ends_with("zarr.json")) keys.push_back(key);
+                 return true;
+               })
+        .value();
+    return keys;
+  }
+  [[nodiscard]] Values elements() const {
+    const Array array = open_array(other_, {.path = GetParam()}).value();
+    Values values(array.shape()[0]);
+    array.read(Box{{0}, array.shape()}, std::span(values)).value();
+    return values;
+  }
+
+  TempDir directory_;
+  std::shared_ptr<WatchedStore> writing_ = std::make_shared<WatchedStore>(directory_.path());
+  std::shared_ptr<WatchedStore> other_ = std::make_shared<WatchedStore>(directory_.path());
+};
+
+TEST_P(WriterUnderWay, LeavesNoChunkOfAnArrayThatIsErased) {
+  if (*GetParam() == 0) GTEST_SKIP() << "a root has no group to erase it from";
+  meet(0, [&] { open_group(other_, {.writable = true}).value().erase(GetParam()).value(); });
+  EXPECT_THAT(chunks(), IsEmpty());
+}
+
+TEST_P(WriterUnderWay, LeavesNoChunkInTheArrayThatReplacesIts) {
+  meet(0, [&] { create(DType::float16, true); });
+  EXPECT_THAT(chunks(), IsEmpty());
+}
+
+TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
+  for (const std::uint64_t first : {0, 3, 6}) {
+    meet(first, [&] { open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value(); });
+    open_array(other_, {.path = GetParam(), .writable = true}).value().resize({8}).value();
+    const Values values = elements();
+    EXPECT_THAT(Values(values.begin() + 4, values.end()), Each(0)) << first;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(At, WriterUnderWay, testing::Values("", "a"),
+                         [](const auto& path) { return *path.param != 0 ? "Path" : "Root"; });
+
+TEST(ArraysThatComeAndGo, LeaveNothingBehindWhoeverWrites) {
+  const TempDir directory;
+  const auto store = [&] { return file_store(directory.path(), {.durable = false}).value(); };
+  create_group(store(), "").value();
+  std::atomic<bool> done = false;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 3; ++i)
+    writers.emplace_back([&, own = store()] {
+      const Values values(64, 5);
+      while (!done) {
+        const auto array = open_array(own, {.path = "a", .writable = true});
+        for (int round = 0; array && round < 5; ++round) (void)array->write(Box{{0}, {64}}, std::span(values));
+      }
+    });
+  Group group = open_group(store(), {.writable = true}).value();
+  for (int round = 0; round < 40; ++round) {
+    auto made =
+        group.create_array("a", {.shape = {64}, .dtype = round % 2 ? DType::uint16 : DType::int16, .chunks = {8}});
+    if (!made) continue;  // a writer that is refused may hold a directory for a moment
+    std::this_thread::yield();
+    group.erase("a").value();
+  }
+  done = true;
+  for (auto& writer : writers) writer.join();
+  std::vector<std::string> keys;
+  store()
+      ->list("",
+             [&](const std::string& key, std::uint64_t) {
+               keys.push_back(key);
+               return true;
+             })
+      .value();
+  EXPECT_THAT(keys, testing::ElementsAre("zarr.json"));
+}
+
+}  // namespace
+}  // namespace sherd
