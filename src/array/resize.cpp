@@ -7,6 +7,7 @@
 #include "array/document.hpp"
 #include "array/strided.hpp"
 #include "array/twin.hpp"
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
@@ -174,7 +175,9 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   // and not this.
   Config patient = state.config();
   patient.interrupted = nullptr;
-  const Array again = with_config(std::move(patient));
+  Call rollback(patient);
+  const Call::Working working(rollback, true);
+  const Array again = with_config(patient);
   (void)state_->edit([&](const NodeDocument& present) -> Result<Json> {
     if (present.array->shape != grown) return invalid_argument("the array was resized meanwhile");
     SHERD_TRY(erase_beyond(*again.state_, grown, old_shape));

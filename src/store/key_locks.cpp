@@ -7,8 +7,12 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
+#include <utility>
+
+#include "base/try.hpp"
 
 namespace sherd {
 namespace {
@@ -50,9 +54,10 @@ Result<void> KeyHold::begin_writer() {
 KeyLocks::KeyLocks() : table_(std::make_unique<Table>()) {}
 KeyLocks::~KeyLocks() = default;
 
-std::shared_ptr<KeyHold> KeyLocks::take(const std::string& key) {
+Result<std::shared_ptr<KeyHold>> KeyLocks::take(const std::string& key, LockWait& wait) {
   const pid_t process = ::getpid();
   std::unique_lock guard(table_->mutex);
+  std::optional<std::chrono::nanoseconds> pause;
   for (;;) {
     const auto [at, free] = table_->entries.try_emplace(key);
     auto& entry = at->second;
@@ -64,7 +69,14 @@ std::shared_ptr<KeyHold> KeyLocks::take(const std::string& key) {
     if (entry.thread == std::this_thread::get_id()) {
       if (auto hold = entry.hold.lock()) return hold;
     }
-    table_->released.wait(guard);
+    if (pause) {
+      table_->released.wait_for(guard, *std::exchange(pause, std::nullopt));
+      continue;
+    }
+    guard.unlock();
+    SHERD_TRY(next, wait.pause());
+    pause = next;
+    guard.lock();  // the key may have been released meanwhile, so it is tried before the pause
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sherd/store.hpp"
+#include "store/lock_wait.hpp"
 
 namespace sherd {
 
@@ -40,7 +41,7 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
   KeyLocks();
   ~KeyLocks();
   /// Waits until no other thread holds the key. A thread that holds it already gets the same hold again.
-  [[nodiscard]] std::shared_ptr<KeyHold> take(const std::string& key);
+  [[nodiscard]] Result<std::shared_ptr<KeyHold>> take(const std::string& key, LockWait& wait);
 
  private:
   friend class KeyHold;
