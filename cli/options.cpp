@@ -74,6 +74,8 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.flag("--stats", options.stats, "At the end, requests, bytes, chunks, memory and time as JSON on stderr");
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
+  arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
+                 "How long to wait for another writer of the same data; default: 600; inf: no limit");
   arguments.text("--store-format", "NAME", options.store_format,
                  "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
 }

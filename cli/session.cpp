@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -56,6 +57,15 @@ Result<void> limits_from_options(Limits& limits, const std::vector<std::string>&
   return {};
 }
 
+Result<double> parse_seconds(const std::string& text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, seconds);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || !(seconds >= 0))
+    return invalid_argument("'" + text + "' is not a number of seconds; write it as 30 or 0.5, or inf for no limit");
+  return seconds;
+}
+
 // From /proc: what getrusage gives counts the process before exec too, however large that was.
 std::uint64_t peak_rss() {
   constexpr std::string_view label = "VmHWM:";
@@ -80,14 +90,20 @@ Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
   SHERD_TRY(limits_from_options(session->limits_, options.limits));
   SHERD_TRY(check_format("--store-format", options.store_format));
   if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
+  if (!options.lock_timeout.empty()) {
+    SHERD_TRY(seconds, parse_seconds(options.lock_timeout).in([] { return "--lock-timeout"; }));
+    session->lock_timeout_ = seconds;
+  }
   if (options.stats) session->recorder_ = std::make_shared<Recorder>();
   return session;
 }
 
-Config Session::config() const {
+Config Session::config() {
   Config config;
   config.threads = static_cast<unsigned>(options_.threads);
   config.limits = limits_;
+  config.lock_timeout = lock_timeout_;
+  config.notice = [this](const std::string& text) { note("sherd: " + text); };
   config.recorder = recorder_;
   return config;
 }
@@ -158,6 +174,7 @@ void catch_interrupts() {
     if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of the shell's ulimit -f is an error of the write
 }
 
 int interrupt_status() noexcept { return signal_received == 0 ? 0 : 128 + signal_received; }

@@ -23,6 +23,7 @@ struct Everywhere {
   std::uint64_t threads = 0;
   std::string progress = "auto";
   std::string store_format;
+  std::string lock_timeout;
   std::vector<std::string> limits;
 };
 
@@ -37,7 +38,7 @@ class Session {
   [[nodiscard]] bool json() const noexcept { return options_.json; }
   [[nodiscard]] Output& out() noexcept { return out_; }
   /// Run-time settings for a short call.
-  [[nodiscard]] Config config() const;
+  [[nodiscard]] Config config();
   /// The same for a call that takes a while: progress is drawn under `label`.
   [[nodiscard]] Config watched(std::string label);
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
@@ -58,6 +59,7 @@ class Session {
 
   Everywhere options_;
   Limits limits_;
+  double lock_timeout_ = Config{}.lock_timeout;
   Output out_;
   std::shared_ptr<Recorder> recorder_;
   std::shared_ptr<ProgressBar> bar_;

@@ -34,6 +34,30 @@ void bind_sharded_build(nb::module_& module);
 void bind_sharded_store(nb::module_& module);
 void bind_collection(nb::module_& module);
 
+/// Holds the GIL, or gives it up, for a scope. Before Python 3.14, a daemon thread that asks for the GIL while the
+/// interpreter ends is ended by pthread_exit(). That would unwind our stack as an exception does, and end the process
+/// in the first destructor. So the thread waits for the end of the process instead, as later versions have it.
+class WithGil {
+ public:
+  WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+  ~WithGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+class WithoutGil {
+ public:
+  WithoutGil() : thread_(PyEval_SaveThread()) {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil();
+
+ private:
+  PyThreadState* thread_;
+};
+
 /// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
 void throw_pending();
 
@@ -41,7 +65,7 @@ void throw_pending();
 template <class F>
 auto call(F&& run) {
   auto result = [&] {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     return run();
   }();
   throw_pending();

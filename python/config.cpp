@@ -2,6 +2,7 @@
 #include "python/config.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -130,6 +131,19 @@ void set_share(Config& config, nb::handle value) {
   config.max_unused = share;
 }
 
+void set_lock_timeout(Config& config, nb::handle value) {
+  const double seconds = value.is_none() ? std::numeric_limits<double>::infinity() : PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr || PyBool_Check(value.ptr()) || !(seconds >= 0)) {
+    PyErr_Clear();
+    throw wrong_value(value, "a number of seconds, 0 or more, or None for no limit");
+  }
+  config.lock_timeout = seconds;
+}
+
+nb::object get_lock_timeout(const Config& config) {
+  return std::isinf(config.lock_timeout) ? nb::none() : nb::object(nb::float_(config.lock_timeout));
+}
+
 void set_gzip_level(Config& config, nb::handle value) {
   config.gzip_level = value.is_none() ? std::nullopt : std::optional<int>(to_count<std::uint8_t>(value, 9));
 }
@@ -169,6 +183,9 @@ constexpr Setting kSettings[] = {
      "A missing chunk is NotFound, not the fill value."},
     {"follow_symlinks", "bool", get<&Config::follow_symlinks>, set_bool<&Config::follow_symlinks>,
      "Follow symbolic links inside a store."},
+    {"lock_timeout", "float | None", get_lock_timeout, set_lock_timeout,
+     "How many seconds to wait for a lock that another writer holds, before Unavailable is raised; None: no limit. "
+     "Default: 600. Taken when a handle is opened."},
     {"order", "typing.Literal['C', 'F']", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>,
      "The memory order of returned arrays: \"C\" or \"F\"."},
     {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>, set_chunk_order,
@@ -267,7 +284,7 @@ Config config_from(nb::handle changes) {
   Config config = config_over(defaults().config, changes);
   config.recorder = recorder();
   config.interrupted = [] {
-    const nb::gil_scoped_acquire held;
+    const WithGil held;
     return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
   };
   return config;

@@ -30,7 +30,7 @@ std::vector<std::optional<std::string>> names_from(nb::handle list) {
 /// A Python function that writes into the new array; `function` must outlive the call.
 std::function<Result<void>(const Array&)> contents_from(nb::handle function) {
   return [function](const Array& array) -> Result<void> {
-    const nb::gil_scoped_acquire held;
+    const WithGil held;
     try {
       function(BoundArray(array));
       return {};

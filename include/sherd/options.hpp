@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -76,6 +77,9 @@ struct Config {
   bool durable = true;                                ///< fsync files and directories
   bool missing_is_error = false;                      ///< a missing chunk is not_found, not fill
   bool follow_symlinks = true;
+  /// How many seconds a writer waits for a lock that another writer holds, before the call fails with `unavailable`;
+  /// 0: not at all.
+  double lock_timeout = 600;
   Order order = Order::c;  ///< of arrays that Sherd allocates (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
@@ -87,6 +91,8 @@ struct Config {
   Limits limits = {};
   std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`
   std::function<void(const Progress&)> progress = {};  ///< called on the calling thread
+  /// Called on the calling thread with a sentence that the user of a long call should read, such as what it waits for.
+  std::function<void(const std::string&)> notice = {};
   std::shared_ptr<Recorder> recorder = {};             ///< counts requests and chunks; may be null
 };
 

@@ -13,6 +13,7 @@
 #include "array/document.hpp"
 #include "array/strided.hpp"
 #include "array/twin.hpp"
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
@@ -225,6 +226,8 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   // and not this.
   Config patient = state.config();
   patient.interrupted = nullptr;
+  Call rollback(patient);
+  const Call::Working working(rollback, true);
   const Array again = with_config(std::move(patient));
   (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {
     return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized meanwhile"));

@@ -16,6 +16,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/call.hpp"
+
 namespace sherd {
 namespace {
 
@@ -25,13 +27,14 @@ struct Team {
 };
 
 struct Loop {
-  Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in, unsigned most_helpers)
-      : count(iterations), body(&run), team(&in), helpers(most_helpers) {}
+  Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in, Call& of)
+      : count(iterations), body(&run), team(&in), call(&of) {}
 
   std::size_t count;
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
-  const unsigned helpers;  // the most that may join, which can be fewer than the team has
+  Call* call;
+  unsigned helpers = 0;  // the most that may join, which can be fewer than the team has; set before they are called
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;  // guards the three below
@@ -64,6 +67,14 @@ struct Loop {
       stop = true;
     }
   }
+  /// Asks the calling thread's hooks whether to go on, where the loop has any.
+  void poll(const Config& config) {
+    if (!Call::is_caller()) return;
+    guarded(0, [&]() -> Result<void> {
+      if (call->interrupted() && config.interrupted) return unavailable("interrupted");
+      return {};
+    });
+  }
   /// Runs one iteration; false where none is left.
   bool step() {
     if (stop.load(std::memory_order_relaxed)) return false;
@@ -75,7 +86,6 @@ struct Loop {
 };
 
 thread_local Team* current_team = nullptr;
-thread_local bool is_worker = false;
 
 class Pool {
  public:
@@ -85,20 +95,27 @@ class Pool {
     return (void)registered, instance();
   }
 
-  void enter(Loop& loop, unsigned helpers) {
+  void enter(Loop& loop) {
     const std::lock_guard hold(mutex_);
     loops_.push_back(&loop);
-    while (threads_ < helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
-    if (helpers == 1)
+    while (threads_ < loop.helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
+    if (loop.helpers == 1)
       ready_.notify_one();
     else
       ready_.notify_all();
   }
 
-  void leave(Loop& loop) noexcept {
+  /// Waits for the helpers. One may wait or compute for long: it asks the call, and the call is polled here.
+  void leave(Loop& loop, const Config& config) noexcept {
     std::unique_lock hold(mutex_);
     loops_.remove(&loop);
-    idle_.wait(hold, [&] { return loop.workers == 0; });
+    const auto left = [&] { return loop.workers == 0; };
+    if (!Call::is_caller()) return idle_.wait(hold, left);
+    while (!idle_.wait_for(hold, kBetweenPolls, left)) {
+      hold.unlock();
+      loop.poll(config);
+      hold.lock();
+    }
   }
 
  private:
@@ -132,7 +149,6 @@ class Pool {
   }
 
   void work() {
-    is_worker = true;
     std::unique_lock hold(mutex_);
     for (;;) {
       Loop* loop = nullptr;
@@ -141,7 +157,10 @@ class Pool {
       ++loop->team->active;
       hold.unlock();
       current_team = loop->team;
-      while (loop->step()) {
+      {
+        const Call::Working working(*loop->call, false);
+        while (loop->step()) {
+        }
       }
       current_team = nullptr;
       hold.lock();
@@ -162,17 +181,6 @@ Result<void> finish(Loop& loop) {
   return {};
 }
 
-// Polled on the calling thread only: nowhere else is it safe to call. The time is kept between loops, so that many
-// short ones do not poll each.
-bool interrupted(const Config& config) {
-  if (!config.interrupted) return false;
-  thread_local std::chrono::steady_clock::time_point last{};
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last < std::chrono::milliseconds(20)) return false;
-  last = now;
-  return config.interrupted();
-}
-
 unsigned count_cores() noexcept {
   cpu_set_t mine;
   if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return std::max(1U, static_cast<unsigned>(CPU_COUNT(&mine)));
@@ -180,12 +188,28 @@ unsigned count_cores() noexcept {
 }
 
 void run(Loop& loop, const Config& config) {
-  while (loop.step())
-    if (!is_worker)
-      loop.guarded(0, [&]() -> Result<void> {
-        if (interrupted(config)) return unavailable("interrupted");
-        return {};
-      });
+  while (loop.step()) loop.poll(config);
+}
+
+Result<void> run_for(Call& call, std::size_t count, const Config& config,
+                     const std::function<Result<void>(std::size_t)>& body) {
+  const Call::Hooks hooks(call, config);
+  Team own{thread_count(config.threads)};
+  Team* const team = current_team != nullptr ? current_team : &own;
+  const unsigned limit = std::min(team->limit, thread_count(config.threads));
+  Loop loop(count, body, *team, call);
+  loop.helpers = static_cast<unsigned>(std::min<std::size_t>(count, limit)) - 1;
+  if (loop.helpers == 0) {
+    run(loop, config);
+    return finish(loop);
+  }
+  Team* const outer = std::exchange(current_team, team);
+  Pool& pool = Pool::get();
+  pool.enter(loop);
+  run(loop, config);
+  pool.leave(loop, config);
+  current_team = outer;
+  return finish(loop);
 }
 
 }  // namespace
@@ -199,22 +223,14 @@ unsigned thread_count(unsigned wanted) noexcept {
 Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body) {
   if (count == 0) return {};
-  Team own{thread_count(config.threads)};
-  Team* const team = current_team != nullptr ? current_team : &own;
-  const unsigned limit = std::min(team->limit, thread_count(config.threads));
-  const auto helpers = static_cast<unsigned>(std::min<std::size_t>(count, limit)) - 1;
-  Loop loop(count, body, *team, helpers);
-  if (helpers == 0) {
-    run(loop, config);
-    return finish(loop);
-  }
-  Team* const outer = std::exchange(current_team, team);
-  Pool& pool = Pool::get();
-  pool.enter(loop, helpers);
-  run(loop, config);
-  pool.leave(loop);
-  current_team = outer;
-  return finish(loop);
+  if (Call* const call = Call::current()) return run_for(*call, count, config, body);
+  Call call(config);
+  auto done = [&] {
+    const Call::Working working(call, true);
+    return run_for(call, count, config, body);
+  }();
+  if (const auto thrown = call.take_thrown()) std::rethrow_exception(thrown);
+  return done;
 }
 
 namespace {

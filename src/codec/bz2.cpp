@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
@@ -49,6 +50,9 @@ class Encoder {
   bz_stream stream_ = {};
   bool started_ = false;
 };
+
+/// How much is encoded between two looks for an interrupt: about a tenth of a second.
+constexpr unsigned kEncodeStep = 1U << 20;
 
 /// How far a decoder has come in the encoded and the decoded bytes.
 struct Position {
@@ -99,7 +103,8 @@ class Bz2Codec final : public BytesCodec {
     Position at;
     int status = BZ_RUN_OK;
     while (status != BZ_STREAM_END) {
-      const unsigned in = window(from.size() - at.in);
+      if (call_interrupted()) return unavailable("interrupted");
+      const unsigned in = std::min(window(from.size() - at.in), kEncodeStep);
       const unsigned out = window(to.size() - at.out);
       stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));
       stream.avail_in = in;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
@@ -39,6 +40,9 @@ class Stream {
  private:
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
+
+/// How much is encoded between two looks for an interrupt: about a tenth of a second.
+constexpr std::size_t kEncodeStep = std::size_t{256} << 10;
 
 /// The filters of a configuration. liblzma's list points into the options, so this stays where it was made.
 class FilterChain {
@@ -228,11 +232,18 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
   if (begun != LZMA_OK)
     return unsupported("lzma: liblzma refuses to encode with these filters and check (code " + std::to_string(begun) +
                        ")");
-  stream.next_in = reinterpret_cast<const std::uint8_t*>(from.data());
-  stream.avail_in = from.size();
   stream.next_out = reinterpret_cast<std::uint8_t*>(to.data());
   stream.avail_out = to.size();
-  const lzma_ret status = lzma_code(&stream, LZMA_FINISH);
+  lzma_ret status = LZMA_OK;
+  auto rest = from;
+  do {
+    if (call_interrupted()) return unavailable("interrupted");
+    const auto step = rest.first(std::min(rest.size(), kEncodeStep));
+    rest = rest.subspan(step.size());
+    stream.next_in = reinterpret_cast<const std::uint8_t*>(step.data());
+    stream.avail_in = step.size();
+    status = lzma_code(&stream, rest.empty() ? LZMA_FINISH : LZMA_RUN);
+  } while (status == LZMA_OK && stream.avail_in == 0 && !rest.empty());
   if (status != LZMA_STREAM_END)
     return unavailable("lzma: the library could not encode (code " + std::to_string(status) + ")");
   return static_cast<std::size_t>(stream.total_out);

@@ -2,11 +2,13 @@
 // Knows the frame header, because three things in it must be judged before any memory is touched: the content size
 // (may be absent, may lie), the window (what streaming has to keep) and the dictionary (nobody gives us one).
 // Written is one frame with its content size. Contexts are kept per thread; large ones are given back.
+#define ZSTD_STATIC_LINKING_ONLY  // for input and output that stay where they are while a frame is made
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include <algorithm>
 
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -22,6 +24,12 @@ constexpr std::uint64_t kMaxWindow = std::uint64_t{1} << 27;
 // Streaming keeps a window for each thread; frames with larger ones are decoded whole.
 constexpr std::uint64_t kMaxStreamWindow = std::uint64_t{1} << 24;
 constexpr std::size_t kKeptContextBytes = std::size_t{32} << 20;
+
+/// Larger chunks are encoded in steps of this size, between which an interrupt is noticed: about a fifth of a second.
+/// Steps as long as the level allows, for the library judges where to split blocks by what a step brings.
+constexpr std::size_t step_of(int level) noexcept {
+  return level <= 9 ? std::size_t{4} << 20 : level <= 15 ? std::size_t{1} << 20 : std::size_t{256} << 10;
+}
 
 struct FreeContext {
   void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
@@ -201,6 +209,30 @@ class Stream {
   std::optional<std::uint64_t> stated_;
 };
 
+/// One frame, as ZSTD_compress2 makes it.
+Result<std::size_t> encode_in_steps(ZSTD_CCtx* context, std::size_t step, std::span<const std::byte> from,
+                                    std::span<std::byte> to) {
+  std::size_t left = 0;
+  if (from.size() <= step) {
+    left = ZSTD_compress2(context, to.data(), to.size(), from.data(), from.size());
+    if (ZSTD_isError(left) != 0) return unavailable(ZSTD_getErrorName(left));
+    return left;
+  }
+  ZSTD_CCtx_setPledgedSrcSize(context, from.size());
+  ZSTD_CCtx_setParameter(context, ZSTD_c_stableInBuffer, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_stableOutBuffer, 1);
+  ZSTD_inBuffer in{from.data(), 0, 0};
+  ZSTD_outBuffer out{to.data(), to.size(), 0};
+  while (in.size < from.size()) {
+    if (call_interrupted()) return unavailable("interrupted");
+    in.size = std::min(in.size + step, from.size());
+    left = ZSTD_compressStream2(context, &out, &in, in.size < from.size() ? ZSTD_e_continue : ZSTD_e_end);
+    if (ZSTD_isError(left) != 0) return unavailable(ZSTD_getErrorName(left));
+  }
+  if (left != 0) return unavailable("the encoded bytes are larger than expected");
+  return out.pos;
+}
+
 class Zstd final : public BytesCodec {
  public:
   Zstd(int level, bool checksum) noexcept : level_(level), checksum_(checksum) {}
@@ -218,9 +250,8 @@ class Zstd final : public BytesCodec {
     ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
-    const std::size_t size = ZSTD_compress2(context.get(), to.data(), to.size(), from.data(), from.size());
+    auto size = encode_in_steps(context.get(), step_of(level_), from, to);
     if (ZSTD_sizeof_CCtx(context.get()) > kKeptContextBytes) context.reset();
-    if (ZSTD_isError(size) != 0) return unavailable(ZSTD_getErrorName(size));
     return size;
   }
 

@@ -6,9 +6,9 @@
 // Writers never change an object, those aside that amend it. Each key has a side file, `.NAME.sherd-lock` beside the
 // object NAME, which is first the lock and then the next version. In this order:
 //   1. Take the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the one that
-//      is there, and wait for its exclusive open-file-description lock. If its name no longer stands for the file that
-//      was locked, its holder has left: begin again. If it was there before, its holder was killed: remove it and
-//      begin again. So whoever writes into a side file has made it.
+//      is there, and try to take its exclusive open-file-description lock until that succeeds (lock_wait.hpp). If its
+//      name no longer stands for the file that was locked, its holder has left: begin again. If it was there before,
+//      its holder was killed: remove it and begin again. So whoever writes into a side file has made it.
 //   2. Write the next version into the side file.
 //   3. To commit, compare the object that stands there with the condition, give the side file the mode of that object
 //      and a time later than its own, fsync it, rename it over the object, fsync the directory. An object that is a
@@ -203,7 +203,7 @@ void sweep(int directory, bool is_root) {
 class FileStore final : public Store {
  public:
   FileStore(std::string root, FileTree::Options options)
-      : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), options) {}
+      : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), std::move(options)) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
@@ -473,7 +473,8 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   if (!root.empty() && ::stat(root.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
     return invalid_argument("'" + root + "' is not a directory");
   }
-  return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable});
+  return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable,
+                                                            std::make_shared<const LockPatience>(config)});
 }
 
 }  // namespace sherd

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <thread>
 
 #include "base/try.hpp"
 #include "store/key.hpp"
@@ -15,16 +16,16 @@ namespace {
 
 /// How often a lock is tried whose directory others keep removing.
 constexpr int kAttempts = 100;
-constexpr int kOpen = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+constexpr int kOpen = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
-/// `command` is F_OFD_SETLKW or F_OFD_SETLK; gives an errno or 0.
-int set_lock(int fd, int command, short type) noexcept {
+/// Without waiting; returns an errno or 0.
+int set_lock(int fd, short type) noexcept {
   struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   int failed = 0;
   do {
-    failed = ::fcntl(fd, command, &lock);
+    failed = ::fcntl(fd, F_OFD_SETLK, &lock);
   } while (failed != 0 && errno == EINTR);
   return failed == 0 ? 0 : errno;
 }
@@ -38,6 +39,16 @@ int check_named(int directory, const std::string& name, int fd) noexcept {
   return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? 0 : ENOENT;
 }
 
+bool is_held(int code) noexcept { return code == EAGAIN || code == EACCES; }
+
+/// For messages. A scratch directory is of a node of the store, and its name means nothing to the user.
+std::string locked_object(const FileTree& tree, const std::string& key) {
+  const bool is_scratch = split_key(key).name.starts_with(kScratchPrefix);
+  std::string path = tree.path(is_scratch ? split_key(key).prefix : key);
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 Error lock_error(const std::string& side_file, int code) {
   if (code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL) {
     return unsupported("cannot lock '" + side_file +
@@ -48,51 +59,59 @@ Error lock_error(const std::string& side_file, int code) {
 
 }  // namespace
 
-FileLock::FileLock(MadeDirectory directory, std::string side_file, Fd file)
+FileLock::FileLock(MadeDirectory directory, std::string side_file, LockFile file)
     : directory_(std::move(directory)),
       side_file_(std::move(side_file)),
       file_(std::move(file)),
       process_(::getpid()) {}
 
-Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std::string& key) {
+Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std::string& key, LockWait& wait) {
   const auto [prefix, name] = split_key(key);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
-    SHERD_TRY(lock, take_in(std::move(directory), name, Waits::yes));
+    SHERD_TRY(lock, take_in(std::move(directory), name, &wait));
     if (lock) return lock;
   }
   return system_error("lock", tree.path(key), ENOENT);
 }
 
 Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key) {
-  auto held = locks.take(key);
+  const std::function<std::string()> object = [&] { return locked_object(tree, key); };
+  LockWait wait(*tree.options().patience, object);
+  SHERD_TRY(held, locks.take(key, wait));
   if (!held->beneath) {
-    SHERD_TRY(lock, FileLock::take(tree, key));
+    SHERD_TRY(lock, FileLock::take(tree, key, wait));
     held->beneath = std::move(lock);
   }
   return held;
 }
 
-Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, Waits waits) {
+Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, LockWait* wait) {
   std::string side_file = side_file_of(name, kLockSuffix);
   const int at = directory.fd.get();
   for (;;) {
-    Fd file(::openat(at, side_file.c_str(), kOpen | O_CREAT | O_EXCL, 0666));
+    auto file = LockFile::open(at, side_file, kOpen | O_CREAT | O_EXCL);
     const bool is_new = static_cast<bool>(file);
     if (!is_new && errno == ENOENT) return std::unique_ptr<FileLock>();
     if (!is_new && errno == EEXIST) {
-      file = Fd(::openat(at, side_file.c_str(), kOpen));
+      file = LockFile::open(at, side_file, kOpen);
       if (!file && errno == ENOENT) continue;
     }
     if (!file && errno == EINTR) continue;
     if (!file) return system_error("open", side_file, errno);
-    if (const int code = set_lock(file.get(), waits == Waits::yes ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK)) {
-      if (code == EAGAIN || code == EACCES) return std::unique_ptr<FileLock>();
+    // Paused here and not in the system, where nothing but a signal to this very thread would end the wait.
+    int code = 0;
+    while (is_held(code = set_lock(file.get(), F_WRLCK)) && wait != nullptr) {
+      SHERD_TRY(pause, wait->pause());
+      std::this_thread::sleep_for(pause);
+    }
+    if (code != 0) {
+      if (is_held(code)) return std::unique_ptr<FileLock>();
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }
-    if (const int code = check_named(at, side_file, file.get())) {
-      file = Fd();
+    if ((code = check_named(at, side_file, file.get())) != 0) {
+      file = LockFile();
       if (code == ENOENT) continue;
       if (is_new) remove_abandoned(at, side_file);
       return system_error("look at", side_file, code);
@@ -105,16 +124,16 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
 }
 
 void FileLock::remove_abandoned(int directory, const std::string& side_file) noexcept {
-  const Fd file(::openat(directory, side_file.c_str(), kOpen));
-  if (!file || set_lock(file.get(), F_OFD_SETLK, F_WRLCK) != 0) return;
+  const auto file = LockFile::open(directory, side_file, kOpen);
+  if (!file || set_lock(file.get(), F_WRLCK) != 0) return;
   if (check_named(directory, side_file, file.get()) == 0) ::unlinkat(directory, side_file.c_str(), 0);
 }
 
 FileLock::~FileLock() {
   if (process_ != ::getpid()) return;  // a child of fork() only inherits the lock
   if (!side_file_.empty()) ::unlinkat(directory(), side_file_.c_str(), 0);
-  // A child made by fork() since may still have the file open, and closing ours alone would leave it locked.
-  set_lock(file_.get(), F_OFD_SETLK, F_UNLCK);
+  // A child that vfork() made may still have the file open, and closing ours alone would leave it locked.
+  set_lock(file_.get(), F_UNLCK);
 }
 
 int FileLock::link(int to_directory, const std::string& name) const noexcept {

@@ -10,6 +10,7 @@
 #include "sherd/store.hpp"
 #include "store/file_tree.hpp"
 #include "store/key_locks.hpp"
+#include "store/lock_file.hpp"
 
 namespace sherd {
 
@@ -17,11 +18,11 @@ class FileLock final : public StoreLock {
  public:
   /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
   /// killed holder has left is gone.
-  static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key);
+  static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key, LockWait& wait);
   /// The same for a name in a directory, without waiting; nullptr also where somebody holds the lock, or nobody can
   /// tell.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
-    auto lock = take_in(std::move(directory), name, Waits::no);
+    auto lock = take_in(std::move(directory), name, nullptr);
     return lock ? *std::move(lock) : nullptr;
   }
   /// Removes a side file unless somebody holds its lock.
@@ -37,14 +38,13 @@ class FileLock final : public StoreLock {
   [[nodiscard]] int publish(const std::string& name) noexcept;
 
  private:
-  FileLock(MadeDirectory directory, std::string side_file, Fd file);
-  enum class Waits : std::uint8_t { no, yes };
-  /// nullptr where the directory has been removed meanwhile, or somebody holds the lock who is not waited for.
-  static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Waits waits);
+  FileLock(MadeDirectory directory, std::string side_file, LockFile file);
+  /// nullptr where the directory has been removed meanwhile, or another writer holds the lock and there is no `wait`.
+  static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, LockWait* wait);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object
-  Fd file_;
+  LockFile file_;
   pid_t process_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "sherd/result.hpp"
 #include "sherd/store.hpp"
+#include "store/lock_wait.hpp"
 
 namespace sherd {
 
@@ -64,9 +66,10 @@ class FileTree {
   struct Options {
     bool follow_symlinks = true;  ///< below the root; the root itself is the user's word
     bool durable = true;          ///< new directories reach the disk before anything is put into them
+    std::shared_ptr<const LockPatience> patience = std::make_shared<LockPatience>();  ///< of writers that wait
   };
   /// `root` is absolute, without a trailing `/`.
-  FileTree(std::string root, Options options) : root_(std::move(root)), options_(options) {}
+  FileTree(std::string root, Options options) : root_(std::move(root)), options_(std::move(options)) {}
 
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   /// The path of a key or prefix.

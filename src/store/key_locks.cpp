@@ -7,10 +7,12 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
+#include "base/try.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -53,9 +55,10 @@ Result<void> KeyHold::begin_writer() {
 KeyLocks::KeyLocks() : table_(std::make_unique<Table>()) {}
 KeyLocks::~KeyLocks() = default;
 
-std::shared_ptr<KeyHold> KeyLocks::take(const std::string& key) {
+Result<std::shared_ptr<KeyHold>> KeyLocks::take(const std::string& key, LockWait& wait) {
   const pid_t process = ::getpid();
   std::unique_lock guard(table_->mutex);
+  std::optional<std::chrono::nanoseconds> pause;
   for (;;) {
     const auto [at, free] = table_->entries.try_emplace(key);
     auto& entry = at->second;
@@ -67,18 +70,23 @@ std::shared_ptr<KeyHold> KeyLocks::take(const std::string& key) {
     if (entry.thread == std::this_thread::get_id()) {
       if (auto hold = entry.hold.lock()) return hold;
     }
-    table_->released.wait(guard);
+    if (pause) {
+      table_->released.wait_for(guard, *std::exchange(pause, std::nullopt));
+      continue;
+    }
+    guard.unlock();
+    SHERD_TRY(next, wait.pause());
+    pause = next;
+    guard.lock();  // the key may have been released meanwhile, so it is tried before the pause
   }
 }
 
-void KeyLocks::wait_below(std::string_view prefix) {
+std::vector<std::string> KeyLocks::held_below(std::string_view prefix) const {
   std::vector<std::string> held;
-  {
-    const std::lock_guard guard(table_->mutex);
-    for (const auto& [key, entry] : table_->entries)
-      if (is_waited_for(key, prefix)) held.push_back(key);
-  }
-  for (const std::string& key : held) (void)take(key);
+  const std::lock_guard guard(table_->mutex);
+  for (const auto& [key, entry] : table_->entries)
+    if (is_waited_for(key, prefix)) held.push_back(key);
+  return held;
 }
 
 void KeyLocks::release(const std::string& key) {

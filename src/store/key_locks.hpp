@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sherd/store.hpp"
+#include "store/lock_wait.hpp"
 
 namespace sherd {
 
@@ -41,9 +43,9 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
   KeyLocks();
   ~KeyLocks();
   /// Waits until no other thread holds the key. A thread that holds it already gets the same hold again.
-  [[nodiscard]] std::shared_ptr<KeyHold> take(const std::string& key);
-  /// Waits for each key that begins with `prefix` and is held by another thread now, as Store::wait_for_writers().
-  void wait_below(std::string_view prefix);
+  [[nodiscard]] Result<std::shared_ptr<KeyHold>> take(const std::string& key, LockWait& wait);
+  /// The keys that are held now and that Store::wait_for_writers() waits for.
+  [[nodiscard]] std::vector<std::string> held_below(std::string_view prefix) const;
 
  private:
   friend class KeyHold;

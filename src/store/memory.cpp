@@ -156,7 +156,7 @@ class MemoryStore final : public Store {
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(check_key(key));
-    auto hold = locks_->take(key);
+    SHERD_TRY(hold, take(key));
     SHERD_TRY(hold->begin_writer());
     auto writer = std::make_unique<MemoryWriter>(objects_, key, std::move(hold));
     SHERD_TRY(writer->reserve(size_hint));
@@ -165,12 +165,13 @@ class MemoryStore final : public Store {
 
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     SHERD_TRY(check_key(key));
-    return lock_of(locks_->take(key));
+    SHERD_TRY(hold, take(key));
+    return lock_of(std::move(hold));
   }
 
   Result<bool> erase(const std::string& key) override {
     SHERD_TRY(check_key(key));
-    const auto hold = locks_->take(key);
+    SHERD_TRY(hold, take(key));
     const std::unique_lock guard(objects_->mutex);
     return objects_->by_key.erase(key) > 0;
   }
@@ -186,7 +187,7 @@ class MemoryStore final : public Store {
 
   Result<void> wait_for_writers(const std::string& prefix) override {
     SHERD_TRY(check_prefix(prefix));
-    locks_->wait_below(prefix);
+    for (const std::string& key : locks_->held_below(prefix)) SHERD_TRY(take(key));
     return {};
   }
 
@@ -223,7 +224,14 @@ class MemoryStore final : public Store {
   }
 
  private:
+  Result<std::shared_ptr<KeyHold>> take(const std::string& key) {
+    const std::function<std::string()> object = [&] { return key; };
+    LockWait wait(patience_, object);
+    return locks_->take(key, wait).in_key(key);
+  }
+
   std::string url_ = "memory:";
+  const LockPatience patience_;
   std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
   std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
 };

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/call.hpp"
+
 #ifdef __clang__
 // The tests fork processes that have threads, and the children make threads of their own.
 extern "C" const char* __tsan_default_options();
@@ -181,6 +183,24 @@ TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
   EXPECT_FALSE(elsewhere);
+}
+
+TEST(ParallelFor, IsInterruptedWhileOnlyItsHelpersWork) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  Config config = threads(2);
+  config.interrupted = [&] { return helped.load(); };
+  const auto done = parallel_for(2, config, [&](std::size_t) -> Result<void> {
+    if (std::this_thread::get_id() == caller) {
+      while (!helped) std::this_thread::yield();
+      return {};
+    }
+    helped = true;
+    while (!call_interrupted()) std::this_thread::yield();
+    return unavailable("stopped");
+  });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
 }
 
 TEST(ParallelFor, WorksInAChildOfAProcessWhoseThreadsAreBusy) {

@@ -1,10 +1,13 @@
 """Handles in other processes, other threads, and under signals."""
 
+import fcntl
 import multiprocessing
 import operator
 import os
+import pathlib
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -125,3 +128,112 @@ except Stop:
 def test_what_a_signal_handler_raises_comes_out_of_the_read():
     found = subprocess.run([sys.executable, "-c", HANDLER], capture_output=True, text=True, timeout=60)
     assert found.stdout == "stopped\n", found.stderr
+
+
+WAITER = """
+import signal, sys, sherd
+signal.signal(signal.SIGINT, signal.default_int_handler)
+array = sherd.open_array(sys.argv[1], mode="r+")
+try:
+    array[...] = 1
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.fixture
+def locked(array, tmp_path):
+    """Every shard of the array is locked, as by a writer in another process."""
+    files = []
+    for shard in (tmp_path / "a" / "c").glob("*/*"):
+        files.append(open(shard.with_name(f".{shard.name}.sherd-lock"), "wb"))
+        whole_file = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        fcntl.fcntl(files[-1], fcntl.F_OFD_SETLK, whole_file)
+    assert len(files) == 4
+    yield array
+    for file in files:
+        file.close()
+
+
+def has_lock_open(pid):
+    return any(".sherd-lock" in os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir()
+               if link.is_symlink())
+
+
+def test_one_interrupt_ends_a_write_that_waits_for_a_lock(locked, tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", WAITER, tmp_path / "a"], stdout=subprocess.PIPE, text=True)
+    try:
+        while not has_lock_open(process.pid):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert rest == "interrupted\n" and process.returncode == 0
+
+
+def test_a_write_waits_for_a_lock_no_longer_than_lock_timeout(locked, tmp_path):
+    array = sherd.open_array(tmp_path / "a", mode="r+", config={"lock_timeout": 0.05})
+    with pytest.raises(sherd.Unavailable, match=f"another writer holds the lock of '{tmp_path}/a/c/.*lock_timeout"):
+        array[...] = 1
+    assert np.array_equal(array[...], DATA)
+    assert sherd.config.lock_timeout == 600
+    for wrong in (-1, "1", float("nan"), True):
+        with pytest.raises(sherd.InvalidArgument, match="lock_timeout"):
+            sherd.open_array(tmp_path / "a", config={"lock_timeout": wrong})
+    sherd.open_array(tmp_path / "a", config={"lock_timeout": None})
+
+
+FORKER = """
+import multiprocessing, os, sys, time, sherd
+array = sherd.open_array(sys.argv[1], mode="r+")
+def write():
+    while True:
+        array[...] = 1
+import threading
+threading.Thread(target=write, daemon=True).start()
+for _ in range(50):
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        os.read(0, 1)
+        os._exit(0)
+print("forked", flush=True)
+os.read(0, 1)
+"""
+
+
+def test_children_of_a_killed_writer_keep_no_lock(array, tmp_path):
+    """Some of the children are forked while a lock is held."""
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", FORKER, tmp_path / "a"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "forked\n"
+    process.kill()
+    process.wait()
+    writer = sherd.open_array(tmp_path / "a", mode="r+", config={"lock_timeout": 30})
+    writer[...] = DATA
+    assert np.array_equal(array[...], DATA)
+    process.stdin.close()  # the children end
+    process.stdout.close()
+
+
+DAEMONS = """
+import sys, threading, numpy as np, sherd
+array = sherd.open_array(sys.argv[1], mode="r+")
+def forever(use):
+    while True:
+        use()
+def write():
+    array[:32] = 1
+threads = [threading.Thread(target=forever, args=(use,), daemon=True) for use in (lambda: array[...], write) * 4]
+for thread in threads:
+    thread.start()
+array[...]
+"""
+
+
+def test_a_program_ends_quietly_while_daemon_threads_read_and_write(array, tmp_path):
+    for _ in range(5):
+        found = subprocess.run([sys.executable, "-c", DAEMONS, tmp_path / "a"], capture_output=True, text=True, timeout=60)
+        assert (found.returncode, found.stderr) == (0, "")

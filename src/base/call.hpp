@@ -1,0 +1,91 @@
+// The engine call that a thread works for. Code that waits or computes for long asks it whether to go on, on any thread
+// and at any depth; the pool hands it from the calling thread to its workers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sherd/options.hpp"
+
+namespace sherd {
+
+/// A waiting thread polls this often.
+inline constexpr std::chrono::milliseconds kBetweenPolls{20};
+
+/// Lives on the calling thread's stack from the outermost parallel loop to its end. A user's hooks are called on that
+/// thread only; other threads see the outcome.
+class Call {
+ public:
+  explicit Call(const Config& config) noexcept : hooks_(&config) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// The call of this thread; nullptr outside of any parallel loop.
+  [[nodiscard]] static Call* current() noexcept;
+  /// Whether this thread made the current call, and does not only work for it.
+  [[nodiscard]] static bool is_caller() noexcept;
+
+  /// Whether the call is to end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. What the hook
+  /// throws counts as an interrupt, and is thrown again where the outermost loop ends.
+  [[nodiscard]] bool interrupted();
+  /// Passes a sentence to Config::notice: now, or from another thread with the next poll of the calling thread.
+  void notify(std::string text);
+  /// What a hook has thrown, once.
+  [[nodiscard]] std::exception_ptr take_thrown() noexcept { return std::exchange(thrown_, nullptr); }
+
+  /// Polls the hooks of an inner loop, if it has any, for as long as that lasts. Nothing on other threads.
+  class Hooks {
+   public:
+    Hooks(Call& call, const Config& config) noexcept : call_(is_caller() ? &call : nullptr), outer_(nullptr) {
+      if (call_ != nullptr) outer_ = std::exchange(call.hooks_, config.interrupted ? &config : call.hooks_);
+    }
+    Hooks(const Hooks&) = delete;
+    Hooks& operator=(const Hooks&) = delete;
+    ~Hooks() {
+      if (call_ != nullptr) call_->hooks_ = outer_;
+    }
+
+   private:
+    Call* call_;
+    const Config* outer_;
+  };
+
+  /// What current() returns on this thread, until this is destroyed.
+  class Working {
+   public:
+    Working(Call& call, bool is_caller) noexcept;
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+    ~Working();
+
+   private:
+    Call* outer_;
+    bool was_caller_;
+  };
+
+ private:
+  void deliver();
+
+  const Config* hooks_;  // calling thread only
+  std::exception_ptr thrown_;
+  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> has_notices_{false};
+  std::mutex mutex_;  // guards the notices
+  std::vector<std::string> notices_;
+};
+
+/// Whether the call that this thread works for is to end; false outside of calls.
+[[nodiscard]] inline bool call_interrupted() {
+  Call* const call = Call::current();
+  return call != nullptr && call->interrupted();
+}
+
+/// True once per kBetweenPolls on a thread, so that many short loops do not poll each.
+[[nodiscard]] bool poll_is_due() noexcept;
+
+}  // namespace sherd

@@ -1,0 +1,83 @@
+// Knows all open LockFiles of the process. fork() waits until none is just being opened or closed, so that the child
+// finds each of them in the list.
+#include "store/lock_file.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <new>
+#include <set>
+#include <shared_mutex>
+
+namespace sherd {
+namespace {
+
+struct OpenFiles {
+  std::shared_mutex forking;  // held shared while a file is opened or closed, alone by fork()
+  std::mutex mutex;           // guards the descriptors
+  std::set<int> descriptors;
+};
+
+// Leaked on purpose: threads may outlive static destruction.
+OpenFiles*& slot() {
+  static auto* files = new OpenFiles;
+  return files;
+}
+
+void before_fork() { slot()->forking.lock(); }
+void in_parent() { slot()->forking.unlock(); }
+
+/// Makes system calls only, but for the new list, as the pool does. A free descriptor is needed to open one, so each is
+/// closed first; no other thread can take its number here.
+void in_child() {
+  for (const int fd : slot()->descriptors) {
+    ::close(fd);
+    const int other = ::open("/", O_PATH | O_CLOEXEC);
+    if (other < 0 || other == fd) continue;
+    ::dup3(other, fd, O_CLOEXEC);
+    ::close(other);
+  }
+  // The lock was taken by a thread with another id, so it cannot be unlocked here.
+  slot() = new OpenFiles;
+}
+
+OpenFiles& open_files() {
+  static const int registered = ::pthread_atfork(before_fork, in_parent, in_child);
+  return (void)registered, *slot();
+}
+
+}  // namespace
+
+LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
+  OpenFiles& files = open_files();
+  const std::shared_lock forking(files.forking);
+  const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
+  if (fd < 0) return {};
+  try {
+    const std::lock_guard hold(files.mutex);
+    files.descriptors.insert(fd);
+  } catch (const std::bad_alloc&) {
+    ::close(fd);
+    errno = ENOMEM;
+    return {};
+  }
+  return LockFile(fd);
+}
+
+LockFile::~LockFile() {
+  if (fd_ < 0) return;
+  OpenFiles& files = open_files();
+  const int code = errno;
+  {
+    const std::shared_lock forking(files.forking);
+    const std::lock_guard hold(files.mutex);
+    files.descriptors.erase(fd_);
+    ::close(fd_);
+  }
+  errno = code;
+}
+
+}  // namespace sherd

@@ -1,0 +1,73 @@
+// Large chunks are encoded in steps, between which an interrupt of the call is noticed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "tests/codec/codec_fixture.hpp"
+
+namespace sherd {
+extern const CodecEntry zstd_codec, bz2_codec, lzma_codec;
+}
+
+namespace sherd::test {
+namespace {
+
+Bytes noise(std::size_t size) {
+  std::mt19937 random(1);
+  Bytes bytes(size);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random() % 64); });
+  return bytes;
+}
+
+/// Encodes one chunk as a call does; `polls` counts how often that was asked whether to go on.
+Result<std::size_t> encode_in_call(const BytesCodec& codec, const Bytes& chunk, int interrupt_at, int& polls) {
+  Bytes to(codec.max_encoded_size(chunk.size()));
+  std::size_t size = 0;
+  const Config config{.threads = 1, .interrupted = [&] { return ++polls == interrupt_at; }};
+  SHERD_TRY(parallel_for(1, config, [&](std::size_t) -> Result<void> {
+    SHERD_TRY(stored, codec.encode(chunk, to));
+    size = stored;
+    return {};
+  }));
+  return size;
+}
+
+TEST(LongEncode, EndsWhereItIsInterrupted) {
+  const Bytes chunk = noise(std::size_t{12} << 20);
+  for (const auto& codec : {bytes_codec(zstd_codec, R"({"level": 19})"), bytes_codec(bz2_codec, R"({"level": 9})"),
+                            bytes_codec(lzma_codec, R"({"preset": 6})")}) {
+    int polls = 0;
+    const auto outcome = encode_in_call(*codec, chunk, 2, polls);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code(), ErrorCode::unavailable);
+    EXPECT_EQ(outcome.error().message(), "interrupted");
+    EXPECT_EQ(polls, 2);
+  }
+}
+
+TEST(LongEncode, OfZstdMakesOneFrameWithItsContentSizeAndChecksum) {
+  const Bytes chunk = runs(std::size_t{9} << 20);
+  for (const char* configuration : {R"({"level": 1, "checksum": true})", R"({"level": 10, "checksum": true})",
+                                    R"({"level": 16, "checksum": true})"}) {
+    const auto codec = bytes_codec(zstd_codec, configuration);
+    const Bytes stored = encoded(*codec, chunk);
+    const auto descriptor = static_cast<unsigned>(stored[4]);
+    EXPECT_EQ(descriptor >> 6, 2U) << "a content size of four bytes";
+    EXPECT_NE(descriptor & 4U, 0U) << "a checksum";
+    EXPECT_EQ(decoded(*codec, stored, chunk.size()).value(), chunk);
+  }
+}
+
+TEST(LongEncode, RoundTripsAtTheBoundariesOfItsSteps) {
+  for (const auto& codec : {bytes_codec(zstd_codec, R"({"level": 16})"), bytes_codec(bz2_codec, R"({"level": 1})"),
+                            bytes_codec(lzma_codec, R"({"preset": 0})")}) {
+    for (const std::size_t step : {std::size_t{256} << 10, std::size_t{1} << 20})
+      for (const std::size_t size : {step - 1, step, step + 1, 2 * step}) expect_round_trip(*codec, runs(size));
+  }
+}
+
+}  // namespace
+}  // namespace sherd::test
