@@ -17,6 +17,7 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kNode = "node/";
+constexpr std::string_view kNote = ".sherd-copy.json";
 
 /// Whether a writer can come to where the node's document will stand: through a link that leads nowhere, say, or on a
 /// disk that may only be read, it cannot.
@@ -47,6 +48,8 @@ Result<StagedNode> StagedNode::begin(NodePlace destination, RoomOptions room, bo
   return staged;
 }
 
+std::string StagedNode::note_key() const { return prefix_ + std::string(kNote); }
+
 Result<void> StagedNode::abandon() const {
   if (committing_) return {};
   return destination_.store->erase_prefix(partly_moved_ ? prefix_ + std::string(kNode) : prefix_);
@@ -63,8 +66,29 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was put into its place; what is not there yet stands below '" + prefix_ + std::string(kNode) + "'";
   }));
+  SHERD_TRY(store.erase(note_key()));  // first: with it, the next maker would take what is left for an unfinished node
   SHERD_TRY(store.erase_prefix(prefix_));
   return renew_consolidated(destination_, below);
+}
+
+Result<StagedLeftover> StagedLeftover::find(const NodePlace& destination) {
+  StagedLeftover left;
+  left.prefix_ = staging_name(destination.path) + "/";
+  Store& store = *destination.store;
+  SHERD_TRY(note, store.get(left.prefix_ + std::string(kNote), destination.config.limits.metadata_bytes));
+  left.note_ = std::move(note);
+  SHERD_TRY(moving, is_moving(destination));
+  SHERD_TRY(moved, store.list(left.prefix_ + std::string(kNode), [](const std::string&, std::uint64_t) { return false; }));
+  left.in_place_ = !left.note_ || (moving && moved);
+  return left;
+}
+
+Result<void> StagedLeftover::erase(const NodePlace& destination) const {
+  Store& store = *destination.store;
+  SHERD_TRY(listing, store.list_dir(prefix_));
+  if (listing.objects.empty() && listing.prefixes.empty()) return {};
+  SHERD_TRY(lock, store.lock(prefix_.substr(0, prefix_.size() - 1)));
+  return store.erase_prefix(prefix_);
 }
 
 Result<void> StagedNode::put_in_place(bool occupied) const {

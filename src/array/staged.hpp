@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class StagedNode {
   /// Where to make the node and all below it: documents by write_document(), in a store of its own.
   [[nodiscard]] const NodePlace& place() const noexcept { return place_; }
   /// Where, in the destination's store, its maker may note what it is making: it stands until the node is in its place.
-  [[nodiscard]] std::string note_key() const { return prefix_ + ".sherd-copy.json"; }
+  [[nodiscard]] std::string note_key() const;
   /// Gives up: erases what was made, unless it is being put into its place, where it may be all that is left.
   Result<void> abandon() const;
   /// Puts the node into its place, with the groups on the way there, instead of what stands there; then consolidated
@@ -41,6 +42,24 @@ class StagedNode {
   bool partly_moved_ = false;  ///< a killed maker may have put a part of a node into its place
   bool committing_ = false;    ///< what stood there is going, or gone
   std::unique_ptr<StoreLock> lock_;
+};
+
+/// What a maker that failed or was killed has left beside a node's place.
+class StagedLeftover {
+ public:
+  static Result<StagedLeftover> find(const NodePlace& destination);
+
+  /// What it noted, if it noted anything.
+  [[nodiscard]] const std::optional<std::string>& note() const noexcept { return note_; }
+  /// Whether the node is in its place: all of it had been moved there, or none was noted.
+  [[nodiscard]] bool is_in_place() const noexcept { return in_place_; }
+  /// Erases it, after any maker that is at work there.
+  [[nodiscard]] Result<void> erase(const NodePlace& destination) const;
+
+ private:
+  std::string prefix_;
+  std::optional<std::string> note_;
+  bool in_place_ = true;
 };
 
 /// Makes an array and whatever `contents` puts into it, whose failure leaves everything as it was. A failure on the way

@@ -1,7 +1,6 @@
-// Reading files: pread until everything is there. A file is read as it was when it was opened. Other
-// programs and amenders change files that stand: where one has cut it short since, a read that reaches beyond the end
-// says so, and where one has written into it, each read after that does, so that an index of before meets no data of
-// after.
+// Reading files: pread until everything is there. A file is read as it was when it was opened. Other programs and
+// amenders change existing files: from then on each read of a source opened before is a `conflict`, so that an older
+// index never meets newer data.
 #include "store/file_source.hpp"
 
 #include <unistd.h>
@@ -18,7 +17,8 @@ Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into)
   while (!into.empty()) {
     const ssize_t count = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
     if (count == 0)
-      return corrupt("the file was cut short, to " + std::to_string(offset) + " bytes, while it was read");
+      return conflict("another program cut the file short, to " + std::to_string(offset) +
+                      " bytes, while it was read; try again when nothing writes to it");
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return io_error(std::string("cannot read: ").append(std::system_category().message(errno)));
     offset += static_cast<std::uint64_t>(count);
@@ -40,13 +40,17 @@ Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::func
     SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
     if (done) done(i);
   }
+  return check_unchanged();
+}
+
+Result<void> FileSource::check_unchanged() const {
   struct stat now{};
   if (::fstat(file_.get(), &now) != 0) return system_error("look at", key_, errno).in_key(key_);
-  if (now.st_size != status_.st_size || now.st_mtim.tv_sec != status_.st_mtim.tv_sec ||
-      now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
-    return conflict("another program wrote into the file while it was read").in_key(key_);
-  }
-  return {};
+  if (now.st_size == status_.st_size && now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
+      now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec)
+    return {};
+  return conflict("another program wrote into the file while it was read; try again when nothing writes to it")
+      .in_key(key_);
 }
 
 }  // namespace sherd

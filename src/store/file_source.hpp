@@ -17,6 +17,8 @@ class FileSource final : public ByteSource {
   Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override;
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
+  /// `conflict` if the file has changed since it was opened.
+  [[nodiscard]] Result<void> check_unchanged() const;
   /// The size when it was opened.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return static_cast<std::uint64_t>(status_.st_size); }
 

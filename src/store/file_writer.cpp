@@ -88,7 +88,8 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
                               std::uint64_t to_offset) {
   SHERD_TRY(usable());
   std::uint64_t done = 0;
-  if (const auto* file = dynamic_cast<const FileSource*>(&from)) {
+  const auto* file = dynamic_cast<const FileSource*>(&from);
+  if (file != nullptr) {
     if (from_offset > file->bytes() || length > file->bytes() - from_offset) {
       return corrupt("a copy ends beyond the object's " + std::to_string(file->bytes()) + " bytes").in_key(from.name());
     }
@@ -96,8 +97,9 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
     done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
   // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
-  if (done == length) return {};
-  return ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done);
+  if (done < length)
+    SHERD_TRY(ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done));
+  return file != nullptr ? file->check_unchanged() : Result<void>();
 }
 
 Result<void> FileWriter::commit(const Condition& condition) {

@@ -17,6 +17,7 @@
 #include "codec/chain.hpp"
 #include "precomputed/document.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 #include "tools/check_listing.hpp"
 
 namespace sherd {
@@ -103,7 +104,7 @@ class TreeCheck {
 
   Result<void> node(const Member& member, std::vector<Member>& found) {
     const std::string& path = member.path;
-    auto document = format_.open(store_, path, root_.config.limits);
+    auto document = retry_conflicts([&] { return format_.open(store_, path, root_.config.limits); });
     Findings findings(document_key(path, document));
     Kind kind = Kind::unknown;
     Listing* listing = member.listing;
@@ -336,13 +337,18 @@ class TreeCheck {
     return check_twins(written, root_.config, [this](Findings& findings) { merge(findings); });
   }
 
+  // Where its objects are. Of chunks that are values of a store of ids, those are the shards.
+  [[nodiscard]] Store& store_of(const Array::State& state) const {
+    return state.scattered ? store_ : *state.place.store;
+  }
+
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
     const std::string document = format_.document_key(state.place.path, NodeType::array);
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
-    Store& store = state.scattered ? store_ : *state.place.store;  // of those the shards are looked at
+    Store& store = store_of(state);
     const auto take = [&](const std::string& key, const std::optional<Shape>& cell, std::uint64_t size) {
       if (!cell && may_be_of_another_shape(state, key))
         return true;
@@ -419,10 +425,12 @@ class TreeCheck {
     for (const auto& each : batch) listed_bytes_ += each.size;
     const Config config = with_progress(root_.config, checked_bytes_, listed_bytes_);
     const ObjectCheck check(state, options_.data, config, budget_);
-    std::vector<std::unique_ptr<Findings>> findings;
-    for (const auto& each : batch) findings.push_back(std::make_unique<Findings>(each.key));
+    Store& store = store_of(state);
+    std::vector<std::unique_ptr<Findings>> findings(batch.size());
     SHERD_TRY(parallel_for(batch.size(), config, [&](std::size_t i) -> Result<void> {
-      SHERD_TRY(check.check(batch[i].cell, batch[i].key, *findings[i]).in_key(batch[i].key));
+      const Stored& each = batch[i];
+      SHERD_TRY(found, look_at(store, each.key, [&](Findings& to) { return check.check(each.cell, each.key, to); }));
+      findings[i] = std::move(found);
       checked_bytes_.fetch_add(batch[i].size, std::memory_order_relaxed);
       return {};
     }));

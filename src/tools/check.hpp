@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -51,8 +52,13 @@ class Findings {
   void error(std::string_view code, const FaultPlace& at, const std::string& message);
   void warning(std::string_view code, const FaultPlace& at, const std::string& message);
   /// An error that came from looking at stored bytes is a fault; one that says that the check itself cannot go on
-  /// (out of memory, interrupted) is given back.
+  /// (out of memory, interrupted, the object has changed meanwhile) is returned.
   Result<void> failed(Error error, std::string_view code, const FaultPlace& at);
+
+  /// Notes which version of the object the findings are about.
+  Result<void> seen(ByteSource& source);
+  /// `conflict` if there are faults, and by now the store has another version than the one seen.
+  Result<void> check_version(Store& store) const;
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
 
@@ -68,7 +74,13 @@ class Findings {
   std::mutex mutex_;
   std::vector<Fault> faults_;
   std::uint64_t left_out_ = 0;
+  std::optional<Generation> version_;
 };
+
+/// What `look` finds out about the object of this key in one version of it. An object that a writer changes meanwhile is
+/// looked at again, with findings that begin empty; `conflict` if it never holds still.
+using Look = std::function<Result<void>(Findings& to)>;
+Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look);
 
 /// Ends the findings.
 void add_findings(CheckReport& report, Findings& findings);

@@ -128,6 +128,7 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
     return nothing();
   }
   if (is_data) return nothing();
+  if (!opened->is_pair) SHERD_TRY(to.seen(*opened->source));
   ++to.counts.shards;
   Lists lists(shard, limits, to);
   auto listed = neuroglancer::for_each_list(

@@ -38,6 +38,7 @@ Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findi
   if (*source == nullptr) return {};  // erased since it was listed
   auto size = (*source)->size();
   if (!size) return to.failed(std::move(size).error(), "unreadable", {});
+  SHERD_TRY(to.seen(**source));
   if (state_.layout.shard) ++to.counts.shards;
   Spot spot{**source, {0, *size}, state_.layout, state_.grid.cell_shape(cell)};
   spot.first_id = state_.first_id(cell);

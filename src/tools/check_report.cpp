@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/try.hpp"
+#include "store/retry.hpp"
 #include "tools/check.hpp"
 
 namespace sherd {
@@ -47,9 +49,35 @@ void Findings::warning(std::string_view code, const FaultPlace& at, const std::s
 }
 
 Result<void> Findings::failed(Error error, std::string_view code, const FaultPlace& at) {
-  if (error.code() == ErrorCode::unavailable) return error;
+  if (error.code() == ErrorCode::unavailable || error.code() == ErrorCode::conflict) return error;
   this->error(error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
   return {};
+}
+
+Result<void> Findings::seen(ByteSource& source) {
+  SHERD_TRY(generation, source.generation());
+  version_ = std::move(generation);
+  return {};
+}
+
+Result<void> Findings::check_version(Store& store) const {
+  if (faults_.empty() || !version_) return {};
+  const auto now = store.open(key_);
+  if (now && *now != nullptr) {
+    SHERD_TRY(generation, (*now)->generation());
+    if (generation == *version_) return {};
+  }
+  return std::move(conflict("changed again and again while it was checked; check it when nothing writes to it"))
+      .in_key(key_);
+}
+
+Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look) {
+  return retry_conflicts([&]() -> Result<std::unique_ptr<Findings>> {
+    auto findings = std::make_unique<Findings>(key);
+    SHERD_TRY(look(*findings).in_key(key));
+    SHERD_TRY(findings->check_version(store));
+    return findings;
+  });
 }
 
 std::vector<Fault> Findings::take_faults() {

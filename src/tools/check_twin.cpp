@@ -53,6 +53,7 @@ class TwinCheck {
                "the shard stands under the name '" + there + "' only; give it the other one by a hard link");
       return {};
     }
+    SHERD_TRY(to.seen(**first));
     SHERD_TRY(generation, (*first)->generation());
     SHERD_TRY(other, (*second)->generation());
     if (generation == other) return extents(names.cell, **first, to);
@@ -95,10 +96,12 @@ class TwinCheck {
 Result<void> check_twins(const Array::State& state, const Config& config, const std::function<void(Findings&)>& merge) {
   const TwinCheck check(state, config);
   SHERD_TRY(names, check.find());
-  std::vector<std::unique_ptr<Findings>> findings;
-  for (const Names& each : names) findings.push_back(std::make_unique<Findings>(each.first));
-  SHERD_TRY(parallel_for(names.size(), config,
-                         [&](std::size_t i) { return check.check(names[i], *findings[i]).in_key(names[i].first); }));
+  std::vector<std::unique_ptr<Findings>> findings(names.size());
+  SHERD_TRY(parallel_for(names.size(), config, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(found, look_at(*state.place.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
+    findings[i] = std::move(found);
+    return {};
+  }));
   for (const auto& each : findings) merge(*each);
   return {};
 }

@@ -59,16 +59,14 @@ class TreeCopy {
       if (node.text.empty()) node.text = new_format_.text(node.document.document);
       SHERD_TRY(check_text(node.text, options_.config.limits).in_key(key_of(node)));
     }
-    SHERD_TRY(finished, is_finished());
-    if (finished) {
-      NodePlace place = destination_;
-      SHERD_TRY(enter(place));
-      SHERD_TRY(make(place));
-      return report();
-    }
     const auto making = [&](const NodePlace& place) { return make(place); };
-    SHERD_TRY(
-        make_staged(destination_, {{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making}, options_));
+    const StagedCopy copy{{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making};
+    SHERD_TRY(has_document, has_text(*destination_.store, key_of(nodes_.front()), nodes_.front().text));
+    if (has_document) {
+      SHERD_TRY(completed, complete_staged(destination_, copy));
+      if (completed) return report();
+    }
+    SHERD_TRY(make_staged(destination_, copy, options_));
     return report();
   }
 
@@ -110,12 +108,6 @@ class TreeCopy {
     if (!options_.resume) return false;
     SHERD_TRY(present, store.get(key, destination_.config.limits.metadata_bytes));
     return present == text;
-  }
-
-  // Documents are put into their place last, so where the root's is the one to be written the copy was finished, and
-  // only objects that are gone since are made anew.
-  Result<bool> is_finished() const {
-    return has_text(*destination_.store, key_of(nodes_.front()), nodes_.front().text);
   }
 
   /// Of the copy's document.
@@ -398,6 +390,19 @@ Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, c
   if (made) made = staged.commit(copy.below);
   if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
   return made;
+}
+
+// Documents are put into their place last, so the copy was finished, unless the document is one of before that a copy
+// was to overwrite.
+Result<bool> complete_staged(const NodePlace& destination, const StagedCopy& copy) {
+  SHERD_TRY(left, StagedLeftover::find(destination));
+  const bool is_ours = left.note() == copy.note;
+  if (is_ours && !left.is_in_place()) return false;
+  NodePlace place = destination;
+  SHERD_TRY(enter(place));
+  SHERD_TRY(copy.make(place));
+  if (is_ours || !left.note()) SHERD_TRY(left.erase(destination));
+  return true;
 }
 
 Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {

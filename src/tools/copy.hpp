@@ -164,6 +164,10 @@ struct StagedCopy {
 /// to be gone on with where options say so.
 Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, const CopyOptions& options);
 
+/// Completes a copy whose document is at the destination already: makes the objects that are missing there, and erases
+/// what an earlier run left. False, and nothing is done, if an earlier run had not put its copy into its place.
+Result<bool> complete_staged(const NodePlace& destination, const StagedCopy& copy);
+
 /// Where objects stand that are nobody's chunks.
 struct ObjectsPlace {
   std::shared_ptr<Store> store;
@@ -215,7 +219,7 @@ class ObjectCopy {
   Result<void> move_one(const CellAccess& at);
   Result<void> move_into_shard(const CellAccess& at);
   Result<void> move_slots(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder, ShardWriter& writer);
-  Result<EncodedBatch> fetch(std::span<const Slot> slots, const LeafFinder& finder);
+  Result<EncodedBatch> fetch(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder);
   Result<void> encode_one(const CellAccess& at);
   Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
   Result<void> encode_shard(const CellAccess& at);

@@ -8,6 +8,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -29,14 +30,16 @@ Result<void> copy_one(const Objects& all, const std::string& key, CopyCounts& co
     SHERD_TRY(present, all.to.open(copy));
     if (present != nullptr) return ++counts.skipped, Result<void>();
   }
-  SHERD_TRY(source, all.from.open(key));
-  if (source == nullptr) return {};  // erased since it was listed
-  SHERD_TRY(size, source->size().in_key(key));
-  SHERD_TRY(writer, all.to.write(copy, size));
-  SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(key));
-  SHERD_TRY(writer->commit().in_key(copy));
-  ++counts.written;
-  return {};
+  return retry_conflicts([&]() -> Result<void> {
+    SHERD_TRY(source, all.from.open(key));
+    if (source == nullptr) return {};  // erased since it was listed
+    SHERD_TRY(size, source->size().in_key(key));
+    SHERD_TRY(writer, all.to.write(copy, size));
+    SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(key));
+    SHERD_TRY(writer->commit().in_key(copy));
+    ++counts.written;
+    return {};
+  });
 }
 
 /// All objects, info documents last.
@@ -108,17 +111,20 @@ Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCop
   const auto make = [&](const NodePlace& there) {
     return copy_below(from, {there.store, there.path}, options.resume, counts, options.config);
   };
+  const bool replaces = to.stands && options.overwrite;
+  StagedCopy copy{{.overwrite = options.overwrite, .strays = replaces}, note_of(from, info.value_or("")), {}, make};
+  bool completed = false;
   if (options.resume && to.stands && info == present) {
-    SHERD_TRY(make(place));
-  } else {
-    const bool replaces = to.stands && options.overwrite;
-    const RoomOptions room{.overwrite = options.overwrite, .strays = replaces};
+    SHERD_TRY(done, complete_staged(place, copy));
+    completed = done;
+  }
+  if (!completed) {
     if (replaces) SHERD_TRY(refuse_other_files(place));
-    const auto make_and_look_again = [&](const NodePlace& there) -> Result<void> {
+    copy.make = [&](const NodePlace& there) -> Result<void> {
       SHERD_TRY(make(there));
       return replaces ? refuse_other_files(place) : Result<void>();
     };
-    SHERD_TRY(make_staged(place, {room, note_of(from, info.value_or("")), {}, make_and_look_again}, options));
+    SHERD_TRY(make_staged(place, copy, options));
   }
   CopyReport report;
   report.shards = counts.written;

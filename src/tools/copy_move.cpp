@@ -145,7 +145,7 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
       const std::size_t number = first + i;
       ShardWriter::Turn turn(writer, number);
       const auto part = batches[number].slots;
-      auto batch = part.front().edge ? encode_one_slot(all, part.front()) : fetch(part, finder);
+      auto batch = part.front().edge ? encode_one_slot(all, part.front()) : fetch(all, part, finder);
       if (!batch) return std::move(batch).error();
       return turn.put(*std::move(batch));
     }));
@@ -155,14 +155,14 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
 }
 
 // The encoded bytes of some slots, with one batch of reads an object.
-Result<EncodedBatch> ObjectCopy::fetch(std::span<const Slot> slots, const LeafFinder& finder) {
-  const ShardLayout& shard = *to_.layout.shard;  // its chunks are encoded as the source's
+Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder) {
+  const ShardLayout& shard = all.shard;  // its chunks are encoded as the source's
   EncodedBatch batch;
   std::uint64_t bytes = 0;
   std::vector<std::size_t> objects;
   for (const Slot& slot : slots) {
-    SHERD_TRY(
-        check_length(*shard.inner, shard.inner_shape, slot.extent.length).in_key(finder.objects()[slot.object].key));
+    const Shape shape = shard.inner_shape_at(unravel(slot.slot, all.grid), all.stored);
+    SHERD_TRY(check_length(*shard.inner, shape, slot.extent.length).in_key(finder.objects()[slot.object].key));
     batch.chunks.push_back({slot.slot, slot.extent.length, true});
     bytes += slot.extent.length;
     objects.push_back(slot.object);

@@ -9,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/retry.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_slots.hpp"
 
@@ -82,7 +83,7 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
-  return make().in_key(at.key);
+  return retry_conflicts(make).in_key(at.key);
 }
 
 // A chunk or an opaque shard: made in memory, as it is written.

@@ -55,6 +55,25 @@ TEST_P(EveryAmendableStore, ForgetsAnAmendmentThatIsNotCommitted) {
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
+TEST_P(EveryAmendableStore, CopiesOneVersionOfAnObjectOrNone) {
+  set("k", "0123456789");
+  auto source = store_->open("k").value();
+  auto writer = store_->amend("k").value();
+  writer->write(10, as_bytes("AB")).value();
+  writer->write(3, as_bytes("x")).value();
+  writer->commit().value();
+  writer.reset();
+  auto to = store_->write("copy").value();
+  const auto copied = to->copy(*source, 0, 10, 0);
+  if (copied) {
+    to->commit().value();
+    EXPECT_EQ(get("copy"), "0123456789");
+  } else {
+    EXPECT_EQ(copied.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(copied.error().key(), "k");
+  }
+}
+
 TEST_P(EveryAmendableStore, HoldsTheLockWhileItAmends) {
   set("k", "");
   std::vector<std::thread> threads;

@@ -140,7 +140,7 @@ TEST_F(FileStore, SaysWhenAFileShrinksWhileItIsRead) {
   const RangeRead range{0, std::as_writable_bytes(std::span(into))};
   const auto read = source->read({&range, 1});
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(read.error().code(), ErrorCode::conflict);
   auto writer = store_->write("b").value();
   EXPECT_FALSE(writer->copy(*source, 0, 10'000, 0));
 }
