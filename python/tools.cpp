@@ -1,6 +1,7 @@
 // What is done with whole arrays and hierarchies, as sherd._tools calls it.
 #include "sherd/tools.hpp"
 
+#include "base/nearest.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
@@ -70,6 +71,15 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
 }  // namespace
 
 void bind_tools(nb::module_& module) {
+  module.def(
+      "did_you_mean",
+      [](const std::string& word, const nb::list& known) {
+        std::vector<std::string> names;
+        for (const nb::handle name : known) names.push_back(text_of(name, "a name"));
+        return did_you_mean(word, {names.begin(), names.end()});
+      },
+      nb::arg("word"), nb::arg("known"), nb::sig("def did_you_mean(word: str, known: list[str]) -> str"),
+      "\"; did you mean 'encoding'?\", or an empty text where no known name is near.");
   module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"),
              nb::sig("def copy(source: object, destination: object, options: dict[str, typing.Any], resume: bool) -> "
                      "dict[str, int]"),

@@ -1,5 +1,7 @@
 // An array becomes a file: boxes that follow its chunks are read and written, one being read while the one before
 // it is written. The file stands under its name only when all of it is there.
+#include <filesystem>
+
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/files.hpp"
@@ -10,6 +12,7 @@ Result<void> export_file(const Array& array, const std::string& destination, con
   SHERD_TRY(format, find_file_format(options.to, destination));
   const Config& config = array.config();
   const FileArray file{array.shape(), array.dtype(), array.dimension_names(), array.attributes(), false};
+  remove_leftovers(std::filesystem::path(destination).parent_path().string());
   SHERD_TRY(writer, format->create(destination, file, WriteMode{options.overwrite, config.durable}));
   Config inner = config;
   inner.memory_budget /= 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -81,11 +82,13 @@ Result<Plane> find_plane(const Array& array, const PictureOptions& options) {
   Plane plane{{Shape(shape.size(), 0), shape}, rank - 2, rank - 1, coloured ? shape.back() : 1};
   if (rank > 2) {
     if (options.axis >= rank)
-      return invalid_argument("the axis is " + std::to_string(options.axis) + ", the array has " +
-                              std::to_string(rank));
+      return invalid_argument("is " + std::to_string(options.axis) + ", but the array has axes 0 to " +
+                              std::to_string(rank - 1))
+          .in_member("axis");
     if (options.index >= shape[options.axis])
-      return invalid_argument("the index is " + std::to_string(options.index) + ", axis " +
-                              std::to_string(options.axis) + " has length " + std::to_string(shape[options.axis]));
+      return invalid_argument("is " + std::to_string(options.index) + ", but axis " + std::to_string(options.axis) +
+                              " has length " + std::to_string(shape[options.axis]))
+          .in_member("index");
     // The last two axes that are left.
     std::vector<std::size_t> left;
     for (std::size_t d = 0; d < rank; ++d)
@@ -184,6 +187,7 @@ Result<void> picture(const Array& array, const std::string& png, const PictureOp
     range = found;
   }
   const ImageInfo info{bands.height(), bands.width(), channels, DType::uint8};
+  remove_leftovers(std::filesystem::path(png).parent_path().string());
   SHERD_TRY(writer, create_png(png, info, WriteMode{true, array.config().durable}));
   const auto as_it_is = [&](std::span<const std::byte> rows) { return writer->write(rows); };
   SHERD_TRY(channels > 1 ? bands.each(as_it_is) : draw(bands, dtype, *range, *writer));
