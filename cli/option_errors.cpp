@@ -9,9 +9,9 @@ struct Member {
   std::string_view name, option;
 };
 /// Members that are not called like their options.
-constexpr Member kMembers[] = {{"chunk_grid", "--shards"},   {"chunk_grid", "--chunks"}, {"chunk_sizes", "--chunks"},
-                               {"codecs", "--codec"},        {"data_type", "--dtype"},   {"num_channels", "--shape"},
-                               {"shards", "--chunks"},       {"size", "--shape"}};
+constexpr Member kMembers[] = {{"chunk_grid", "--shards"}, {"chunk_grid", "--chunks"}, {"chunk_sizes", "--chunks"},
+                               {"codecs", "--codec"},      {"data_type", "--dtype"},   {"num_channels", "--shape"},
+                               {"shards", "--chunks"},     {"size", "--shape"}};
 
 /// Takes `prefix` and an index behind it from the start of a member's path.
 bool skip(std::string_view& path, std::string_view prefix) {
@@ -41,7 +41,8 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   const bool is_request = error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::unsupported;
   std::string_view path = error.member();
   if (!is_request || path.empty() || !error.key().empty()) return error;
-  if (skip(path, "scales") || path.starts_with("volume.")) path.remove_prefix(std::min(path.find('.') + 1, path.size()));
+  if (skip(path, "scales") || path.starts_with("volume."))
+    path.remove_prefix(std::min(path.find('.') + 1, path.size()));
   const std::string_view root = path.substr(0, path.find_first_of(".["));
   const std::string option = option_of(root, is_given);
   if (option.empty()) return error;

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "base/try.hpp"
-#include "cli/values.hpp"
 #include "cli/option_errors.hpp"
+#include "cli/values.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -111,8 +111,10 @@ void WritingOptions::add_to(Arguments& arguments) {
                    "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
-  arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold only the fill value too. cloud-volume cannot read volumes without them, unless it "
-                 "opens them with fill_missing=True");
+  arguments.flag(
+      "--write-empty-chunks", write_empty_chunks,
+      "Store chunks that hold only the fill value too. cloud-volume cannot read volumes without them, unless it "
+      "opens them with fill_missing=True");
   arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
   arguments.choice("--layout", {"plain", "zarr+neuroglancer"}, layout,
                    "How a new array's shards are laid out: as its format has them, or as files that are shards of Zarr "

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/try.hpp"
-#include "cli/values.hpp"
 #include "cli/option_errors.hpp"
+#include "cli/values.hpp"
 #include "sherd/sharded_build.hpp"
 
 namespace sherd::cli {

@@ -143,9 +143,9 @@ Result<DType> DType::parse(std::string_view name) { return parse_dtype_name(name
 Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
   using Kind = DType::Kind;
   static constexpr const DType* kPlain[] = {
-      &DType::bool_,   &DType::int8,    &DType::int16,     &DType::int32,      &DType::int64,  &DType::uint8,
-      &DType::uint16,  &DType::uint32,  &DType::uint64,    &DType::float16,    &DType::bfloat16, &DType::float32,
-      &DType::float64, &DType::complex64, &DType::complex128, &DType::string, &DType::bytes};
+      &DType::bool_,   &DType::int8,      &DType::int16,      &DType::int32,   &DType::int64,    &DType::uint8,
+      &DType::uint16,  &DType::uint32,    &DType::uint64,     &DType::float16, &DType::bfloat16, &DType::float32,
+      &DType::float64, &DType::complex64, &DType::complex128, &DType::string,  &DType::bytes};
   std::vector<std::string_view> names;
   for (const DType* plain : kPlain) {
     names.push_back(kNames[static_cast<std::size_t>(plain->kind())]);

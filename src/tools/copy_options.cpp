@@ -18,7 +18,8 @@ Error in_source(Error error, const std::string& key, const CopyOptions& options)
   const std::string_view member = error.member();
   const std::string_view root = member.substr(0, member.find_first_of(".["));
   const bool is_request = error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::unsupported;
-  const bool is_set = std::ranges::any_of(set, [&](const auto& option) { return option.first == root && option.second; });
+  const bool is_set =
+      std::ranges::any_of(set, [&](const auto& option) { return option.first == root && option.second; });
   if (is_request && is_set && error.key().empty()) return error;
   return std::move(error).in_key(key);
 }

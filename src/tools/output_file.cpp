@@ -1,5 +1,6 @@
-// Files that appear under their names whole. Until then a file has no name at all where the file system has O_TMPFILE, so
-// that a process killed at any time leaves nothing. Elsewhere, and for directories, it has a hidden name that ends in
+// Files that appear under their names whole. Until then a file has no name at all where the file system has O_TMPFILE,
+// so that a process killed at any time leaves nothing. Elsewhere, and for directories, it has a hidden name that ends
+// in
 // ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or renamed.
 // A lock that can be taken therefore means that the maker was killed: remove_leftovers() removes such files. Where the
 // file system has no locks it removes nothing.

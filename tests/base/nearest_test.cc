@@ -26,9 +26,7 @@ TEST(NearestName, IsEmptyWhenEveryNameDiffersTooMuch) {
   EXPECT_EQ(nearest_name(std::string(1000000, 'z'), kCodecs), "");
 }
 
-TEST(NearestName, IsTheFirstOfSeveralThatAreEquallyNear) {
-  EXPECT_EQ(nearest_name("zlid", {"zlib", "zlit"}), "zlib");
-}
+TEST(NearestName, IsTheFirstOfSeveralThatAreEquallyNear) { EXPECT_EQ(nearest_name("zlid", {"zlib", "zlit"}), "zlib"); }
 
 TEST(DidYouMean, IsAClauseThatFollowsTheError) {
   EXPECT_EQ(did_you_mean("gizp", kCodecs), "; did you mean 'gzip'?");

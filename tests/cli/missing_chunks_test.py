@@ -71,7 +71,8 @@ def test_a_copy_stores_chunks_that_its_source_does_not(sherd, tmp_path, sharding
     sherd.ok("create", "em", "--store-format", "precomputed", *VOLUME, *sharding)
     sherd.ok("write", "em", "-i", "v.npy")
     check(tmp_path / "em", stores_all=False)
-    sherd.ok("copy", "em", "all", "--write-empty-chunks")
+    report = sherd.ok("copy", "em", "all", "--write-empty-chunks", "--json").json
+    assert (report["chunks_moved"], report["chunks_encoded"]) == (1, 63)
     check(tmp_path / "all", stores_all=True)
 
 
