@@ -1,6 +1,7 @@
 // sherd check: every fault of a hierarchy in a table; exit code 1 where there are any.
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 #include "sherd/tools.hpp"
@@ -39,7 +40,7 @@ struct Check {
   Result<int> run(Session& session) const {
     CheckOptions options{.data = data, .config = session.watched("check")};
     if (!sharding.empty()) {
-      SHERD_TRY(parameters, parse_json_argument(sharding).in([] { return "--sharding"; }));
+      SHERD_TRY(parameters, in_option(parse_json_argument(sharding), "--sharding"));
       options.sharding = std::move(parameters);
     }
     SHERD_TRY(report, at(url, check(url, options)));

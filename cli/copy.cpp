@@ -1,7 +1,9 @@
 // sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
+#include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "sherd/tools.hpp"
 
@@ -65,7 +67,7 @@ struct ImageOptions {
     options.type = type;
     if (axes)
       for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
-    if (ignore_zero && !pyramid) return invalid_argument("--ignore-zero goes with --pyramid mode");
+    if (ignore_zero && !pyramid) return invalid_argument("--ignore-zero can only be used with --pyramid mode");
     if (pyramid) {
       SHERD_TRY(wanted, parse_pyramid(*pyramid));
       options.pyramid = wanted;
@@ -76,7 +78,7 @@ struct ImageOptions {
       options.sharding = *sharding == "auto" ? Json("auto") : Json();
       return {};
     }
-    SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+    SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
     options.sharding = std::move(given);
     return {};
   }
@@ -130,6 +132,8 @@ struct Copy {
     if (report.shards_skipped != 0)
       text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
     session.note(text);
+    if (const auto made = sherd::open(destination))
+      warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     if (session.json()) SHERD_TRY(session.out().print(as_json(report)));
     return 0;
   }

@@ -2,7 +2,9 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
+#include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
 
@@ -53,11 +55,12 @@ struct Create {
       if (!shape || dtype.empty())
         return invalid_argument("an array needs --shape and --dtype; for a group give --group");
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
-      SHERD_TRY(type, parse_dtype_argument(dtype).in([] { return "--dtype"; }));
+      SHERD_TRY(type, in_option(parse_dtype_argument(dtype), "--dtype"));
       options.shape = std::move(lengths);
       options.dtype = std::move(type);
     }
     SHERD_TRY(node, make(options));
+    warn_of_suffix(session, url, std::visit([](const auto& made) { return made.format(); }, node));
     if (session.json()) SHERD_TRY(session.out().print(describe(node)));
     return 0;
   }

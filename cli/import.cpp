@@ -4,8 +4,10 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
+#include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
 #include "sherd/tools.hpp"
@@ -45,7 +47,7 @@ struct Import {
       options.shape = std::move(lengths);
     }
     if (!dtype.empty()) {
-      SHERD_TRY(type, parse_dtype_argument(dtype).in([] { return "--dtype"; }));
+      SHERD_TRY(type, in_option(parse_dtype_argument(dtype), "--dtype"));
       options.dtype = std::move(type);
     }
     std::optional<ScratchFile> spooled;
@@ -60,6 +62,7 @@ struct Import {
     if (!made && spooled && made.error().key() == spooled->path())
       return Error(made.error().code(), made.error().message()).in_key("standard input");
     if (!made) return std::move(made).error();
+    warn_of_suffix(session, url, made->format());
     session.note("imported " + source + ": " + summary(*made) + " in " + url);
     if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/value_file.hpp"
 #include "cli/values.hpp"
@@ -64,7 +65,7 @@ struct Kv {
     if (!id_text.empty()) SHERD_TRY(id());
     Json json;
     if (sharding) {
-      SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+      SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
       json = std::move(given);
     }
     neuroglancer::ShardedStoreOptions options{.writable = writes(),

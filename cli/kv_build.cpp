@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
@@ -101,7 +102,7 @@ struct KvBuild {
 
   Result<BuildReport> build(const Config& config) const {
     if (sharding.empty()) return invalid_argument("--sharding: give the parameters, as JSON or @FILE");
-    SHERD_TRY(parameters, parse_json_argument(sharding).in([] { return "--sharding"; }));
+    SHERD_TRY(parameters, in_option(parse_json_argument(sharding), "--sharding"));
     BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
     SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
     options.config.memory_budget = bytes;

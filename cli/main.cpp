@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <numeric>
 
+#include "base/nearest.hpp"
 #include "cli/command.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
@@ -82,27 +83,20 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
+Error unknown_command(const std::string& word, std::span<const Command> commands) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  const std::string hint = did_you_mean(word, names);
+  return invalid_argument("unknown subcommand '" + word + "'" + (hint.empty() ? "; see 'sherd --help'" : hint));
 }
 
-Error unknown_command(const std::string& word) {
-  const auto nearest = std::min_element(std::begin(kCommands), std::end(kCommands), [&](const auto& a, const auto& b) {
-    return edit_distance(word, a.name) < edit_distance(word, b.name);
-  });
-  const bool near = edit_distance(word, nearest->name) <= 2;
-  return invalid_argument("'" + word + "' is no subcommand; " +
-                          (near ? "did you mean '" + std::string(nearest->name) + "'?" : "see 'sherd --help'"));
+/// The words that no option or argument accepts, in the order of the line.
+std::vector<std::string> unexpected_words(const CLI::App& app, std::span<char* const> line) {
+  const auto extras = app.remaining(true);
+  std::vector<std::string> words;
+  for (const std::string_view word : line)
+    if (word != "--" && std::ranges::find(extras, word) != extras.end()) words.emplace_back(word);
+  return words;
 }
 
 class CommandLine {
@@ -135,18 +129,17 @@ class CommandLine {
     } catch (const CLI::CallForVersion&) {
       return print(std::string("sherd ") + version() + "\n");
     } catch (const CLI::ParseError& error) {
-      return fail(invalid_argument(std::string(error.what()) + help_hint()), asks_for_json(argc, argv));
+      auto unexpected = refusal(argc, argv);
+      if (!unexpected) unexpected = invalid_argument(std::string(error.what()) + help_hint());
+      return fail(*unexpected, asks_for_json(argc, argv));
     }
-    if (const auto unknown = app_.remaining(); !unknown.empty()) {
-      if (!unknown.front().starts_with('-')) return fail(unknown_command(unknown.front()), everywhere_.json);
-      return fail(invalid_argument("unknown option " + unknown.front() + help_hint()), everywhere_.json);
-    }
+    if (const auto later = given_later(*chosen()))
+      return fail(unsupported(*later + " is not supported by this version"), asks_for_json(argc, argv));
+    if (const auto unexpected = refusal(argc, argv)) return fail(*unexpected, everywhere_.json);
     if (app_.get_subcommands().empty()) {
       std::fputs(app_.help().c_str(), stderr);
       return exit_code(ErrorCode::invalid_argument);
     }
-    if (const auto later = given_later(*chosen()))
-      return fail(unsupported(*later + " is not supported by this version"), asks_for_json(argc, argv));
     return run_subcommand();
   }
 
@@ -173,6 +166,38 @@ class CommandLine {
     app.set_help_flag("-h,--help", "Print this and exit")->group("Everywhere");
     app.set_version_flag("--version", std::string("sherd ") + version(), "Print the version and exit")
         ->group("Everywhere");
+  }
+
+  /// What is wrong with the first word that nothing accepts.
+  [[nodiscard]] std::optional<Error> refusal(int argc, char** argv) const {
+    const auto words = unexpected_words(app_, {argv + 1, argv + argc});
+    if (words.empty()) return std::nullopt;
+    const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
+    const CLI::App* app = chosen();
+    const auto group = std::ranges::find(kGroups, app->get_name(), &CommandGroup::name);
+    if (!is_option(words.front())) {
+      if (app == &app_) return unknown_command(words.front(), commands_with_groups());
+      if (group != std::end(kGroups)) return unknown_command(words.front(), group->commands);
+    }
+    // The value of a misspelt option is an argument too many, so the option comes first.
+    const auto option = std::ranges::find_if(words, is_option);
+    if (option != words.end()) return unknown_option(option->substr(0, option->find('=')));
+    return invalid_argument("unexpected argument '" + words.front() + "'" + help_hint());
+  }
+
+  [[nodiscard]] Error unknown_option(const std::string& name) const {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : chosen()->get_options())
+      for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
+    const std::string_view nearest = nearest_name(name, {known.begin(), known.end()});
+    const std::string hint = nearest.empty() ? help_hint() : "; did you mean " + std::string(nearest) + "?";
+    return invalid_argument("unknown option " + name + hint);
+  }
+
+  static std::vector<Command> commands_with_groups() {
+    std::vector<Command> commands(std::begin(kCommands), std::end(kCommands));
+    for (const CommandGroup& group : kGroups) commands.push_back({group.name, group.summary, nullptr});
+    return commands;
   }
 
   [[nodiscard]] std::string help_hint() const {
@@ -214,7 +239,14 @@ class CommandLine {
       report(unavailable("interrupted"), everywhere_.json);
       return status;
     }
-    return fail(done.error(), everywhere_.json);
+    const auto is_given = [this](const std::string& name) {
+      const CLI::Option* option = chosen()->get_option_no_throw(name);
+      return option != nullptr && option->count() > 0;
+    };
+    Error named = name_option(done.error(), is_given);
+    // Programs read the member, people the option.
+    if (everywhere_.json && named.member().empty()) named = std::move(named).in_member(done.error().member());
+    return fail(named, everywhere_.json);
   }
 
   Everywhere everywhere_;

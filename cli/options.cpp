@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/try.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
@@ -118,7 +119,10 @@ void WritingOptions::add_to(Arguments& arguments) {
                    "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
-  arguments.flag("--write-empty-chunks", write_empty_chunks, "Store chunks that hold nothing but the fill value too");
+  arguments.flag(
+      "--write-empty-chunks", write_empty_chunks,
+      "Store chunks that hold only the fill value too. cloud-volume cannot read volumes without them, unless it "
+      "opens them with fill_missing=True");
   arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
   arguments.choice("--layout", {"plain", "zarr+neuroglancer"}, layout,
                    "How a new array's shards are laid out: as its format has them, or as files that are shards of Zarr "
@@ -150,7 +154,7 @@ Result<void> ChunkingOptions::apply(CreateOptions& create) const {
   if (chunks) SHERD_TRY(apply_chunks(*chunks, shards, create).in([] { return "--chunks"; }));
   if (shards) SHERD_TRY(apply_shards(*shards, chunks.has_value(), create).in([] { return "--shards"; }));
   if (!codecs.empty()) {
-    SHERD_TRY(list, parse_codecs(codecs).in([] { return "--codec"; }));
+    SHERD_TRY(list, in_option(parse_codecs(codecs), "--codec"));
     create.codecs = std::move(list);
   }
   create.index_location = location().value_or(IndexLocation::end);
@@ -180,7 +184,7 @@ Result<void> ArrayOptions::apply(CreateOptions& create) const {
   SHERD_TRY(chunking.apply(create));
   if (fill_value) create.fill_value = parse_value_argument(*fill_value);
   if (attributes) {
-    SHERD_TRY(json, parse_json_argument(*attributes).in([] { return "--attributes"; }));
+    SHERD_TRY(json, in_option(parse_json_argument(*attributes), "--attributes"));
     create.attributes = std::move(json);
   }
   if (dimension_names) create.dimension_names = parse_names(*dimension_names);

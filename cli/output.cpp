@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/try.hpp"
+#include "cli/values.hpp"
 #include "tools/files.hpp"
 
 namespace sherd::cli {
@@ -27,7 +28,7 @@ Result<void> Output::write(std::span<const std::byte> bytes) {
   return write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-Result<void> Output::print(const Json& json) { return write(json.dump(is_terminal() ? 2 : 0) + "\n"); }
+Result<void> Output::print(const Json& json) { return write(json_text(json, is_terminal() ? 2 : 0) + "\n"); }
 
 Result<void> Output::flush() {
   auto done = put(buffer_);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+
+#include "cli/values.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -28,8 +31,8 @@ std::optional<std::uint64_t> whole_number(const std::string& text) {
 // "npy|raw|json" lists all there is; "SHAPE|auto" does not.
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const bool closed =
-      type.find('|') != std::string::npos && type.find_first_not_of("abcdefghijklmnopqrstuvwxyz+|") == std::string::npos;
+  const bool closed = type.find('|') != std::string::npos &&
+                      type.find_first_not_of("abcdefghijklmnopqrstuvwxyz+|") == std::string::npos;
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
 }
 
@@ -60,6 +63,26 @@ void add_options(const CLI::App& app, ParsedCommand& command) {
   }
 }
 
+/// The shell leaves a quoted ~, and the one in --output=~/x, as they are. A directory called ~ is ./~.
+std::string expand_home(std::string& path) {
+  const std::size_t at = path.starts_with('@') ? 1 : 0;
+  if (path.substr(at, 2) != "~/" && path.substr(at) != "~") return {};
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0')
+    return "'" + path + "': the variable HOME is not set; write the directory instead of ~";
+  path.replace(at, 1, home);
+  return {};
+}
+
+void accept_home(CLI::Option& option) { option.transform(CLI::Validator(expand_home, "")); }
+
+void accept_text(CLI::Option& option) {
+  const auto check = [](const std::string& given) { return is_utf8(given) ? std::string() : "is not valid UTF-8"; };
+  option.check(CLI::Validator(check, ""));
+}
+
+bool is_path(const std::string& type) { return type.find("FILE") != std::string::npos; }
+
 }  // namespace
 
 void Arguments::place(CLI::Option& option) const {
@@ -67,18 +90,22 @@ void Arguments::place(CLI::Option& option) const {
 }
 
 void Arguments::argument(const std::string& name, std::string& value, const std::string& help) {
-  app_->add_option(name, value, help)->required();
+  accept_home(*app_->add_option(name, value, help)->required());
 }
 
 void Arguments::text(const std::string& name, const std::string& type, std::string& value, const std::string& help) {
-  place(*app_->add_option(name, value, help)->type_name(type));
+  CLI::Option& option = *app_->add_option(name, value, help)->type_name(type);
+  is_path(type) ? accept_home(option) : accept_text(option);
+  place(option);
 }
 
 void Arguments::text(const std::string& name, const std::string& type, std::optional<std::string>& value,
                      const std::string& help) {
-  place(*app_->add_option_function<std::string>(
-                 name, [&value](const std::string& given) { value = given; }, help)
-             ->type_name(type));
+  CLI::Option& option = *app_->add_option_function<std::string>(
+                                 name, [&value](const std::string& given) { value = given; }, help)
+                             ->type_name(type);
+  is_path(type) ? accept_home(option) : accept_text(option);
+  place(option);
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {

@@ -22,7 +22,8 @@ class Arguments {
  public:
   explicit Arguments(CLI::App& app) : app_(&app) {}
 
-  /// A required argument without a name.
+  /// A required argument without a name. At its start, and in options whose type names a FILE, ~/ is the home
+  /// directory.
   void argument(const std::string& name, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::optional<std::string>& value,

@@ -1,6 +1,7 @@
 // sherd read: a selection as .npy, raw bytes or JSON, on standard output or in a file that appears whole. Whatever
 // its size, it passes through in slabs, so that `sherd read … | head` costs a slab and no more.
 #include <array>
+#include <filesystem>
 
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -22,6 +23,7 @@ class Sink {
   static Result<Sink> open(Session& session, const std::string& path) {
     Sink sink(session.out());
     if (path.empty() || path == "-") return sink;
+    remove_leftovers(std::filesystem::path(path).parent_path().string());
     SHERD_TRY(file, OutputFile::create(path, WriteMode{}));
     sink.file_ = std::move(file);
     return sink;

@@ -22,14 +22,9 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 Result<ScratchFile> ScratchFile::make() {
   const char* const folder = std::getenv("TMPDIR");
-  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/sherd-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) return io_error("cannot make " + name + ": " + std::strerror(errno));
-  return ScratchFile(std::move(name));
-}
-
-ScratchFile::~ScratchFile() {
-  std::error_code ignored;
-  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+  const std::string place = folder != nullptr && *folder != '\0' ? folder : "/tmp";
+  SHERD_TRY(directory, TemporaryDirectory::make(place + "/sherd", 0700));
+  return ScratchFile(std::move(directory));
 }
 
 Result<void> ScratchFile::take_input(const Config& config) const {

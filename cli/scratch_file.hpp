@@ -5,6 +5,7 @@
 
 #include "cli/output.hpp"
 #include "sherd/options.hpp"
+#include "tools/files.hpp"
 
 namespace sherd::cli {
 
@@ -13,19 +14,15 @@ class ScratchFile {
  public:
   /// Below TMPDIR, or /tmp.
   static Result<ScratchFile> make();
-  ScratchFile(ScratchFile&& other) noexcept : directory_(std::exchange(other.directory_, {})) {}
-  ScratchFile& operator=(ScratchFile&&) = delete;
-  ~ScratchFile();
-
-  [[nodiscard]] std::string path() const { return directory_ + "/data"; }
+  [[nodiscard]] std::string path() const { return directory_.path() + "/data"; }
   /// Makes the file of standard input.
   Result<void> take_input(const Config& config) const;
   /// Puts the file on standard output; `unsupported` where it has become a directory.
   Result<void> give(Output& out) const;
 
  private:
-  explicit ScratchFile(std::string directory) : directory_(std::move(directory)) {}
-  std::string directory_;
+  explicit ScratchFile(TemporaryDirectory directory) : directory_(std::move(directory)) {}
+  TemporaryDirectory directory_;
 };
 
 }  // namespace sherd::cli

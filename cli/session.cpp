@@ -210,7 +210,7 @@ Json as_json(const Error& error) {
 
 void report(const Error& error, bool json) {
   if (json)
-    std::fprintf(stderr, "%s\n", Json(Json::Object{{"error", as_json(error)}}).dump().c_str());
+    std::fprintf(stderr, "%s\n", json_text(Json::Object{{"error", as_json(error)}}).c_str());
   else
     std::fprintf(stderr, "sherd: %s\n", printable(error.text()).c_str());
 }

@@ -34,6 +34,29 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
+/// "xff".
+std::string hex_escape(char c) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'x', kHex[byte >> 4], kHex[byte & 15]};
+}
+
+/// How many bytes the first character of a text has, by the table of well-formed UTF-8 in Unicode (3-7); 0 where the
+/// text does not begin with one.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  // Overlong forms, surrogates, and what is beyond U+10FFFF show in the second byte.
+  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (length > 1 && (byte(1) < low || byte(1) > high)) return 0;
+  for (std::size_t i = 2; i < length; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  return length;
+}
+
 }  // namespace
 
 Result<Shape> parse_shape(std::string_view text) {
@@ -58,9 +81,9 @@ std::vector<std::optional<std::string>> parse_names(std::string_view text) {
 }
 
 Result<DType> parse_dtype_argument(const std::string& text) {
-  if (!text.starts_with('{')) return DType::parse(text);
+  if (!text.starts_with('{')) return parse_dtype_name(text, ErrorCode::invalid_argument);
   SHERD_TRY(json, parse_json_argument(text));
-  return parse_dtype(json);
+  return parse_dtype(json, ErrorCode::invalid_argument);
 }
 
 Result<Json> parse_json_argument(const std::string& text) {
@@ -104,8 +127,32 @@ std::string print_count(std::uint64_t count, std::string_view thing) {
   return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
 }
 
-std::string printable(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
+std::string escape_invalid_utf8(std::string_view text, std::string_view backslash) {
+  std::string valid;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text.substr(i));
+    if (length == 0)
+      (valid += backslash) += hex_escape(text[i]);
+    else
+      valid += text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return valid;
+}
+
+std::string json_text(const Json& json, int indent) { return escape_invalid_utf8(json.dump(indent), R"(\\)"); }
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view unsafe) {
+  const std::string text = escape_invalid_utf8(unsafe);
   std::string safe;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -116,7 +163,7 @@ std::string printable(std::string_view text) {
       continue;
     }
     if (second) safe.pop_back();
-    ((safe += "\\x") += kHex[c >> 4]) += kHex[c & 15];
+    (safe += '\\') += hex_escape(text[i]);
   }
   return safe;
 }

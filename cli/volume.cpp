@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "cli/option_errors.hpp"
 #include "cli/values.hpp"
 #include "sherd/sharded_build.hpp"
 
@@ -60,7 +61,7 @@ Result<Json> VolumeOptions::twin() const {
   }
   if (!sharding || *sharding == "auto") return wanted;
   if (*sharding == "none") return invalid_argument("--sharding: the volume has the array's shards");
-  SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+  SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
   wanted.set("sharding", std::move(given));
   return wanted;
 }
@@ -106,7 +107,7 @@ Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const
     SHERD_TRY(chosen, choose_sharding(volume).in([] { return "--sharding auto"; }));
     made.set("sharding", std::move(chosen));
   } else {
-    SHERD_TRY(given, parse_json_argument(*sharding).in([] { return "--sharding"; }));
+    SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
     made.set("sharding", std::move(given));
   }
   return made;

@@ -119,11 +119,11 @@ nb::object numpy_dtype(const DType& dtype) {
 DType dtype_from(nb::handle value) {
   PyObject* const object = value.ptr();
   if (PyDict_Check(object) && PyDict_GetItemString(object, "name") != nullptr)
-    return parse_dtype(json_from(value)).value();
+    return parse_dtype(json_from(value), ErrorCode::invalid_argument).in_member("dtype").value();
   if (object == reinterpret_cast<PyObject*>(&PyUnicode_Type)) return DType::string;
   if (object == reinterpret_cast<PyObject*>(&PyBytes_Type)) return DType::bytes;
   if (!PyUnicode_Check(object)) return from_numpy(numpy().dtype(value));
-  auto named = DType::parse(text_of(value, "dtype"));
+  auto named = parse_dtype_name(text_of(value, "dtype"), ErrorCode::invalid_argument);
   if (named) return *std::move(named);
   nb::object native;
   try {

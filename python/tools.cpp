@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/pair.h>
 
+#include "base/nearest.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
@@ -89,6 +90,15 @@ void draw_picture(const BoundArray& self, const std::string& file, const nb::dic
 }  // namespace
 
 void bind_tools(nb::module_& module) {
+  module.def(
+      "did_you_mean",
+      [](const std::string& word, const nb::list& known) {
+        std::vector<std::string> names;
+        for (const nb::handle name : known) names.push_back(text_of(name, "a name"));
+        return did_you_mean(word, {names.begin(), names.end()});
+      },
+      nb::arg("word"), nb::arg("known"), nb::sig("def did_you_mean(word: str, known: list[str]) -> str"),
+      "\"; did you mean 'encoding'?\", or an empty text where no known name is near.");
   module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"),
              nb::sig("def copy(source: object, destination: object, options: dict[str, typing.Any], resume: bool) -> "
                      "dict[str, int]"),

@@ -8,6 +8,7 @@
 #include "base/url.hpp"
 #include "place.hpp"
 #include "precomputed/create.hpp"
+#include "recognized.hpp"
 #include "registry.hpp"
 #include "sherd/group.hpp"
 
@@ -43,7 +44,11 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
 Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config) {
   SHERD_TRY(parsed, parse_url(url));
   for (const StoreEntry& entry : store_table()) {
-    if (entry.kind == parsed.kind) return entry.open(parsed, config);
+    if (entry.kind != parsed.kind) continue;
+    auto store = entry.open(parsed, config);
+    const bool refused = !store && parsed.kind == StoreUrl::Kind::file;
+    if (auto file = refused ? recognized_file(parsed.path) : std::nullopt) return *std::move(file);
+    return store;
   }
   return unsupported("no store for this kind of URL");
 }

@@ -13,21 +13,6 @@
 #include "registry.hpp"
 
 namespace sherd {
-namespace {
-
-// Of objects, where they stand instead: they are no arrays, and are opened in another way.
-std::string told_of_objects(const NodePlace& place) {
-  const auto info = place.store->open(join_path(place.path, "info"));
-  if (!info || *info == nullptr) return {};
-  const auto found = neuroglancer::Collection::State::find(
-      {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config});
-  if (!found || !*found) return {};
-  return "; there are " + std::string(neuroglancer::kind_name((**found)->info)) +
-         ", which are opened as a collection of objects";
-}
-
-}  // namespace
-
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
   const auto url = parse_url(store.url());  // a part of a store in memory has one that opens nothing
   if (!url || url->kind != StoreUrl::Kind::file) return {};
@@ -81,18 +66,6 @@ Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vect
     if (!found || *found != Presence::none) return std::optional(std::move(place));
   }
   return std::optional<NodePlace>();
-}
-
-Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats) {
-  std::string looked_for;
-  for (const Format* format : formats) {
-    std::string keys;
-    for (const std::string& key : format->probes(place.path)) keys += (keys.empty() ? "" : ", ") + key;
-    looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
-  }
-  return not_found("no array and no group in " + place.store->url() + ": looked for " + looked_for +
-                   told_of_objects(place))
-      .in_key(formats.front()->probes(place.path).front());
 }
 
 Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,

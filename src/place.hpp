@@ -26,8 +26,6 @@ enum class Unreadable : std::uint8_t { counts, fails };
 /// The same place with the first of the formats that knows something there; nullopt where none does.
 Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
                                                 Unreadable unreadable = Unreadable::counts);
-/// Says what was looked for.
-[[nodiscard]] Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats);
 
 /// Where a new array or group goes: its format is that of the store's hierarchy unless another is asked for.
 Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "place.hpp"
+#include "recognized.hpp"
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"

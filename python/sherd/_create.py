@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _arguments, _options, _sherd
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument
 
 
 def make_array(
@@ -65,4 +65,12 @@ def make_array(
     )
     if data is not None:
         options["contents"] = lambda array: array.__setitem__(..., data)
-    return create(options)
+    given = {"chunks": chunks, "filters": filters, "serializer": serializer}
+    try:
+        return create(options)
+    except Error as error:
+        named = _options.argument_of(error.member, given) if error.member and error.key is None else error.member
+        if named == error.member:
+            raise
+        text = str(error).replace(str(error.member), str(named), 1)
+        raise type(error)(text, slot=error.slot, member=named) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,28 @@ def chain(filters: Any, serializer: Any, compressors: Any, compressor: str) -> l
     middle = [] if is_auto(serializer) else [codec(serializer)]
     after = [compressor] if is_auto(compressors) else codec_list(compressors)
     return before + middle + after
+
+
+_CHAIN = re.compile(r"(raw_)?codecs\[(\d+)\]((?:\.configuration\.codecs\[\d+\])*)")
+
+
+def argument_of(member: str, given: Mapping[str, Any]) -> str:
+    """The keyword of create_array that a member of the engine's options comes from, with what follows it."""
+    found = _CHAIN.match(member)
+    if member.split("[")[0].split(".")[0] == "chunk_grid" and not isinstance(given["chunks"], Mapping):
+        return "chunks" if has_edges(given["chunks"]) else "shards"
+    if found is None:
+        return member
+    if found[1]:
+        return member.removeprefix("raw_")
+    # The place in the chain, which has codecs of its own where the keywords leave some to the engine.
+    place = int((re.findall(r"\d+", found[3]) or [found[2]])[-1])
+    rest = member[found.end() :].removesuffix(".name")
+    if not is_auto(given["filters"]):
+        if place < len(codec_list(given["filters"])):
+            return f"filters{rest}"
+        place -= len(codec_list(given["filters"]))
+    return f"serializer{rest}" if place == 0 and not is_auto(given["serializer"]) else f"compressors{rest}"
 
 
 def key_encoding(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,34 @@ from ._build import choose_sharding
 from ._errors import InvalidArgument
 from ._nodes import StoreLike
 
-_KEYS = {"chunk_size", "size", "resolution", "key"}
+# Of the info document and of its scales: what their specification has.
+_INFO = ("mesh", "skeletons", "segment_properties", "redirect")
+_SCALE = (
+    *("key", "size", "resolution", "voxel_offset", "chunk_size", "chunk_sizes", "encoding", "sharding", "hidden"),
+    *("jpeg_quality", "png_level", "compressed_segmentation_block_size"),
+)
+_KEYS = {"chunk_size", "size", "resolution", "key", "members"}
+_OWN = ("@type", "type", "data_type", "num_channels", "scales")
+
+
+def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: str = "") -> None:
+    """Refuses misspelt members by name."""
+    for name in names:
+        if name not in known:
+            hint = _sherd.did_you_mean(name, list(known)) or "; a member of another program goes to members={...}"
+            raise InvalidArgument(f"unknown {what} member {name!r}{hint}", member=prefix + name)
+
+
+def _foreign(members: Any, known: Sequence[str], name: str) -> dict[str, Any]:
+    """Members that no specification has, which the caller adds on purpose."""
+    if members is None:
+        return {}
+    if not isinstance(members, Mapping):
+        raise InvalidArgument("must be a dict of further members by name", member=name)
+    for each in members:
+        if each in known:
+            raise InvalidArgument(f"{each!r} is not a foreign member; give it by its own name", member=f"{name}.{each}")
+    return dict(members)
 
 
 def _number_text(value: float) -> str:
@@ -33,7 +60,12 @@ def _sharding(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int)
     return choose_sharding(shape, chunk, dtype, encoding=scale["encoding"])
 
 
-def _scale(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) -> dict[str, Any]:
+def _scale(index: int, scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) -> dict[str, Any]:
+    place = f"scales[{index}]."
+    if not isinstance(scale, Mapping):
+        raise InvalidArgument(f"must be a dict, not {type(scale).__name__}", member=place[:-1])
+    _check_known(scale, "scale", (*_SCALE, "members"), place)
+    foreign = _foreign(scale.get("members"), _SCALE, f"{place}members")
     if "chunk_size" in scale and "chunk_sizes" in scale:
         raise InvalidArgument("cannot be given together with chunk_sizes", member="chunk_size")
     made: dict[str, Any] = {"size": _triple(scale, "size"), "resolution": _triple(scale, "resolution")}
@@ -44,7 +76,9 @@ def _scale(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) ->
     if rest.get("encoding", "raw") == "compressed_segmentation":
         rest.setdefault("compressed_segmentation_block_size", [8, 8, 8])
     made |= {"encoding": "raw", **rest}
-    return {**made, "sharding": _sharding(made, dtype, num_channels)} if "sharding" in made else made
+    if "sharding" in made:
+        made["sharding"] = _sharding(made, dtype, num_channels)
+    return {**made, **foreign}
 
 
 def create_precomputed(
@@ -56,8 +90,9 @@ def create_precomputed(
     scales: Sequence[Mapping[str, Any]],
     path: str = "",
     overwrite: bool = False,
+    members: Mapping[str, Any] | None = None,
     config: dict[str, Any] | None = None,
-    **members: Any,
+    **references: Any,
 ) -> _sherd.Array:
     """Makes a volume and gives the array of its first scale: dimensions x, y, z, channel.
 
@@ -70,20 +105,23 @@ def create_precomputed(
     voxel_offset, key (the resolution, joined by "_"), chunk_size (64, 64, 64), encoding ("raw", "jpeg", "png" or
     "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
     "auto", which is what `choose_sharding` gives, or a dict of such parameters (None: every chunk is an object).
-    Further keywords are members of the info document, such as mesh="mesh", skeletons or segment_properties.
+    Further keywords are members of the info document: mesh="mesh", skeletons, segment_properties, redirect.
+    members: a dict of foreign members, which neither Neuroglancer's specification nor Sherd knows. They are stored as they
+    are; a scale has its own in scale["members"]. Any other name that is not known is InvalidArgument.
     overwrite: erase what stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")
-    if "members" in members:
-        raise InvalidArgument('are given by their own names, such as mesh="mesh"', member="members")
+    _check_known(references, "info", _INFO)
+    foreign = _foreign(members, (*_OWN, *_INFO), "members")
     kind = np.dtype(dtype)
     info = {
         "@type": "neuroglancer_multiscale_volume",
         "type": type,
         "data_type": kind.name,
         "num_channels": num_channels,
-        "scales": [_scale(scale, kind, num_channels) for scale in scales],
-        **members,
+        "scales": [_scale(index, scale, kind, num_channels) for index, scale in enumerate(scales)],
+        **references,
+        **foreign,
     }
     return _sherd.create_precomputed(store, _arguments.text(path, "path"), info, overwrite, config)

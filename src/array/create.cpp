@@ -85,7 +85,7 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const CodecEntry* entry = find_codec(table, name);
-  if (entry == nullptr) return no_such_codec(name);
+  if (entry == nullptr) return no_such_codec(name, table, ErrorCode::invalid_argument);
   if (entry->short_form == nullptr)
     return invalid_argument("'" + std::string(name) +
                             "' has no short form; give it as a JSON object with a configuration");
@@ -116,9 +116,27 @@ Result<Json> long_forms(Json::Array codecs, const DType& dtype, CodecTable table
   return Json(std::move(codecs));
 }
 
+/// A name that is not a codec's is a wrong argument here. In a stored document it is unsupported.
+Result<void> check_names(std::span<const CodecSpec> specs, CodecTable table) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].name != sharding_name) {
+      if (find_codec(table, specs[i].name) != nullptr) continue;
+      return no_such_codec(specs[i].name, table, ErrorCode::invalid_argument).in_member("name").in_member(at("", i));
+    }
+    for (const std::string_view member : {"codecs", "index_codecs"}) {
+      const Json* list = specs[i].configuration.find(member);
+      const auto inner = list != nullptr ? parse_codec_list(*list) : std::vector<CodecSpec>();
+      if (!inner) continue;  // for the codec itself to refuse
+      SHERD_TRY(check_names(*inner, table).in_member(member).in_member(at("", i) + ".configuration"));
+    }
+  }
+  return {};
+}
+
 Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, const DType& dtype, CodecTable table) {
   SHERD_TRY(objects, long_forms(list, dtype, table));
   SHERD_TRY(specs, parse_codec_list(objects));
+  SHERD_TRY(check_names(specs, table));
   // numcodecs' own names have configurations of their own, so only old and bare names are brought up to date.
   for (CodecSpec& spec : specs) {
     const CodecEntry* entry = find_codec(table, spec.name);
@@ -164,7 +182,11 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
 
 Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
                                           CodecTable table) {
-  if (options.raw_codecs) return parse_codec_list(*options.raw_codecs).in_member("raw_codecs");
+  if (options.raw_codecs) {
+    SHERD_TRY(specs, parse_codec_list(*options.raw_codecs).in_member("raw_codecs"));
+    SHERD_TRY(check_names(specs, table).in_member("raw_codecs"));
+    return specs;
+  }
   SHERD_TRY(chain, listed_codecs(*options.codecs, options.dtype, table).in_member("codecs"));
   SHERD_TRY(complete(chain, options.dtype, table));
   if (!inner) return chain;

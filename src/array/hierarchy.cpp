@@ -286,7 +286,9 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
   return make_group(std::move(place), std::move(node));
 }
 
-Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
+namespace {
+
+Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& options) {
   const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
   if (options.volume && !two_formats)
     return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
@@ -305,6 +307,15 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
   SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
   SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
   return node;
+}
+
+}  // namespace
+
+Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options) {
+  auto node = make_document(place, options);
+  if (node || node.error().code() == ErrorCode::corrupt) return node;
+  // Nothing is stored yet: what is wrong is an option, not the document.
+  return Error(node.error().code(), node.error().message()).in_member(node.error().member());
 }
 
 namespace {

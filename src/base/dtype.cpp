@@ -7,6 +7,9 @@
 #include <array>
 #include <charconv>
 
+#include "base/nearest.hpp"
+#include "base/scalar.hpp"
+
 namespace sherd {
 
 struct DType::Extra {
@@ -135,22 +138,29 @@ Result<DType> DType::structure(std::vector<DTypeField> fields) {
   return DType(Kind::structure, size, std::make_shared<const Extra>(Extra{{}, 1, std::move(fields), depth}));
 }
 
-Result<DType> DType::parse(std::string_view name) {
-  static constexpr const DType* kPlain[] = {&bool_,   &int8,      &int16,      &int32,   &int64,    &uint8,
-                                            &uint16,  &uint32,    &uint64,     &float16, &bfloat16, &float32,
-                                            &float64, &complex64, &complex128, &string,  &bytes};
-  for (const DType* plain : kPlain)
-    if (name == kNames[static_cast<std::size_t>(plain->kind())]) return *plain;
+Result<DType> DType::parse(std::string_view name) { return parse_dtype_name(name, ErrorCode::unsupported); }
+
+Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
+  using Kind = DType::Kind;
+  static constexpr const DType* kPlain[] = {
+      &DType::bool_,   &DType::int8,      &DType::int16,      &DType::int32,   &DType::int64,    &DType::uint8,
+      &DType::uint16,  &DType::uint32,    &DType::uint64,     &DType::float16, &DType::bfloat16, &DType::float32,
+      &DType::float64, &DType::complex64, &DType::complex128, &DType::string,  &DType::bytes};
+  std::vector<std::string_view> names;
+  for (const DType* plain : kPlain) {
+    names.push_back(kNames[static_cast<std::size_t>(plain->kind())]);
+    if (name == names.back()) return *plain;
+  }
   if (const auto bits = raw_bits(name)) {
     if (*bits / 8 > kMaxElementBytes) return too_large(name);
-    return raw(*bits);
+    return DType::raw(*bits);
   }
   const std::string quoted = "data type '" + std::string(name) + "'";
   for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure})
     if (name == kNames[static_cast<std::size_t>(kind)])
       return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
   if (is_known_elsewhere(name)) return unsupported(quoted + " is not supported by this version");
-  return unsupported("unknown " + quoted);
+  return {Error(unknown, "unknown " + quoted + did_you_mean(name, names))};
 }
 
 std::string DType::name() const {

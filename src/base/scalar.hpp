@@ -40,8 +40,11 @@ class Scalar {
 /// Equal bit for bit (variable-length: the same text).
 [[nodiscard]] bool equal_elements(const DType& dtype, const std::byte* a, const std::byte* b) noexcept;
 
-/// A type from metadata: a name, or an object {name, configuration}; and back, in the canonical form.
-[[nodiscard]] Result<DType> parse_dtype(const Json& json);
+/// A type from metadata: a name, or an object {name, configuration}; and back, in the canonical form. `unknown` is the
+/// code for a name that is not a data type's: stored documents may have names that this version does not know.
+[[nodiscard]] Result<DType> parse_dtype(const Json& json, ErrorCode unknown = ErrorCode::unsupported);
+/// The same for a name alone.
+[[nodiscard]] Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown);
 [[nodiscard]] Json print_dtype(const DType& dtype);
 
 }  // namespace sherd

@@ -15,7 +15,13 @@ using Kind = DType::Kind;
 
 constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
 
-Result<DType> parse_at_depth(const Json& json, unsigned depth);
+/// How deep inside structs, and the code for an unknown name.
+struct Level {
+  unsigned depth;
+  ErrorCode unknown;
+};
+
+Result<DType> parse_at(const Json& json, Level level);
 
 // The configuration of a type: all members in `allowed`, each of which must be there.
 Result<void> check_configuration(const Json& configuration, std::string_view name,
@@ -59,7 +65,7 @@ Result<DType> parse_length(const Json& configuration, const std::string& name) {
 }
 
 // {"name": …, "data_type": …}, or ["name", data type] as in `structured`.
-Result<DTypeField> parse_field(const Json& json, unsigned depth) {
+Result<DTypeField> parse_field(const Json& json, Level level) {
   const bool pair = json.is_array() && json.size() == 2;
   if (!pair && !(json.is_object() && json.size() == 2))
     return invalid_argument("a field is an object with the members \"name\" and \"data_type\"");
@@ -67,41 +73,42 @@ Result<DTypeField> parse_field(const Json& json, unsigned depth) {
   const Json* const type = pair ? &json.elements()[1] : json.find("data_type");
   if (!name || !name->is_string()) return invalid_argument("must be a string").in_member(pair ? "[0]" : "name");
   if (!type) return invalid_argument("missing").in_member("data_type");
-  auto dtype = parse_at_depth(*type, depth + 1);
+  auto dtype = parse_at(*type, {level.depth + 1, level.unknown});
   if (!dtype) return std::move(dtype).in_member(pair ? "[1]" : "data_type").error();
   return DTypeField{name->text(), *std::move(dtype)};
 }
 
-Result<DType> parse_structure(const Json& configuration, const std::string& name, unsigned depth) {
+Result<DType> parse_structure(const Json& configuration, const std::string& name, Level level) {
   constexpr std::string_view kMembers[] = {"fields"};
   SHERD_TRY(check_configuration(configuration, name, kMembers));
   const Json& list = *configuration.find("fields");
   if (!list.is_array()) return invalid_argument("must be a list of fields").in_member("configuration.fields");
   std::vector<DTypeField> fields;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    auto field = parse_field(list.elements()[i], depth);
+    auto field = parse_field(list.elements()[i], level);
     if (!field) return std::move(field).in_member("configuration.fields[" + std::to_string(i) + "]").error();
     fields.push_back(*std::move(field));
   }
   return DType::structure(std::move(fields)).in_member("configuration.fields");
 }
 
-Result<DType> parse_named(const std::string& name, const Json& configuration, unsigned depth) {
+Result<DType> parse_named(const std::string& name, const Json& configuration, Level level) {
   if (name == "numpy.datetime64" || name == "numpy.timedelta64") return parse_time(configuration, name);
-  if (name == "struct" || name == "structured") return parse_structure(configuration, name, depth);
+  if (name == "struct" || name == "structured") return parse_structure(configuration, name, level);
   if (name == "fixed_length_utf32" || name == "raw_bytes" || name == "null_terminated_bytes")
     return parse_length(configuration, name);
   // Without a configuration, an empty one stands for it. A name that is unknown is the better complaint.
-  SHERD_TRY(dtype, name == "variable_length_bytes" ? Result<DType>(DType::bytes) : DType::parse(name));
+  SHERD_TRY(dtype,
+            name == "variable_length_bytes" ? Result<DType>(DType::bytes) : parse_dtype_name(name, level.unknown));
   if (configuration.is_null()) return dtype;
   SHERD_TRY(check_configuration(configuration, name, {}));
   return dtype;
 }
 
-Result<DType> parse_at_depth(const Json& json, unsigned depth) {
-  if (depth > kMaxDepth)
+Result<DType> parse_at(const Json& json, Level level) {
+  if (level.depth > kMaxDepth)
     return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
-  if (json.is_string()) return parse_named(json.text(), Json(), depth);
+  if (json.is_string()) return parse_named(json.text(), Json(), level);
   if (!json.is_object())
     return invalid_argument("a data type is a name or an object {\"name\": …, \"configuration\": …}");
   for (const Json::Member& member : json.members())
@@ -113,7 +120,7 @@ Result<DType> parse_at_depth(const Json& json, unsigned depth) {
     return invalid_argument("must be true or false").in_member("must_understand");
   const Json absent;
   const Json* const configuration = json.find("configuration");
-  return parse_named(name->text(), configuration ? *configuration : absent, depth);
+  return parse_named(name->text(), configuration ? *configuration : absent, level);
 }
 
 Json configuration_of(const DType& dtype) {
@@ -136,7 +143,7 @@ Json configuration_of(const DType& dtype) {
 
 }  // namespace
 
-Result<DType> parse_dtype(const Json& json) { return parse_at_depth(json, 0); }
+Result<DType> parse_dtype(const Json& json, ErrorCode unknown) { return parse_at(json, {0, unknown}); }
 
 Json print_dtype(const DType& dtype) {
   Json configuration = configuration_of(dtype);

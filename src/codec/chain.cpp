@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -46,12 +47,15 @@ std::string place(std::size_t index) { return "[" + std::to_string(index) + "]";
 
 }  // namespace
 
-Error no_such_codec(std::string_view name) {
+Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) {
   constexpr std::string_view prefix = "numcodecs.";
   const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
   const bool known = std::find(std::begin(kNotSupported), std::end(kNotSupported), bare) != std::end(kNotSupported);
   const std::string quoted = "'" + std::string(name) + "'";
-  return unsupported(known ? "the codec " + quoted + " is not supported by this version" : "unknown codec " + quoted);
+  if (known) return unsupported("the codec " + quoted + " is not supported by this version");
+  std::vector<std::string_view> names{kSharding};
+  for (const CodecEntry* entry : table) names.push_back(entry->name);
+  return {unknown, "unknown codec " + quoted + did_you_mean(name, names)};
 }
 
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
@@ -94,7 +98,7 @@ Result<CodecChain> CodecChain::build(std::span<const CodecSpec> specs, CodecTabl
 Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType& type) {
   const CodecEntry* entry = find_codec(table, spec.name);
   if (spec.name == kSharding) return add_array_bytes_codec(spec, nullptr, type);
-  if (entry == nullptr) return no_such_codec(spec.name).in_member("name");
+  if (entry == nullptr) return no_such_codec(spec.name, table, ErrorCode::unsupported).in_member("name");
   if (entry->array_codec != nullptr) return add_array_codec(spec, *entry, type);
   if (entry->array_bytes_codec != nullptr) return add_array_bytes_codec(spec, entry, type);
   return add_bytes_codec(spec, *entry, type);

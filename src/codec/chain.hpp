@@ -18,8 +18,9 @@ namespace sherd {
 /// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings. Errors here and
 /// in CodecChain::build name the member below the list ("[0].configuration.level").
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
-/// `unsupported` for a codec that no entry reads, telling unknown names from those of codecs that others have.
-Error no_such_codec(std::string_view name);
+/// The error for a codec that no entry of the table reads. `unsupported` for a codec that other programs have; for a
+/// name that is none the code `unknown`, with the nearest name.
+Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown);
 /// As metadata: objects; no `configuration` where it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
 /// Codecs of new metadata: adds the members that are missing as the short form has them, also inside of shards.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -72,7 +73,8 @@ Result<std::string> Configuration::text(std::string_view key, std::optional<std:
 Result<void> Configuration::done() const {
   for (const auto& [key, value] : object_->members()) {
     if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      return unsupported(std::string(codec_) + ": unknown member '" + key + "' in the configuration")
+      return unsupported(std::string(codec_) + ": unknown member '" + key + "' in the configuration" +
+                         did_you_mean(key, known_))
           .in_member("configuration." + key);
   }
   return {};

@@ -25,6 +25,9 @@ Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwr
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     const std::string member = "scales[" + std::to_string(i) + "]";
     SHERD_TRY(check_resolution(info.scales[i]).in_member(member));
+    // In a stored document such a key is unsupported; here it is a wrong argument.
+    if (const auto directory = directory_of(place.path, info.scales[i].key); !directory)
+      return invalid_argument(directory.error().message()).in_member("key").in_member(member);
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
     SHERD_TRY(scale, lower_volume(std::move(document), place.path));
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);

@@ -80,7 +80,8 @@ std::string Uint64Sharding::name(std::uint64_t shard) const {
 Result<Uint64Sharding> Uint64Sharding::parse(const Json& json) {
   if (!json.is_object()) return invalid_argument("must be an object");
   const Json* type = json.find("@type");
-  if (type == nullptr || !type->is_string() || type->text() != kType)
+  if (type == nullptr) return std::move(invalid_argument("is missing")).in_member("@type");
+  if (!type->is_string() || type->text() != kType)
     return std::move(unsupported("must be \"" + std::string(kType) + "\"")).in_member("@type");
   Uint64Sharding sharding;
   SHERD_TRY(preshift, bits(json, "preshift_bits", 64));

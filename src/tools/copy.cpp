@@ -8,6 +8,7 @@
 //   5. What has been made is put into its place, and the note goes.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
+#include "tools/copy_options.hpp"
 
 #include <algorithm>
 #include <map>
@@ -169,7 +170,7 @@ class TreeCopy {
     SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
     if (!document) return {};  // erased since it was listed
     const std::string key = format_.document_key(place.path, document->type);
-    if (document->type == NodeType::array) return plan_array(place, path, *document).in_key(key);
+    if (document->type == NodeType::array) return in_source(plan_array(place, path, *document), key, options_);
     SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     NodeCopy node{path, *std::move(document), text.value_or(""), {}};
     untie(node);
@@ -230,8 +231,9 @@ class TreeCopy {
       node.text.clear();
     }
     to.writable = false;  // there is nothing to write to yet
-    SHERD_TRY(destination, make_array(std::move(to), node.document));
-    SHERD_TRY(array, plan_copy(*std::move(source), std::move(destination)));
+    auto destination = make_array(std::move(to), node.document);
+    if (!destination) return of_request(destination.error());
+    SHERD_TRY(array, plan_copy(*std::move(source), *std::move(destination)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "precomputed/create.hpp"
+#include "tools/copy_options.hpp"
 
 namespace sherd {
 namespace {
@@ -218,9 +219,9 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
   SHERD_TRY(document, source.format->open(*source.store, source.path, source.config.limits));
   if (!document) return not_found("there is nothing any more at " + source.store->url());
   const std::string key = source.format->document_key(source.path, document->type);
-  if (is_volume(source)) return find_volume(source, *document, options, volume).in_key(key);
-  if (document->type == NodeType::group) return find_group(source, *document, options).in_key(key);
-  SHERD_TRY(image, find_array(source, *document, options).in_key(key));
+  if (is_volume(source)) return in_source(find_volume(source, *document, options, volume), key, options);
+  if (document->type == NodeType::group) return in_source(find_group(source, *document, options), key, options);
+  SHERD_TRY(image, in_source(find_array(source, *document, options), key, options));
   ImageSource found{std::move(image), {}, false};
   found.levels.push_back({source, *std::move(document)});
   return found;

@@ -48,7 +48,7 @@ bool is_compressed(const Array::State& state) {
 Result<void> check_options(const CopyOptions& options) {
   const auto refuse = [](bool given, std::string_view member, const char* instead) -> Result<void> {
     if (!given) return {};
-    return std::move(invalid_argument(std::string("is not of volumes; say ") + instead)).in_member(member);
+    return std::move(invalid_argument(std::string("cannot be used with a volume; use ") + instead)).in_member(member);
   };
   SHERD_TRY(refuse(options.shards.has_value() || options.auto_shards, "shards", "sharding"));
   SHERD_TRY(refuse(options.codecs.has_value(), "codecs", "encoding"));

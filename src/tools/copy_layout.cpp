@@ -274,7 +274,9 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
     return name && name->has_value();
   };
   const bool same_files = !is_twin(source) && !is_twin(destination);
-  if (alike && same_files && same_ids && clipped == is_clipped(destination) &&
+  // An object of the source may lack chunks that the copy is to store.
+  const bool keeps_objects = !destination.config().write_empty_chunks;
+  if (keeps_objects && alike && same_files && same_ids && clipped == is_clipped(destination) &&
       same_codecs(from.codecs, to.codecs, table))
     return CopyWay::whole;
   // Shards inside shards are made from elements.

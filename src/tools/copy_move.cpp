@@ -64,7 +64,7 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
     leaf = found;
     return false;
   }));
-  if (!leaf) return {};
+  if (!leaf) return task_.everything ? encode_one(at) : Result<void>();
   SHERD_TRY(source, open_again(finder.objects()[leaf->object]));
   SHERD_TRY(put_part(at, *source, leaf->extent));
   ++counts_.moved;
@@ -104,6 +104,18 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
                      leaf.object, task_.clips && all.is_edge(cell)});
     return true;
   }));
+  // Chunks that the source does not store are encoded from its fill value.
+  const auto add_missing = [&] {
+    std::vector<bool> found(*element_count(all.grid), false);
+    for (const Slot& slot : slots) found[slot.slot] = true;
+    const std::uint64_t bytes = chunk_bytes(*all.shard.inner, all.shard.inner_shape);
+    for (std::uint64_t slot = 0; slot < found.size(); ++slot) {
+      const Shape cell = unravel(slot, all.grid);
+      if (found[slot] || all.is_outside(cell)) continue;
+      slots.push_back({order_key(all.shard, cell, all.grid, encoding_.chunk_order), slot, {0, bytes}, 0, true});
+    }
+  };
+  if (task_.everything) add_missing();
   if (slots.empty()) return {};
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
   SHERD_TRY(object, to_.place.store->write(at.key));

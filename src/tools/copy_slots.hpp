@@ -45,6 +45,12 @@ struct ObjectCopy::Slots {
       if ((cell[j] + 1) * shard.inner_shape[j] > valid[j]) return true;
     return false;
   }
+  /// Whether this inner chunk begins beyond the array.
+  [[nodiscard]] bool is_outside(const Shape& cell) const {
+    for (std::size_t j = 0; j < cell.size(); ++j)
+      if (cell[j] * shard.inner_shape[j] >= valid[j]) return true;
+    return false;
+  }
   /// The cells around some slots.
   [[nodiscard]] Box around(std::span<const Slot> slots) const {
     Shape low = unravel(slots.front().slot, grid);

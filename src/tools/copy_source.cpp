@@ -123,12 +123,14 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
   const Shape count = from.grid.count(shape);
   const Shape to_shape = to.shape();
   const Shape to_count = to.grid.count(to_shape);
-  if (!from.dtype.is_variable() && !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes())) {
+  const bool other_fill =
+      !from.dtype.is_variable() && !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes());
+  if (other_fill || to.config().write_empty_chunks) {
     plan.everything = element_count(to_count);
     plan.bytes = element_count(to_shape).value_or(0) * to.dtype.size();
     if (!plan.everything) return unsupported("the copy would have more than 2^64 chunks, all of them stored");
   }
-  if (!plan.reduction && !plan.everything) plan.way = copy_way(from, to);
+  if (!plan.reduction && !other_fill) plan.way = copy_way(from, to);
   plan.clips = is_clipped(from) != is_clipped(to);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
   SHERD_TRY(for_each_stored(from, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {

@@ -132,7 +132,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  [[nodiscard]] bool random_access() const noexcept { return !temporary_.empty(); }
+  [[nodiscard]] bool random_access() const noexcept { return !direct_; }
   Result<void> write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> append(std::span<const std::byte> bytes) { return write_at(end_, bytes); }
   Result<void> commit();
@@ -140,17 +140,41 @@ class OutputFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  OutputFile(std::string path, std::string temporary, int descriptor, WriteMode mode)
-      : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor), mode_(mode) {}
-  std::string path_;       ///< after following links
-  std::string temporary_;  ///< empty where `path_` itself is written
+  OutputFile(std::string path, int descriptor, WriteMode mode)
+      : path_(std::move(path)), descriptor_(descriptor), mode_(mode) {}
+  int put_in_place();
+  std::string path_;     ///< after following links
+  std::string hidden_;   ///< the name until commit; empty: none
+  bool direct_ = false;  ///< `path_` itself is written
   int descriptor_;
   WriteMode mode_;
   std::uint64_t end_ = 0;  ///< of the last write
 };
 
-/// A name beside `path` that nobody else has, for what is to come there.
-[[nodiscard]] std::string temporary_name(const std::string& path);
+/// A directory with a hidden name beside `path`, which is removed with its contents at the end. Making one removes
+/// leftovers beside it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() = default;
+  static Result<TemporaryDirectory> make(const std::string& path, mode_t access);
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept
+      : path_(std::exchange(other.path_, {})), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~TemporaryDirectory();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  TemporaryDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_ = -1;
+};
+/// Removes what killed processes have left in a directory under the hidden names of OutputFile and TemporaryDirectory.
+void remove_leftovers(const std::string& directory) noexcept;
 /// Renames a file; gives 0 or why it failed: EEXIST where something stands there that may not be replaced.
 [[nodiscard]] int put_in_place(const std::string& from, const std::string& to, bool overwrite);
 /// Brings the directory of this file to the disk.

@@ -192,11 +192,7 @@ struct Stack {
 class StackWriter final : public ArrayFileWriter {
  public:
   static Result<std::unique_ptr<ArrayFileWriter>> make(Stack stack, Planes planes, WriteMode mode, CreateImage create);
-  ~StackWriter() override {
-    image_ = nullptr;
-    std::error_code ignored;
-    if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
-  }
+  ~StackWriter() override { image_ = nullptr; }  // before its directory
   StackWriter(const StackWriter&) = delete;
   StackWriter& operator=(const StackWriter&) = delete;
 
@@ -212,7 +208,7 @@ class StackWriter final : public ArrayFileWriter {
   Planes planes_;
   WriteMode mode_;
   CreateImage create_;
-  fs::path scratch_;
+  TemporaryDirectory scratch_;
   std::unique_ptr<ImageWriter> image_;
   std::uint64_t plane_ = 0, left_ = 0;
 };
@@ -222,17 +218,10 @@ Result<std::unique_ptr<ArrayFileWriter>> StackWriter::make(Stack stack, Planes p
   std::unique_ptr<StackWriter> writer(new StackWriter(std::move(stack), std::move(planes), mode, create));
   const Stack& made = writer->stack_;
   if (made.folder.empty()) return std::unique_ptr<ArrayFileWriter>(std::move(writer));
-  const fs::path scratch = temporary_name((made.is_new ? made.folder : made.folder / "planes").string());
-  std::error_code failure;
-  fs::create_directory(scratch, failure);
-  if (failure) {
-    const std::string_view what = made.is_new ? "cannot make the directory" : "cannot make a directory in";
-    return file_error(what, made.folder.string(), failure.value());
-  }
-  writer->scratch_ = scratch;
   // Planes that nobody else may read are not shown while they are written, either.
-  if (!made.is_new) fs::permissions(scratch, fs::perms::owner_all, failure);
-  if (failure) return file_error("cannot set the mode of", scratch.string(), failure.value());
+  const fs::path beside = made.is_new ? made.folder : made.folder / "planes";
+  SHERD_TRY(scratch, TemporaryDirectory::make(beside.string(), made.is_new ? 0777 : 0700));
+  writer->scratch_ = std::move(scratch);
   return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }
 
@@ -240,7 +229,7 @@ Result<void> StackWriter::write(std::uint64_t /*first*/, std::span<const std::by
   const std::uint64_t plane_bytes = planes_.image.row_bytes() * planes_.image.height;
   while (!elements.empty()) {
     if (left_ == 0) {
-      SHERD_TRY(image, create_((scratch_ / stack_.names[plane_]).string(), planes_.image, mode_));
+      SHERD_TRY(image, create_((fs::path(scratch_.path()) / stack_.names[plane_]).string(), planes_.image, mode_));
       image_ = std::move(image);
       left_ = plane_bytes;
     }
@@ -273,12 +262,12 @@ Result<void> StackWriter::finish() {
 Result<void> StackWriter::place_planes() const {
   std::error_code failure;
   if (stack_.is_new) {
-    fs::rename(scratch_, stack_.folder, failure);
+    fs::rename(scratch_.path(), stack_.folder, failure);
     if (failure) return file_error("cannot put in place", stack_.folder.string(), failure.value());
     return {};
   }
   for (const std::string& name : stack_.names) {
-    const fs::path from = scratch_ / name, to = stack_.folder / name;
+    const fs::path from = scratch_.path() / fs::path(name), to = stack_.folder / name;
     const auto old = fs::status(to, failure);
     if (fs::is_regular_file(old)) fs::permissions(from, old.permissions(), failure);
     if (fs::is_regular_file(old) && failure) return file_error("cannot set the mode of", to.string(), failure.value());

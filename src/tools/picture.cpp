@@ -346,6 +346,7 @@ Result<void> picture(const Array& array, const std::string& file, const PictureO
   Painter painter(bands, paint, std::move(shades));
   const ImageInfo info{size.second, size.first, painter.pixel_bytes(), DType::uint8};
   SHERD_TRY(check_image(info, array.config().limits));
+  remove_leftovers(std::filesystem::path(file).parent_path().string());
   SHERD_TRY(writer, create(file, info, WriteMode{true, array.config().durable}));
   SHERD_TRY(draw(bands, painter, info, *writer));
   return writer->finish();

@@ -31,6 +31,7 @@ class TiffSession {
 
   std::string path_;
   std::string message_;
+  int number_ = 0;  ///< errno at that message
   TIFF* tiff_ = nullptr;
 };
 

@@ -18,12 +18,15 @@
 namespace sherd {
 
 int TiffSession::on_error(TIFF* /*tiff*/, void* user, const char* module, const char* format, std::va_list arguments) {
+  const int number = errno;
   auto* session = static_cast<TiffSession*>(user);
   char text[512];
   std::vsnprintf(text, sizeof text, format, arguments);
   // The first message is the cause, later ones its consequences. `module` is a function or the path we know.
-  if (session->message_.empty())
+  if (session->message_.empty()) {
+    session->number_ = number;
     session->message_ = module == nullptr || session->path_ == module ? text : std::string(module) + ": " + text;
+  }
   return 1;
 }
 
@@ -47,7 +50,7 @@ Result<void> TiffSession::open(int descriptor, const char* mode, std::uint64_t l
   if (own < 0) return file_error("cannot open", path_, number);
   if (tiff_ != nullptr) return {};
   ::close(own);
-  return failure("no TIFF file");
+  return mode[0] == 'w' ? failure("cannot write", ErrorCode::io) : failure("not a TIFF file");
 }
 
 TiffSession::~TiffSession() {
@@ -55,8 +58,13 @@ TiffSession::~TiffSession() {
 }
 
 Error TiffSession::failure(std::string_view otherwise, ErrorCode code) {
-  const std::string text = "tiff: " + (message_.empty() ? std::string(otherwise) : message_);
+  std::string text = "tiff: " + (message_.empty() ? std::string(otherwise) : message_);
+  // libtiff reports that a write failed, and leaves why in errno.
+  const int reasons[] = {ENOSPC, EDQUOT, EFBIG, EIO};
+  if (code == ErrorCode::io && std::ranges::find(reasons, number_) != std::end(reasons))
+    text += std::string(": ") + std::strerror(number_);
   message_.clear();
+  number_ = 0;
   return Error(code, text).in_key(path_);
 }
 

@@ -66,7 +66,7 @@ def test_a_pattern_may_lead_into_a_directory_that_is_not_there_yet(sherd, tmp_pa
     sherd.ok("export", "v.zarr", "planes/z_%02d.png")
     assert len(list((tmp_path / "planes").glob("z_*.png"))) == 5
     ran = sherd("export", "v.zarr", "no/such/z_%02d.png")
-    assert ran.code == 3 and "cannot make the directory" in ran.stderr and not (tmp_path / "no").exists()
+    assert ran.code == 3 and "'no': cannot make a directory in it" in ran.stderr and not (tmp_path / "no").exists()
 
 
 def test_images_become_planes_and_planes_images(sherd, tmp_path):

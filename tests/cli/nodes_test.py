@@ -120,7 +120,7 @@ def test_a_rank_0_array_has_an_empty_shape(sherd):
     (["--shape", "-4", "--dtype", "uint8"], 2), (["--shape", "4", "--dtype", "uint8", "--fill-value", "300"], 2),
     (["--shape", "4", "--dtype", "uint8", "--chunks", "0"], 2),
     (["--shape", "4", "--dtype", "uint8", "--chunks", "2", "--shards", "3"], 2),
-    (["--shape", "4", "--dtype", "uint8", "--codec", "rot13"], 5), (["--shape", "4", "--dtype", "uint7"], 5),
+    (["--shape", "4", "--dtype", "uint8", "--codec", "rot13"], 2), (["--shape", "4", "--dtype", "uint7"], 2),
     (["--shape", "4", "--dtype", "uint8", "--attributes", "[1"], 2),
     (["--shape", "4", "--dtype", "uint8", "--attributes", "[1]"], 2),
     (["--shape", "4", "--dtype", "uint8", "--attributes", "@none.json"], 3),
@@ -134,7 +134,7 @@ def test_what_cannot_be_made_is_refused_and_leaves_nothing(sherd, tmp_path, argu
 
 def test_options_of_an_index_need_shards(sherd, tmp_path):
     ran = sherd("create", "a", "--shape", "9", "--dtype", "uint8", "--index-location", "start")
-    assert ran.code == 2 and "index_location" in ran.stderr and "shards" in ran.stderr and not (tmp_path / "a").exists()
+    assert ran.code == 2 and "--index-location" in ran.stderr and "shards" in ran.stderr and not (tmp_path / "a").exists()
 
 
 def test_create_replaces_only_where_it_is_told_to(sherd):
@@ -248,7 +248,7 @@ def test_errors_about_a_root_say_of_which_store(sherd, tmp_path, command):
         assert ran.stderr.startswith("sherd: 'zarr.json' shape: missing")
         assert ran.stderr.endswith(f" (in file://{tmp_path}/some%20where)\n")
     ran = sherd(command, "nowhere", "--json")
-    assert ran.error["code"] == "not_found" and f"file://{tmp_path}/nowhere" in ran.error["message"]
+    assert ran.error["code"] == "not_found" and f"{tmp_path}/nowhere" in ran.error["message"]
 
 
 def test_ls_gives_one_name_a_line(sherd, study):

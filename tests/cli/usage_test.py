@@ -44,7 +44,7 @@ def test_no_arguments_print_the_help_on_stderr_as_a_usage_error(sherd):
 
 def test_a_mistyped_subcommand_is_answered_with_the_nearest(sherd):
     ran = sherd("inof", "x")
-    assert (ran.code, ran.stderr) == (2, "sherd: 'inof' is no subcommand; did you mean 'info'?\n")
+    assert (ran.code, ran.stderr) == (2, "sherd: unknown subcommand 'inof'; did you mean 'info'?\n")
     assert "did you mean" not in sherd("frobnicate").stderr
 
 

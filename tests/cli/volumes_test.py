@@ -81,10 +81,10 @@ def test_info_shows_a_volume_and_its_scales(sherd):
 @pytest.mark.parametrize(("arguments", "says"), [
     (["--shape", "9,9,9", "--dtype", "uint8"], "--resolution"),
     (["--shape", "9,9", "--dtype", "uint8", "--resolution", "1,1,1"], "--shape"),
-    (["--shape", "9,9,9", "--dtype", "float64", "--resolution", "1,1,1"], "data_type"),
+    (["--shape", "9,9,9", "--dtype", "float64", "--resolution", "1,1,1"], "--dtype: "),
     (["--shape", "9,9,9", "--dtype", "uint8", "--resolution", "1,1"], "--resolution"),
     ([*NEW[2:], "--voxel-offset", "1,x,1"], "--voxel-offset"),
-    ([*NEW[2:], "--voxel-offset", "1,0.5,1"], "voxel_offset"),
+    ([*NEW[2:], "--voxel-offset", "1,0.5,1"], "--voxel-offset: "),
     ([*NEW[2:], "--chunks", "64,64"], "--chunks"),
     ([*NEW[2:], "--chunks", "[64,6],[50],[33]"], "--encoding"),
     ([*NEW[2:], "--shards", "64,64,64"], "--sharding"),
@@ -103,7 +103,7 @@ def test_what_a_volume_cannot_be_is_told(sherd, tmp_path, arguments, says):
 def test_what_the_encoding_cannot_hold_is_told_before_anything_is_made(sherd, tmp_path):
     ran = sherd("create", "em", "--store-format", "precomputed", "--shape", "9,9,9", "--dtype", "uint16", "--resolution",
                 "1,1,1", "--encoding", "jpeg", "--json")
-    assert ran.code == 5 and ran.error["message"].startswith("jpeg: ") and ran.error["member"] == "scales[0].encoding"
+    assert ran.code == 5 and ran.error["message"].startswith("--encoding: jpeg: ") and ran.error["member"] == "scales[0].encoding"
     assert not (tmp_path / "em").exists()
 
 
@@ -149,13 +149,13 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     (["--pyramid", "median"], "--pyramid: 'median' is neither mean (of images) nor mode (of labels)"),
     (["--pyramid", "mean:x"], "--pyramid: 'mean:x'"),
     (["--pyramid", "mean:1,2"], "a number of levels follows the colon"),
-    (["--ignore-zero"], "--ignore-zero goes with --pyramid mode"),
+    (["--ignore-zero"], "--ignore-zero can only be used with --pyramid mode"),
     (["--encoding", "gif"], "--encoding"),
     (["--encoding", "raw"], "encoding: is of volumes"),
     (["--sharding", "auto"], "sharding: is of volumes"),
     (["--axes", "z,y,x"], "axes: are of images"),
     (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
-    (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "shards: is not of volumes; say sharding"),
+    (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "--shards: cannot be used with a volume; use sharding"),
 ])
 def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments, says):
     sherd.ok("create", "a.zarr", "--shape", "9,9,9", "--dtype", "uint8")

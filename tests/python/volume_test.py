@@ -40,7 +40,7 @@ def test_scales_have_the_defaults_of_the_format(tmp_path):
     assert str(sherd.open(tmp_path).tree()).splitlines() == [
         "/", f"├── {second['key']} (35, 25, 33, 1) uint32", f"└── {first['key']} (70, 50, 33, 1) uint32"]
     assert sherd.open_array(tmp_path, scale=1).shape == (35, 25, 33, 1)
-    with pytest.raises(sherd.InvalidArgument, match="by their own names"):
+    with pytest.raises(sherd.InvalidArgument, match="by its own name"):
         ng.create_precomputed(tmp_path / "w", type="image", dtype="uint8", scales=[SCALE], members={"mesh": "mesh"})
     for scale, error in ((2, sherd.NotFound), (-1, sherd.InvalidArgument), (0.5, TypeError)):
         with pytest.raises(error, match="scale"):

@@ -371,8 +371,8 @@ TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {
   EXPECT_THAT(refusal(array, {.axes = {"c", "y", "x"}}), HasSubstr("there is no z"));
   const std::vector<std::string> zyx{"z", "y", "x"};
   EXPECT_THAT(refusal(array, {.shards = Shape{8, 8, 8}, .axes = zyx}),
-              HasSubstr("shards: is not of volumes; say sharding"));
-  EXPECT_THAT(refusal(array, {.codecs = std::vector<Json>{"zstd"}, .axes = zyx}), HasSubstr("say encoding"));
+              HasSubstr("shards: cannot be used with a volume; use sharding"));
+  EXPECT_THAT(refusal(array, {.codecs = std::vector<Json>{"zstd"}, .axes = zyx}), HasSubstr("use encoding"));
   EXPECT_THAT(refusal(array, {.chunks = Shape{8, 8}, .axes = zyx}), HasSubstr("chunks: a chunk of a volume"));
   EXPECT_THAT(refusal(array, {.axes = zyx, .encoding = "compressed_segmentation"}),
               HasSubstr("encoding: compressed_segmentation: elements are uint32 or uint64"));

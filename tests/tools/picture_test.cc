@@ -175,8 +175,8 @@ TEST(Picture, RefusesWhatHasNoPlane) {
     return fails(picture(array, folder / "a.png", options), ErrorCode::invalid_argument, text);
   };
   const Array cube = make(folder, {2, 2, 2}, std::vector<std::uint8_t>(8));
-  EXPECT_TRUE(refused(cube, {.axis = 3}, "axis is 3"));
-  EXPECT_TRUE(refused(cube, {.index = 2}, "index is 2"));
+  EXPECT_TRUE(refused(cube, {.axis = 3}, "axis: is 3"));
+  EXPECT_TRUE(refused(cube, {.index = 2}, "index: is 2"));
   EXPECT_TRUE(refused(make(folder, {4}, std::vector<std::uint8_t>(4)), {}, "two dimensions"));
   EXPECT_TRUE(refused(make(folder, {0, 4}, std::vector<std::uint8_t>()), {}, "no elements"));
   EXPECT_EQ(folder.names(), std::vector<std::string>{"a.zarr"});

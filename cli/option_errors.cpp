@@ -1,0 +1,58 @@
+#include "cli/option_errors.hpp"
+
+#include <algorithm>
+
+namespace sherd::cli {
+namespace {
+
+struct Member {
+  std::string_view name, option;
+};
+/// Members that are not called like their options.
+constexpr Member kMembers[] = {{"chunk_grid", "--shards"}, {"chunk_grid", "--chunks"}, {"chunk_sizes", "--chunks"},
+                               {"codecs", "--codec"},      {"data_type", "--dtype"},   {"num_channels", "--shape"},
+                               {"shards", "--chunks"},     {"size", "--shape"}};
+
+/// Takes `prefix` and an index behind it from the start of a member's path.
+bool skip(std::string_view& path, std::string_view prefix) {
+  if (!path.starts_with(prefix)) return false;
+  const std::string_view rest = path.substr(prefix.size());
+  if (!rest.starts_with('[')) return false;
+  path = rest.substr(std::min(rest.find(']'), rest.size() - 1) + 1);
+  return true;
+}
+
+std::string option_of(std::string_view root, const IsGiven& is_given) {
+  std::string same = "--" + std::string(root);
+  std::ranges::replace(same, '_', '-');
+  if (is_given(same)) return same;
+  for (const Member& member : kMembers)
+    if (member.name == root && is_given(std::string(member.option))) return std::string(member.option);
+  return {};
+}
+
+}  // namespace
+
+Error in_option(const Error& error, std::string_view option) {
+  return {error.code(), std::string(option) + ": " + error.text()};
+}
+
+Error name_option(const Error& error, const IsGiven& is_given) {
+  const bool is_request = error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::unsupported;
+  std::string_view path = error.member();
+  if (!is_request || path.empty() || !error.key().empty()) return error;
+  if (skip(path, "scales") || path.starts_with("volume."))
+    path.remove_prefix(std::min(path.find('.') + 1, path.size()));
+  const std::string_view root = path.substr(0, path.find_first_of(".["));
+  const std::string option = option_of(root, is_given);
+  if (option.empty()) return error;
+  // Where in the chain of codecs it is says little to those who gave a list of options.
+  if (!skip(path, root)) path.remove_prefix(root.size());
+  while (skip(path, ".configuration.codecs")) {
+  }
+  if (path.starts_with('.')) path.remove_prefix(1);
+  const std::string rest = path.empty() || path == "name" ? "" : std::string(path) + ": ";
+  return {error.code(), option + ": " + rest + error.message()};
+}
+
+}  // namespace sherd::cli

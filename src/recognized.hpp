@@ -1,0 +1,18 @@
+// What exists where no array or group was found: an error that names it and says what to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+/// The error for a location without a node. `unsupported` where another format is recognized there, such as Zarr v2;
+/// otherwise `not_found`, which says whether the directory exists and what was looked for.
+[[nodiscard]] Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats);
+/// `unsupported` where a path is a regular file, or leads through one, whose format is recognized, such as HDF5.
+[[nodiscard]] std::optional<Error> recognized_file(const std::string& path);
+
+}  // namespace sherd

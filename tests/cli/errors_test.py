@@ -1,0 +1,166 @@
+"""What the command says when an argument is wrong: the option as it was spelled, the nearest known name, the exit code."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+
+def message(sherd, *arguments):
+    """The one line on stderr of a usage error."""
+    ran = sherd(*arguments)
+    assert ran.code == 2, ran.stderr
+    assert ran.stderr.startswith("sherd: ") and ran.stderr.count("\n") == 1
+    return ran.stderr.removeprefix("sherd: ").strip()
+
+
+@pytest.fixture
+def source(sherd):
+    sherd.ok("create", "a.zarr", "--shape", "8,8,8", "--dtype", "uint16", "--chunks", "4,4,4", "--shards", "8,8,8")
+    sherd.ok("write", "a.zarr", "--value", "3")
+    return "a.zarr"
+
+
+@pytest.fixture
+def volume(sherd):
+    sherd.ok("create", "em", "--store-format", "precomputed", "--shape", "8,8,8", "--dtype", "uint8", "--chunks", "4,4,4",
+             "--resolution", "8,8,8")
+    return "em"
+
+
+CODECS = [("ztsd", "unknown codec 'ztsd'; did you mean 'zstd'?"), ("frobnicate", "unknown codec 'frobnicate'"),
+          ('{"name": "ztsd"}', "unknown codec 'ztsd'; did you mean 'zstd'?"),
+          ("zstd:99", "'99' after the colon must be an integer from -131072 to 22"),
+          ('{"name": "gzip", "configuration": {"level": 99}}',
+           "configuration.level: gzip: 'level' must be an integer from 0 to 9, not 99")]
+LENGTHS = [(["--chunks", "3,3"], "--chunks: 2 lengths for an array of 3 dimensions"),
+           (["--chunks", "0,1,1"], "--chunks: must be 1 or more"),
+           (["--shards", "1,1"], "--shards: 2 lengths for an array of 3 dimensions"),
+           (["--chunks", "x"], "--chunks: 'x' is no shape; write it as 512,512")]
+
+
+@pytest.mark.parametrize("codec, text", CODECS)
+def test_a_wrong_codec_is_an_error_of_its_option_in_every_command(sherd, source, tmp_path, codec, text):
+    (tmp_path / "d.raw").write_bytes(bytes(8))
+    raw = ["--from", "raw", "--shape", "8", "--dtype", "uint8"]
+    for command in (["copy", source, "bad"], ["create", "bad", "--shape", "8", "--dtype", "uint8"],
+                    ["create", "bad", "--shape", "8", "--dtype", "uint8", "--shards", "8", "--chunks", "4"],
+                    ["import", "d.raw", "bad", *raw]):
+        assert message(sherd, *command, "--codec", codec) == f"--codec: {text}"
+        assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.parametrize("options, text", LENGTHS)
+def test_wrong_lengths_are_an_error_of_their_option_in_every_command(sherd, source, tmp_path, options, text):
+    for command in (["copy", source, "bad"], ["create", "bad", "--shape", "8,8,8", "--dtype", "uint8"]):
+        assert message(sherd, *command, *options) == text
+        assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.parametrize("options, text", [
+    (["--to", "zarr3", "--axes", "q"], "--axes: 'q' is no axis"), (["--to", "zarr3", "--axes", "z,y"], "--axes: must be"),
+    (["--to", "zarr3", "--codec", "ztsd"], "--codec: unknown codec 'ztsd'; did you mean 'zstd'?"),
+    (["--to", "zarr3", "--chunks", "3,3"], "--chunks: 2 lengths"), (["--sharding", "{}"], "--sharding: @type: is missing"),
+    (["--codec", "zstd"], "--codec: cannot be used with a volume; use encoding"),
+    (["--shards", "8,8,8"], "--shards: cannot be used with a volume; use sharding")])
+def test_options_of_a_volumes_copy_are_named_too(sherd, volume, tmp_path, options, text):
+    assert message(sherd, "copy", volume, "bad", *options).startswith(text)
+    assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.parametrize("options, text", [
+    (["--dtype", "unit8"], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
+    (["--dtype", '{"name": "unit8"}'], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
+    (["--dtype", '{"nam": "uint8"}'], "--dtype: nam: a data type has no such member"),
+    (["--dtype", "uint8", "--fill-value", "300"], "--fill-value: 300 does not fit uint8 (0 to 255)"),
+    (["--dtype", "uint8", "--dimension-names", "a"], "--dimension-names: 1 names for an array of 2 dimensions"),
+    (["--dtype", "uint8", "--attributes", "[1]"], "--attributes: must be an object"),
+    (["--dtype", "uint8", "--index-location", "start"], "--index-location: "),
+    (["--dtype", "uint8", "--attributes", "{"], "--attributes: not JSON")])
+def test_create_names_the_option_that_is_wrong(sherd, tmp_path, options, text):
+    assert message(sherd, "create", "bad", "--shape", "8,8", *options).startswith(text)
+    assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.parametrize("options, text", [
+    (["--key", "../x"], "--key: leads out of the store"), (["--sharding", "{}"], "--sharding: @type: is missing"),
+    (["--key", "info"], "--key: 'info' is where the info document stands")])
+def test_create_names_the_option_of_a_volume_that_is_wrong(sherd, tmp_path, options, text):
+    volume = ["--store-format", "precomputed", "--shape", "8,8,8", "--dtype", "uint8", "--resolution", "8,8,8"]
+    assert message(sherd, "create", "bad", *volume, *options) == text
+    assert not (tmp_path / "bad").exists()
+
+
+def test_picture_names_the_option_that_is_out_of_range(sherd, source):
+    assert message(sherd, "picture", source, "p.png", "--axis", "4") == "--axis: is 4, but the array has axes 0 to 2"
+    assert message(sherd, "picture", source, "p.png", "--index", "8") == "--index: is 8, but axis 0 has length 8"
+
+
+def test_an_error_of_the_source_still_names_its_document(sherd, source, tmp_path):
+    path = tmp_path / source / "zarr.json"
+    path.write_text(path.read_text().replace('"zstd"', '"ztsd"'))
+    ran = sherd("copy", source, "bad", "--codec", "gzip")
+    assert ran.code == 5 and "'zarr.json' codecs" in ran.stderr and "--codec" not in ran.stderr
+
+
+@pytest.mark.parametrize("line, text", [
+    ("copy a b --chunk 3,3", "unknown option --chunk; did you mean --chunks?"),
+    ("copy --chunk 3,3 a b", "unknown option --chunk; did you mean --chunks?"),
+    ("copy a --shard=3", "unknown option --shard; did you mean --shards?"),
+    ("info --jsno", "unknown option --jsno; did you mean --json?"),
+    ("--jsno info a", "unknown option --jsno; did you mean --json?"),
+    ("kv get --jsno a 3", "unknown option --jsno; did you mean --json?"),
+    ("info --frobnicate a", "unknown option --frobnicate; see 'sherd info --help'"),
+    ("info --zzz --jsno a", "unknown option --zzz; see 'sherd info --help'"),
+    ("info a b c", "unexpected argument 'b'; see 'sherd info --help'"),
+    ("inof --jsno a", "unknown subcommand 'inof'; did you mean 'info'?"),
+    ("exprot a", "unknown subcommand 'exprot'; did you mean 'export'?"),
+    ("k get a", "unknown subcommand 'k'; did you mean 'kv'?"),
+    ("kv gte a", "unknown subcommand 'gte'; did you mean 'get'?"), ("kv", "A subcommand is required; see 'sherd kv --help'")])
+def test_the_first_unknown_word_is_named_with_the_nearest_known_one(sherd, line, text):
+    assert message(sherd, *line.split()) == text
+
+
+def test_errors_are_valid_utf8_whatever_the_arguments_are(sherd, tmp_path):
+    name = os.fsencode(tmp_path) + b"/caf\xe9\x1b"
+    for options, text in ((["--json"], r"caf\xe9"), ([], r"caf\xe9\x1b")):
+        done = subprocess.run([sherd.binary, "info", name, *options], capture_output=True)
+        assert done.returncode == 3
+        said = done.stderr.decode("utf-8")
+        assert text in (json.loads(said)["error"]["message"] if options else said)
+    done = subprocess.run([sherd.binary, "create", name, "--shape", "2", "--dtype", "uint8", "--json"], capture_output=True)
+    assert done.returncode == 0 and json.loads(done.stdout.decode("utf-8"))["shape"] == [2]
+
+
+@pytest.mark.parametrize("option", ["--dimension-names", "--fill-value", "--dtype", "--codec"])
+def test_options_that_are_stored_must_be_utf8(sherd, tmp_path, option):
+    done = subprocess.run([sherd.binary, "create", "a", "--shape", "2", *(["--dtype", "uint8"] if option != "--dtype" else []),
+                           option, b"caf\xe9", "--json"], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 2 and option in json.loads(done.stderr.decode("utf-8"))["error"]["message"]
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_home_directory_is_expanded_where_the_shell_has_not(sherd, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    there = {"HOME": str(home)}
+    (home / "attributes.json").write_text('{"who": "me"}')
+    sherd.ok("create", "~/a.zarr", "--shape", "2", "--dtype", "uint8", "--attributes=@~/attributes.json", env=there)
+    assert (home / "a.zarr" / "zarr.json").exists() and not (tmp_path / "~").exists()
+    sherd.ok("read", "~/a.zarr", "--output=~/x.npy", env=there)
+    assert (home / "x.npy").exists()
+    assert "HOME is not set; write the directory instead of ~" in sherd("info", "~/a.zarr", env={"HOME": ""}).stderr
+    sherd.ok("create", "./~/b", "--shape", "2", "--dtype", "uint8", env=there)
+    sherd.ok("create", "~c", "--shape", "2", "--dtype", "uint8", env=there)
+    assert (tmp_path / "~" / "b").exists() and (tmp_path / "~c").exists()
+
+
+def test_a_suffix_of_another_format_is_warned_of(sherd, volume, source, tmp_path):
+    said = sherd.ok("copy", volume, "x.zarr").stderr
+    assert "warning: x.zarr is a directory of the format precomputed" in said and "the format zarr3" in said
+    assert "warning: x.tif is a directory of the format zarr3" in sherd.ok("copy", source, "x.tif").stderr
+    assert "'sherd export'" in sherd.ok("create", "y.tiff", "--shape", "2", "--dtype", "uint8").stderr
+    for line in (["copy", volume, "y.zarr", "--to", "zarr3"], ["copy", source, "z.zarr"], ["copy", volume, "plain"],
+                 ["copy", volume, "w.zarr", "--quiet"]):
+        assert "warning" not in sherd.ok(*line).stderr

@@ -1,0 +1,117 @@
+"""export, read and picture on a full disk, and what they leave behind when they are killed: nothing that stays."""
+
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+
+import numpy
+import pytest
+from lacking import lacking
+
+VALUES = numpy.random.default_rng(3).integers(0, 255, (6, 64, 64)).astype(numpy.uint8)
+FILES = ["x.npy", "x.raw", "x.nii", "x.nii.gz", "x.tif", "planes/z_%02d.png", "planes/z_%02d.pgm"]
+
+
+@pytest.fixture
+def source(sherd, tmp_path):
+    numpy.save(tmp_path / "v.npy", VALUES)
+    sherd.ok("import", "v.npy", "v.zarr")
+    os.remove(tmp_path / "v.npy")
+    return "v.zarr"
+
+
+def limited(sherd, *arguments, action, size=2000):
+    """Runs the command with a limit on the size of files; `action` is what SIGXFSZ does."""
+    def prepare():
+        signal.signal(signal.SIGXFSZ, action)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return subprocess.run([sherd.binary, *arguments], cwd=sherd.folder, capture_output=True, preexec_fn=prepare)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_grow_is_an_input_output_error(sherd, source, tmp_path, name):
+    done = limited(sherd, "export", source, name, action=signal.SIG_IGN)
+    assert done.returncode == 7, done.stderr
+    assert b"File too large" in done.stderr
+    assert names(tmp_path) == [source]
+
+
+@pytest.mark.parametrize("size", ["4k", "16k"])
+@pytest.mark.parametrize("name", FILES)
+def test_export_to_a_full_disk_is_an_input_output_error(sherd, source, tmp_path, name, size):
+    (tmp_path / "full").mkdir()
+    script = 'mount -t tmpfs -o size="$1" none full || exit 99; "$2" export "$3" "full/$4"; code=$?; ls -A full; exit $code'
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", size, sherd.binary, source, name],
+                          cwd=tmp_path, capture_output=True)
+    if done.returncode in (1, 99):
+        lacking("a file system that may be mounted (unshare -rm)")
+    assert done.returncode == 7, done.stderr
+    assert b"No space left on device" in done.stderr
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize("name", [*FILES, "-o"])
+def test_a_killed_command_leaves_nothing_that_the_next_one_does_not_remove(sherd, source, tmp_path, name):
+    line = ["read", source, "-o", "x.npy"] if name == "-o" else ["export", source, name]
+    done = limited(sherd, *line, action=signal.SIG_DFL)
+    assert done.returncode == -signal.SIGXFSZ
+    left = [each for each in names(tmp_path) if each.startswith(".")]
+    assert all(each.endswith(".sherd-part") for each in left) and (left != []) == ("%" in name)
+    sherd.ok(*line)
+    assert names(tmp_path) == sorted([source, "x.npy" if name == "-o" else name.split("/")[0]])
+
+
+def test_planes_that_go_into_a_directory_leave_nothing_there(sherd, source, tmp_path):
+    (tmp_path / "planes").mkdir()
+    assert limited(sherd, "export", source, "planes/z_%02d.png", action=signal.SIG_DFL).returncode == -signal.SIGXFSZ
+    assert len(names(tmp_path / "planes")) == 1
+    sherd.ok("export", source, "planes/z_%02d.png")
+    assert names(tmp_path / "planes") == [f"z_{z:02}.png" for z in range(6)]
+
+
+def test_leftovers_are_removed_when_another_file_is_written_there(sherd, source, tmp_path):
+    for run, line in enumerate((["export", source, "y.npy"], ["read", source, "-o", "z.npy"], ["picture", source, "p.png"])):
+        (tmp_path / f".planes.{run}.sherd-part").mkdir()
+        (tmp_path / f".planes.{run}.sherd-part" / "z_0.png").write_bytes(b"half")
+        (tmp_path / f".x.npy.{run}.sherd-part").write_bytes(b"half")
+        sherd.ok(*line)
+        assert [each for each in names(tmp_path) if each.startswith(".")] == []
+
+
+def test_what_a_living_process_writes_is_left_alone(sherd, source, tmp_path):
+    directory, file = tmp_path / ".planes.1.sherd-part", tmp_path / ".x.npy.1.sherd-part"
+    directory.mkdir()
+    file.write_bytes(b"half")
+    held = [os.open(path, os.O_RDONLY) for path in (directory, file)]
+    for descriptor in held:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    sherd.ok("export", source, "x.npy")
+    assert directory.exists() and file.exists()
+    for descriptor in held:
+        os.close(descriptor)
+    sherd.ok("export", source, "x.npy")
+    assert not directory.exists() and not file.exists()
+
+
+def test_files_with_other_hidden_names_are_nobodys_leftovers(sherd, source, tmp_path):
+    for name in (".x.npy.1", "x.sherd-part", ".sherd-particle"):
+        (tmp_path / name).write_bytes(b"mine")
+    sherd.ok("export", source, "x.npy")
+    assert {".x.npy.1", "x.sherd-part", ".sherd-particle"} <= set(names(tmp_path))
+
+
+def test_a_failed_export_keeps_the_file_that_it_would_have_replaced(sherd, source, tmp_path):
+    (tmp_path / "x.npy").write_bytes(b"old")
+    assert limited(sherd, "export", source, "x.npy", action=signal.SIG_IGN).returncode == 7
+    assert limited(sherd, "export", source, "x.npy", action=signal.SIG_DFL).returncode == -signal.SIGXFSZ
+    assert (tmp_path / "x.npy").read_bytes() == b"old" and names(tmp_path) == [source, "x.npy"]
+    sherd.ok("export", source, "x.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "x.npy"), VALUES)

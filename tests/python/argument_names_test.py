@@ -1,0 +1,104 @@
+"""Errors in arguments name the argument, with the nearest known name, and leave nothing behind."""
+
+import json
+
+import numpy as np
+import pytest
+import sherd
+from sherd import neuroglancer as ng
+
+SCALE = {"size": [70, 50, 33], "resolution": [8, 8, 40]}
+
+
+def refused(member, text, call, *arguments, **keywords):
+    with pytest.raises(sherd.InvalidArgument) as caught:
+        call(*arguments, **keywords)
+    assert caught.value.member == member and caught.value.key is None
+    assert text in str(caught.value) and str(caught.value).startswith(member)
+    assert "zarr.json" not in str(caught.value)
+
+
+@pytest.mark.parametrize("keywords, member", [
+    ({"compressors": "ztsd"}, "compressors"), ({"compressors": ["gzip", "ztsd"]}, "compressors"),
+    ({"compressors": [{"name": "ztsd"}]}, "compressors"), ({"filters": ["ztsd"]}, "filters"),
+    ({"filters": [{"name": "ztsd"}], "compressors": "gzip"}, "filters"), ({"serializer": "ztsd"}, "serializer"),
+    ({"compressors": "ztsd", "chunks": (2,), "shards": (4,)}, "compressors"),
+    ({"compressors": {"name": "ztsd"}, "chunks": (2,), "shards": (4,)}, "compressors"),
+    ({"codecs": ["bytes", {"name": "ztsd"}]}, "codecs[1].name")])
+def test_create_array_names_the_argument_with_the_unknown_codec(tmp_path, keywords, member):
+    refused(member, "unknown codec 'ztsd'; did you mean 'zstd'?", sherd.create_array, tmp_path / "a", shape=(4,),
+            dtype="uint8", **keywords)
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("keywords, member, text", [
+    ({"compressors": {"name": "gzip", "configuration": {"level": 99}}}, "compressors.configuration.level", "0 to 9"),
+    ({"compressors": {"name": "gzip", "configuration": {"level": 99}}, "chunks": (2,), "shards": (4,)},
+     "compressors.configuration.level", "0 to 9"),
+    ({"chunks": (2, 2)}, "chunks", "2 lengths"), ({"shards": (2, 2)}, "shards", "2 lengths"),
+    ({"fill_value": 300}, "fill_value", "does not fit"), ({"dimension_names": ["a", "b"]}, "dimension_names", "2 names"),
+    ({"dtype": "unit8"}, "dtype", "did you mean 'uint8'?"), ({"dtype": {"name": "unit8"}}, "dtype", "did you mean 'uint8'?")])
+def test_create_array_names_the_argument_that_is_wrong(tmp_path, keywords, member, text):
+    refused(member, text, sherd.create_array, tmp_path / "a", **{"shape": (4,), "dtype": "uint8", **keywords})
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("keywords, member, text", [
+    ({"codecs": "ztsd"}, "codecs[0]", "did you mean 'zstd'?"), ({"codecs": [{"name": "ztsd"}]}, "codecs", "did you mean 'zstd'?"),
+    ({"chunks": (2, 2)}, "chunks", "2 lengths"), ({"shards": (3,)}, "shards[0]", "not a multiple"),
+    ({"axes": "q"}, "axes", "axes")])
+def test_copy_names_its_argument_and_not_the_source(tmp_path, keywords, member, text):
+    sherd.create_array(tmp_path / "a", data=np.arange(4, dtype="uint8"), chunks=(2,))
+    with pytest.raises(sherd.InvalidArgument) as caught:
+        sherd.copy(tmp_path / "a", tmp_path / "b", **keywords)
+    assert caught.value.member.startswith(member) and caught.value.key is None
+    assert text in str(caught.value) and "zarr.json" not in str(caught.value)
+    assert not (tmp_path / "b").exists()
+
+
+def test_codecs_and_types_of_other_programs_are_unsupported_and_not_misspelt(tmp_path):
+    for keywords in ({"compressors": "zfp"}, {"dtype": "int4"}):
+        with pytest.raises(sherd.Unsupported, match="not supported by this version"):
+            sherd.create_array(tmp_path / "a", **{"shape": (4,), "dtype": "uint8", **keywords})
+
+
+def test_a_stored_document_with_an_unknown_codec_is_unsupported(tmp_path):
+    sherd.create_array(tmp_path / "a", shape=(4,), dtype="uint8")
+    path = tmp_path / "a" / "zarr.json"
+    path.write_text(path.read_text().replace('"zstd"', '"ztsd"'))
+    with pytest.raises(sherd.Unsupported, match="did you mean 'zstd'") as caught:
+        sherd.open(tmp_path / "a")
+    assert caught.value.key == "zarr.json"
+
+
+@pytest.mark.parametrize("name, hint", [
+    ("encodign", "did you mean 'encoding'?"), ("chunksize", "did you mean 'chunk_size'?"),
+    ("voxel_ofset", "did you mean 'voxel_offset'?"), ("frobnicate", "goes to members={...}")])
+def test_unknown_members_of_a_scale_are_refused_by_name(tmp_path, name, hint):
+    with pytest.raises(sherd.InvalidArgument, match=f"unknown scale member '{name}'; ") as caught:
+        ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[{**SCALE, name: 1}])
+    assert hint in str(caught.value) and caught.value.member == f"scales[0].{name}"
+    assert not (tmp_path / "v").exists()
+
+
+def test_unknown_members_of_the_info_are_refused_by_name(tmp_path):
+    with pytest.raises(sherd.InvalidArgument, match="unknown info member 'skeleton'; did you mean 'skeletons'?") as caught:
+        ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[SCALE], skeleton="skeletons")
+    assert caught.value.member == "skeleton" and not (tmp_path / "v").exists()
+
+
+def test_foreign_members_are_stored_where_they_are_given_as_such(tmp_path):
+    ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", mesh="mesh", members={"author": "me", "tags": [1]},
+                          scales=[{**SCALE, "hidden": True, "members": {"blur": 2}}])
+    info = json.loads((tmp_path / "v" / "info").read_text())
+    assert (info["mesh"], info["author"], info["tags"]) == ("mesh", "me", [1])
+    assert (info["scales"][0]["blur"], info["scales"][0]["hidden"]) == (2, True) and "members" not in info["scales"][0]
+
+
+@pytest.mark.parametrize("keywords, member", [
+    ({"members": {"type": "image"}}, "members.type"), ({"members": {"mesh": "m"}}, "members.mesh"), ({"members": 3}, "members"),
+    ({"scales": [{**SCALE, "members": {"encoding": "raw"}}]}, "scales[0].members.encoding"), ({"scales": [3]}, "scales[0]")])
+def test_known_members_are_not_foreign(tmp_path, keywords, member):
+    with pytest.raises(sherd.InvalidArgument) as caught:
+        ng.create_precomputed(tmp_path / "v", **{"type": "image", "dtype": "uint8", "scales": [SCALE], **keywords})
+    assert caught.value.member == member and not (tmp_path / "v").exists()
