@@ -131,7 +131,8 @@ class SHERD_API Array {
 
   /// Writes the selected elements. A chunk that is wholly covered is never read; of a shard whose in-bounds inner
   /// chunks are all covered nothing is read. Concurrent writers of one object, also in other processes, lose nothing
-  /// of each other's elements.
+  /// of each other's elements. If another handle has resized the array, the new shape becomes this handle's and bounds
+  /// the selection; `conflict` if the array was erased, or replaced by one whose chunks are different.
   Result<void> write(const Selection& selection, const ConstAnyView& from) const;
   template <class T>
   Result<void> write(const Selection& selection, std::span<T> from) const {
