@@ -30,8 +30,8 @@ class Call {
   /// Whether this thread made the current call, and does not only work for it.
   [[nodiscard]] static bool is_caller() noexcept;
 
-  /// Whether the call is to end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. What the hook
-  /// throws counts as an interrupt, and is thrown again where the outermost loop ends.
+  /// Whether the call is to end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. What
+  /// the hook throws counts as an interrupt, and is thrown again where the outermost loop ends.
   [[nodiscard]] bool interrupted();
   /// Passes a sentence to Config::notice: now, or from another thread with the next poll of the calling thread.
   void notify(std::string text);

@@ -474,7 +474,7 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
     return invalid_argument("'" + root + "' is not a directory");
   }
   return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable,
-                                                            std::make_shared<const LockPatience>(config)});
+                                                                        std::make_shared<const LockPatience>(config)});
 }
 
 }  // namespace sherd

@@ -110,7 +110,8 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
       if (is_new) ::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }
-    if ((code = check_named(at, side_file, file.get())) != 0) {
+    code = check_named(at, side_file, file.get());
+    if (code != 0) {
       file = LockFile();
       if (code == ENOENT) continue;
       if (is_new) remove_abandoned(at, side_file);

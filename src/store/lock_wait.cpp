@@ -29,7 +29,8 @@ Result<nanoseconds> LockWait::pause() {
   if (interrupted()) return unavailable("interrupted");
   if (std::chrono::duration<double>(waited).count() >= patience_.timeout)
     return unavailable("another writer holds the lock of '" + object_() + "' (waited " +
-                       print_seconds(patience_.timeout) + "); try again when it has ended, or raise lock_timeout (--lock-timeout)");
+                       print_seconds(patience_.timeout) +
+                       "); try again when it has ended, or raise lock_timeout (--lock-timeout)");
   if (waited >= kAnnounceAfter && !announced_) announce();
   // A quarter of the time waited: the lock is taken soon after it is released, at few tries.
   return std::clamp<nanoseconds>(waited / 4, kShortestPause, kLongestPause);
