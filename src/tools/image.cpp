@@ -197,19 +197,12 @@ std::string short_axis_name(const std::string& name) {
 
 std::optional<double> nanometres(std::string_view unit) {
   const Unit* known = find_unit(unit);
-  return known == nullptr ? std::nullopt : std::optional(known->nanometres);
+  return known != nullptr && known->kind == Unit::Kind::length ? std::optional(known->size) : std::nullopt;
 }
 
 std::optional<double> seconds(std::string_view unit) {
-  constexpr struct {
-    std::string_view name, sign;
-    double seconds;
-  } kUnits[] = {{"second", "s", 1},         {"millisecond", "ms", 1e-3}, {"microsecond", "us", 1e-6},
-                {"nanosecond", "ns", 1e-9}, {"minute", "min", 60},       {"hour", "h", 3600},
-                {"day", "d", 86400}};
-  for (const auto& known : kUnits)
-    if (unit == known.name || unit == known.sign) return known.seconds;
-  return std::nullopt;
+  const Unit* known = find_unit(unit);
+  return known != nullptr && known->kind == Unit::Kind::time ? std::optional(known->size) : std::nullopt;
 }
 
 double tidy(double value) {
