@@ -121,7 +121,7 @@ Result<ImageInfo> TiffFile::describe() {
   }
   SHERD_TRY(dtype, sample_dtype(tag_or_default<std::uint16_t>(tiff(), TIFFTAG_BITSPERSAMPLE, 1),
                                 tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT)));
-  const ImageInfo info{height, width, tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLESPERPIXEL, 1), dtype};
+  ImageInfo info{height, width, tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLESPERPIXEL, 1), dtype};
   if (info.channels > 1 && dtype == DType::bool_) return unsupported("tiff: several 1-bit samples a pixel");
   SHERD_TRY(check_image(info, limits_));
   return info;
@@ -432,13 +432,14 @@ Result<void> TiffFile::read_pixels(std::uint64_t page, std::uint64_t first, std:
     return {};
   }
   SHERD_TRY(enter(page));
+  const std::uint64_t row_bytes = std::max<std::uint64_t>(1, page_info_.row_bytes());  // never 0: check_image()
   while (!into.empty()) {
     const std::uint64_t band = first / layout_.piece_rows, inside = first % layout_.piece_rows;
     SHERD_TRY(read_band(band));
-    const std::uint64_t rows = std::min(into.size() / page_info_.row_bytes(),
-                                        std::min(layout_.piece_rows - inside, page_info_.height - first));
-    std::memcpy(into.data(), band_.data() + inside * page_info_.row_bytes(), rows * page_info_.row_bytes());
-    into = into.subspan(rows * page_info_.row_bytes());
+    const std::uint64_t rows =
+        std::min(into.size() / row_bytes, std::min(layout_.piece_rows - inside, page_info_.height - first));
+    std::memcpy(into.data(), band_.data() + inside * row_bytes, rows * row_bytes);
+    into = into.subspan(rows * row_bytes);
     first += rows;
   }
   return {};
@@ -450,15 +451,17 @@ Result<void> TiffFile::read_rows(std::uint64_t page, std::uint64_t first, std::s
   const PlaneSource source = stack_->source(page);
   if (stack_->samples == 1) return read_pixels(source.page, first, into);
   constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
-  const std::uint64_t most = std::max<std::uint64_t>(1, kPart / page_info_.row_bytes());
+  const std::uint64_t row_bytes = std::max<std::uint64_t>(1, info_.row_bytes());
+  const std::uint64_t page_row_bytes = std::max<std::uint64_t>(1, page_info_.row_bytes());
+  const std::uint64_t most = std::max<std::uint64_t>(1, kPart / page_row_bytes);
   const std::size_t size = info_.dtype.size(), pixel = size * page_info_.channels;
   while (!into.empty()) {
-    const std::uint64_t rows = std::min(into.size() / info_.row_bytes(), most);
-    SHERD_TRY(pixels_.resize(rows * page_info_.row_bytes()));
+    const std::uint64_t rows = std::min(into.size() / row_bytes, most);
+    SHERD_TRY(pixels_.resize(rows * page_row_bytes));
     SHERD_TRY(read_pixels(source.page, first, pixels_.span()));
     const std::byte* from = pixels_.data() + source.sample * size;
     for (std::uint64_t i = 0; i < rows * info_.width; ++i) std::memcpy(into.data() + i * size, from + i * pixel, size);
-    into = into.subspan(rows * info_.row_bytes());
+    into = into.subspan(rows * row_bytes);
     first += rows;
   }
   return {};
