@@ -28,8 +28,8 @@ std::optional<std::uint64_t> whole_number(const std::string& text) {
 // "npy|raw|json" lists all there is; "SHAPE|auto" does not.
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const bool closed =
-      type.find('|') != std::string::npos && type.find_first_not_of("abcdefghijklmnopqrstuvwxyz+|") == std::string::npos;
+  const bool closed = type.find('|') != std::string::npos &&
+                      type.find_first_not_of("abcdefghijklmnopqrstuvwxyz+|") == std::string::npos;
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
 }
 
