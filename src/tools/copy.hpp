@@ -153,6 +153,20 @@ class TextSizes {
   std::atomic<std::uint64_t> ratio_{0};  ///< the largest met
 };
 
+/// Gives free memory back to the system while chunks are encoded. Codecs allocate and free large blocks in every call,
+/// of changing sizes and on several threads; the C library keeps what becomes free between others, so that a process
+/// with few bytes in use holds more the more objects it makes. Thread-safe.
+class HeapTrimmer {
+ public:
+  explicit HeapTrimmer(std::uint64_t memory_budget) noexcept;
+  /// So many bytes of elements have been encoded; trims the heap if enough have been since it was last trimmed.
+  void encoded(std::uint64_t bytes) noexcept;
+
+ private:
+  const std::uint64_t every_;
+  std::atomic<std::uint64_t> since_{0};
+};
+
 /// A copy on its way to its place.
 struct StagedCopy {
   RoomOptions room;
@@ -246,6 +260,7 @@ class ObjectCopy {
   const ChunkWriter writer_;
   Budget under_way_;  ///< elements, or encoded chunks that are moved; a chunk larger than it is alone
   TextSizes text_;
+  HeapTrimmer heap_;
   std::optional<ValueBatch> values_;  ///< where the destination's chunks are values
 };
 

@@ -65,7 +65,8 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       budget_(shares.reading),
       reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
       writer_(encoding_, shares.box_bytes / 2, reader_),
-      under_way_(shares.box_bytes * shares.lanes) {
+      under_way_(shares.box_bytes * shares.lanes),
+      heap_(shares.config.memory_budget) {
   if (to_.scattered) values_.emplace(*to_.scattered, shares.box_bytes / 2);
 }
 
@@ -102,19 +103,20 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   if (!is_stored) return {};
   const std::uint64_t bytes = *element_count(at.valid) * to_.dtype.size();
   const auto share = under_way_.take(variable ? text_.decoded(bytes, stored) : bytes);
-  Buffer elements;
+  Scratch elements;
   VarBytesArena arena;
-  SHERD_TRY(elements.resize(bytes));
-  SHERD_TRY(read_elements(box, elements.data(), arena));
-  if (variable) text_.met(stored, elements.span());
+  SHERD_TRY(elements->resize(bytes));
+  SHERD_TRY(read_elements(box, elements->data(), arena));
+  if (variable) text_.met(stored, elements->span());
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
-      to_.layout, at.shape, at.valid, std::move(part), {elements.data(), chunk_strides(at.valid, to_.dtype.size())}};
+      to_.layout, at.shape, at.valid, std::move(part), {elements->data(), chunk_strides(at.valid, to_.dtype.size())}};
   Scratch lent;
   Buffer own;
   Buffer& encoded = values_ ? own : *lent;
   SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, encoded));
+  heap_.encoded(bytes);
   if (!present) return {};
   SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.place.store->set(at.key, encoded.span()));
   ++counts_.written;
@@ -297,6 +299,7 @@ Result<EncodedBatch> ObjectCopy::encode_batch(const Slots& all, std::span<const 
     SHERD_TRY(batch.bytes->grow(at + length));
     if (length > 0) std::memcpy(batch.bytes->data() + at, encoded->data(), length);
   }
+  heap_.encoded(slots.size() * chunk_bytes(*all.shard.inner, all.shard.inner_shape));
   return batch;
 }
 

@@ -1,0 +1,23 @@
+// Copies that make many objects with codecs that allocate much in each call.
+#include <gtest/gtest.h>
+
+#include "sherd/sherd.hpp"
+#include "sherd/tools.hpp"
+#include "tests/store/temp_dir.hpp"
+#include "tests/tools/copy_testing.hpp"
+
+namespace sherd {
+namespace {
+
+using namespace copy_testing;
+
+TEST(CopyMemory, DoesNotGrowWithTheNumberOfObjects) {
+  if (!SHERD_MEASURES_MEMORY) GTEST_SKIP() << "memory is not measured in this build";
+  const TempDir folder;
+  make_sharded(folder / "a", {512, 512, 256}, {64, 64, 64});
+  const CopyOptions options{.chunks = Shape{32, 64, 64}, .shards = Shape(), .codecs = std::vector<Json>{Json("blosc")}};
+  EXPECT_LE(growth_of_copy(folder / "a", folder / "b", options, 512), 44U);
+}
+
+}  // namespace
+}  // namespace sherd
