@@ -202,7 +202,7 @@ class CommandLine {
 
   [[nodiscard]] std::string help_hint() const {
     std::string names;
-    for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names = " " + app->get_name() + names;
+    for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names.insert(0, " " + app->get_name());
     return "; see 'sherd" + names + " --help'";
   }
 
