@@ -50,6 +50,8 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   if (!skip(path, root)) path.remove_prefix(root.size());
   while (skip(path, ".configuration.codecs")) {
   }
+  constexpr std::string_view kGrid = ".configuration.chunk_shapes";
+  if (path.starts_with(kGrid)) path.remove_prefix(kGrid.size());
   if (path.starts_with('.')) path.remove_prefix(1);
   const std::string rest = path.empty() || path == "name" ? "" : std::string(path) + ": ";
   return {error.code(), option + ": " + rest + error.message()};

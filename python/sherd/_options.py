@@ -62,8 +62,9 @@ _CHAIN = re.compile(r"(raw_)?codecs\[(\d+)\]((?:\.configuration\.codecs\[\d+\])*
 def argument_of(member: str, given: Mapping[str, Any]) -> str:
     """The keyword of create_array that a member of the engine's options comes from, with what follows it."""
     found = _CHAIN.match(member)
-    if member.split("[")[0].split(".")[0] == "chunk_grid" and not isinstance(given["chunks"], Mapping):
-        return "chunks" if has_edges(given["chunks"]) else "shards"
+    if member.startswith("chunk_grid.") and not isinstance(given["chunks"], Mapping):
+        lengths = "chunks" if has_edges(given["chunks"]) else "shards"
+        return lengths + member.removeprefix("chunk_grid.configuration.chunk_shapes")
     if found is None:
         return member
     if found[1]:

@@ -136,9 +136,9 @@ def test_shards_may_have_lengths_of_their_own():
 def test_lengths_that_make_no_grid_are_refused(tmp_path):
     for options, member in [
         ({"chunks": [[4, 4], [8]], "shards": (8, 8)}, "chunks"),
-        ({"chunks": [[4, 3], [8]]}, "chunk_grid.configuration.chunk_shapes[0]"),
-        ({"chunks": [[4, 4]]}, "chunk_grid.configuration.chunk_shapes"),
-        ({"chunks": [[4, 0, 4], [8]]}, "chunk_grid.configuration.chunk_shapes[0][1]"),
+        ({"chunks": [[4, 3], [8]]}, "chunks[0]"),
+        ({"chunks": [[4, 4]]}, "chunks"),
+        ({"chunks": [[4, 0, 4], [8]]}, "chunks[0][1]"),
         ({"shards": [[4, 4], [8]]}, "shards"),
     ]:
         with pytest.raises(sherd.InvalidArgument) as error:

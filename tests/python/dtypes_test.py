@@ -65,7 +65,7 @@ def test_types_with_a_configuration_stand_in_metadata_as_registered():
 
 @pytest.mark.parametrize(
     ("dtype", "error"),
-    [("S5", sherd.Unsupported), (object, sherd.InvalidArgument), ("nonsense", sherd.Unsupported), ("int4", sherd.Unsupported), ("(2,)u1", sherd.Unsupported),
+    [("S5", sherd.Unsupported), (object, sherd.InvalidArgument), ("nonsense", sherd.InvalidArgument), ("int4", sherd.Unsupported), ("(2,)u1", sherd.Unsupported),
      (np.longdouble, sherd.Unsupported), ({"name": "int4"}, sherd.Unsupported), ("V0", sherd.Unsupported)],
     ids=str,
 )
