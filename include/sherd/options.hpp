@@ -93,7 +93,7 @@ struct Config {
   std::function<void(const Progress&)> progress = {};  ///< called on the calling thread
   /// Called on the calling thread with a sentence that the user of a long call should read, such as what it waits for.
   std::function<void(const std::string&)> notice = {};
-  std::shared_ptr<Recorder> recorder = {};             ///< counts requests and chunks; may be null
+  std::shared_ptr<Recorder> recorder = {};  ///< counts requests and chunks; may be null
 };
 
 }  // namespace sherd

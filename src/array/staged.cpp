@@ -78,7 +78,8 @@ Result<StagedLeftover> StagedLeftover::find(const NodePlace& destination) {
   SHERD_TRY(note, store.get(left.prefix_ + std::string(kNote), destination.config.limits.metadata_bytes));
   left.note_ = std::move(note);
   SHERD_TRY(moving, is_moving(destination));
-  SHERD_TRY(moved, store.list(left.prefix_ + std::string(kNode), [](const std::string&, std::uint64_t) { return false; }));
+  SHERD_TRY(moved,
+            store.list(left.prefix_ + std::string(kNode), [](const std::string&, std::uint64_t) { return false; }));
   left.in_place_ = !left.note_ || (moving && moved);
   return left;
 }

@@ -97,8 +97,7 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
     done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
   // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
-  if (done < length)
-    SHERD_TRY(ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done));
+  if (done < length) SHERD_TRY(ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done));
   return file != nullptr ? file->check_unchanged() : Result<void>();
 }
 

@@ -6,8 +6,8 @@
 
 namespace sherd {
 
-/// The waits between attempts. Each is about twice as long as the one before, up to 64 ms, and of random length, so that
-/// callers that met once do not meet again. All of them together take about half a second.
+/// The waits between attempts. Each is about twice as long as the one before, up to 64 ms, and of random length, so
+/// that callers that met once do not meet again. All of them together take about half a second.
 class Backoff {
  public:
   /// Waits before the next attempt; false without waiting if there have been enough.

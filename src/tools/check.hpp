@@ -77,8 +77,8 @@ class Findings {
   std::optional<Generation> version_;
 };
 
-/// What `look` finds out about the object of this key in one version of it. An object that a writer changes meanwhile is
-/// looked at again, with findings that begin empty; `conflict` if it never holds still.
+/// What `look` finds out about the object of this key in one version of it. An object that a writer changes meanwhile
+/// is looked at again, with findings that begin empty; `conflict` if it never holds still.
 using Look = std::function<Result<void>(Findings& to)>;
 Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look);
 

@@ -94,14 +94,14 @@ class CollectionCheck {
   Result<void> objects(std::span<const Listing::Object> some) {
     std::vector<std::unique_ptr<Findings>> findings(some.size());
     Store& store = *values_->place().store;
-    SHERD_TRY(parallel_for(some.size(), with_progress(config_, checked_bytes_, listed_bytes_),
-                           [&](std::size_t i) -> Result<void> {
-                             SHERD_TRY(found, look_at(store, values_->key(some[i].name),
-                                                      [&](Findings& to) { return any_object(some[i], to); }));
-                             findings[i] = std::move(found);
-                             checked_bytes_.fetch_add(some[i].size, std::memory_order_relaxed);
-                             return {};
-                           }));
+    SHERD_TRY(parallel_for(
+        some.size(), with_progress(config_, checked_bytes_, listed_bytes_), [&](std::size_t i) -> Result<void> {
+          SHERD_TRY(found,
+                    look_at(store, values_->key(some[i].name), [&](Findings& to) { return any_object(some[i], to); }));
+          findings[i] = std::move(found);
+          checked_bytes_.fetch_add(some[i].size, std::memory_order_relaxed);
+          return {};
+        }));
     for (const auto& each : findings) add_findings(report_, *each);
     return {};
   }

@@ -98,7 +98,8 @@ Result<void> check_twins(const Array::State& state, const Config& config, const 
   SHERD_TRY(names, check.find());
   std::vector<std::unique_ptr<Findings>> findings(names.size());
   SHERD_TRY(parallel_for(names.size(), config, [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(found, look_at(*state.place.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
+    SHERD_TRY(found,
+              look_at(*state.place.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
     findings[i] = std::move(found);
     return {};
   }));

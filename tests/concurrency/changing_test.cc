@@ -1,5 +1,5 @@
-// Copies and checks of what another thread changes all the while: each copy is sound, or a conflict, and no check takes a
-// change for damage.
+// Copies and checks of what another thread changes all the while: each copy is sound, or a conflict, and no check takes
+// a change for damage.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -184,7 +184,9 @@ class InterruptedReads final : public ForwardingStore {
 
 class ValuesChangedBetweenReads : public ChangingValues {
  protected:
-  ValuesChangedBetweenReads() { interrupted_->happen = [this] { put(++round_); }; }
+  ValuesChangedBetweenReads() {
+    interrupted_->happen = [this] { put(++round_); };
+  }
 
   /// With one thread, so that reads come one after the other.
   static Config alone() {

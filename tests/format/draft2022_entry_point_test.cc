@@ -33,7 +33,9 @@ class EntryPoint : public testing::Test {
     }
     EXPECT_NE(array.error().code(), ErrorCode::not_found) << how << ": " << array.error().text();
     EXPECT_EQ(array.error().key(), "zarr.json") << how;
-    if (!root) EXPECT_NE(root.error().code(), ErrorCode::not_found) << how;
+    if (!root) {
+      EXPECT_NE(root.error().code(), ErrorCode::not_found) << how;
+    }
     const auto checked = check(store_, {});
     EXPECT_TRUE(!checked || !checked->ok()) << how;
   }
