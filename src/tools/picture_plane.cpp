@@ -26,7 +26,7 @@ class PlaneChoice {
     SHERD_TRY(choose_sides());
     choose_rest();
     if (!cut_ && options.index)
-      return std::move(invalid_argument("there is no axis to cut across, the array has shape " + to_string(shape_)))
+      return invalid_argument("there is no axis to cut across, the array has shape " + to_string(shape_))
           .in_member("index");
     return plane();
   }
@@ -42,7 +42,7 @@ class PlaneChoice {
     return facts_.axes[d].name.empty() ? std::to_string(d) : facts_.axes[d].name;
   }
 
-  Result<std::size_t> find_axis(const AxisId& axis) const {
+  Result<std::size_t> find_axis(const AxisId& axis, const char* option) const {
     if (const auto d = facts_.find(short_axis_name(axis.text))) return *d;
     std::size_t number = 0;
     const char* const end = axis.text.data() + axis.text.size();
@@ -50,32 +50,34 @@ class PlaneChoice {
     if (parsed.ec == std::errc() && parsed.ptr == end && number < shape_.size()) return number;
     std::string known;
     for (std::size_t d = 0; d < shape_.size(); ++d) known += (d == 0 ? "" : ", ") + name_of(d);
-    return invalid_argument("the axis is " + axis.text + ", the array has " + std::to_string(shape_.size()) +
-                            " axes: " + known);
+    return invalid_argument("is " + axis.text + ", but the array has " + std::to_string(shape_.size()) +
+                            " axes: " + known)
+        .in_member(option);
   }
 
-  Result<void> fix_at(std::size_t d, std::int64_t index) {
+  Result<void> fix_at(std::size_t d, std::int64_t index, const char* option) {
     const auto length = static_cast<std::int64_t>(shape_[d]);
     if (index != kMiddle && (index >= length || index < -length))
-      return invalid_argument("the index is " + std::to_string(index) + ", axis " + name_of(d) + " has length " +
-                              std::to_string(shape_[d]));
-    if (fixed_[d]) return invalid_argument("the axis " + name_of(d) + " is given twice");
+      return invalid_argument("is " + std::to_string(index) + ", but axis " + name_of(d) + " has length " +
+                              std::to_string(shape_[d]))
+          .in_member(option);
+    if (fixed_[d]) return invalid_argument("axis " + name_of(d) + " is given twice").in_member(option);
     fixed_[d] = index == kMiddle ? shape_[d] / 2 : static_cast<std::uint64_t>(index < 0 ? index + length : index);
     return {};
   }
 
   Result<void> fix(const PictureOptions& options) {
     for (const auto& [axis, index] : options.at) {
-      SHERD_TRY(d, find_axis(axis));
-      SHERD_TRY(fix_at(d, index));
+      SHERD_TRY(d, find_axis(axis, "at"));
+      SHERD_TRY(fix_at(d, index, "at"));
     }
     if (!options.axis.text.empty()) {
-      SHERD_TRY(d, find_axis(options.axis));
+      SHERD_TRY(d, find_axis(options.axis, "axis"));
       cut_ = d;
     } else if (options.index) {
       cut_ = default_cut();
     }
-    if (cut_) SHERD_TRY(fix_at(*cut_, options.index.value_or(kMiddle)));
+    if (cut_) SHERD_TRY(fix_at(*cut_, options.index.value_or(kMiddle), "index"));
     return {};
   }
 

@@ -100,8 +100,10 @@ TEST_P(EveryStore, NothingIsMadeInsideAnArray) {
 TEST_P(EveryStore, ForeignObjectsAreNeverTakenForChunksNorErased) {
   store_->set("a/c/0", "old").value();
   EXPECT_EQ(code_of(create_array(store_, "a", bytes_array())), ErrorCode::conflict);
+  store_->set("a/notes.txt", "mine").value();
   EXPECT_EQ(code_of(create_array(store_, "a", bytes_array(true))), ErrorCode::conflict);
   EXPECT_EQ(text_at(*store_, "a/c/0"), "old");
+  EXPECT_EQ(text_at(*store_, "a/notes.txt"), "mine");
   EXPECT_TRUE(create_group(store_, "a")) << "a group may take in what stands below it";
 }
 
@@ -248,7 +250,7 @@ TEST_P(EveryStore, AnEditMeetsWhatHasTakenTheNodesPlace) {
   create_array(store_, "a", bytes_array()).value();
   Array array = open_array(store_, {.path = "a", .writable = true}).value();
   create_group(store_, "a", {}, true).value();
-  EXPECT_EQ(code_of(array.set_attributes(parsed(R"({"x": 1})"))), ErrorCode::not_found);
+  EXPECT_EQ(code_of(array.set_attributes(parsed(R"({"x": 1})"))), ErrorCode::conflict);
   EXPECT_EQ(open_group(store_, {.path = "a"}).value().attributes().dump(), "{}");
 }
 
