@@ -347,7 +347,7 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
   SHERD_TRY(state.check_elements(from.dtype));
   const SelectedRegion selected(selection);
   Budget budget(state.config().memory_budget);
-  return write_region(state, selected.region(), {{from.data, std::move(strides)}, budget});
+  return write_region(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
 }
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {

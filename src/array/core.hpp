@@ -96,7 +96,8 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
 struct RegionWrite {
   const WriteSource& from;
   Budget& budget;
-  const Shape* former = nullptr;  ///< set: of the array, which is smaller now, and beyond whose end this writes
+  const Shape& shape;   ///< of the array, inside which the region was found to be
+  bool is_cut = false;  ///< the array is smaller now: this writes what is beyond its end
 };
 /// Writes `region`; see Array::write.
 Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call);

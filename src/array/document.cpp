@@ -34,8 +34,14 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(place));
   for (int attempt = 1;; ++attempt) {
-    auto changed = edit_once(place, type, edit);
-    if (changed || changed.error().code() != ErrorCode::conflict || attempt == max_attempts) return changed;
+    bool is_refused = false;  // by the edit itself, which says so again each time
+    auto changed = edit_once(place, type, [&](const NodeDocument& present) {
+      auto edited = edit(present);
+      is_refused = !edited;
+      return edited;
+    });
+    if (changed || is_refused || changed.error().code() != ErrorCode::conflict || attempt == max_attempts)
+      return changed;
   }
 }
 

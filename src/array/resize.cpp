@@ -73,7 +73,7 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
   const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   for (const Region& part : beyond(before, state.valid_shape(cell, change.to)))
     if (!is_empty(part))
-      SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, &change.from}));
+      SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, change.from, true}));
   return generation_of(state, key);
 }
 
@@ -166,6 +166,30 @@ namespace {
 /// Chooses the new shape from the present one.
 using NextShape = std::function<Result<Shape>(const Shape& present)>;
 
+/// While it lives, nothing that this thread does for an array is interrupted.
+class Uninterrupted {
+ public:
+  explicit Uninterrupted(Config config) : config_(std::move(config)), call_(config_), working_(call_, true) {
+    config_.interrupted = nullptr;
+  }
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+
+ private:
+  Config config_;
+  Call call_;
+  const Call::Working working_;
+};
+
+/// Of a shrink that could not wait for the writers under way: the array keeps its size, for what these have stored
+/// beyond the new end would come to light when it grows again.
+void take_back(Array::State& state, const Shrinking& change) {
+  const Uninterrupted rollback(state.config());
+  (void)state.edit([&](const NodeDocument& present) -> Result<Json> {
+    if (present.array->shape != change.to) return invalid_argument("the array was resized meanwhile");
+    return state.place.format->with_shape(present.document, change.from);
+  });
+}
+
 Result<void> change_shape(Array::State& state, const NextShape& next) {
   SHERD_TRY(require_writable(state.place));
   const std::string turn =
@@ -185,8 +209,10 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
     return document;
   }));
   if (!shrinks) return {};
-  SHERD_TRY(state.place.store->wait_for_writers(state.prefix));
-  return erase_beyond(state, change);
+  auto finished = state.place.store->wait_for_writers(state.prefix);
+  if (finished) finished = erase_beyond(state, change);
+  if (!finished) take_back(state, change);
+  return finished;
 }
 
 }  // namespace
@@ -224,11 +250,8 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   if (written) return origin;
   // Taken back as far as that still can be: not where somebody has appended behind it. An interruption ends the write,
   // and not this.
-  Config patient = state.config();
-  patient.interrupted = nullptr;
-  Call rollback(patient);
-  const Call::Working working(rollback, true);
-  const Array again = with_config(std::move(patient));
+  const Uninterrupted rollback(state.config());
+  const Array again = with_config(rollback.config());
   (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {
     return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized meanwhile"));
   });

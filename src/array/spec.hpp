@@ -62,7 +62,8 @@ struct ArraySpec {
   std::optional<Error> no_change;    ///< why they cannot be changed, though they can be read
   std::vector<std::string> remarks;  ///< what was read though the format forbids it; `check` warns of it
 
-  /// Whether a chunk of the one has the same name and the same bytes in the other; shapes and attributes may differ.
+  /// Whether a chunk of the one has the same name and the same bytes in the other; attributes may differ,
+  /// and shapes unless the grid is clipped.
   [[nodiscard]] bool stores_like(const ArraySpec& other) const;
 };
 

@@ -36,8 +36,8 @@ class RegionWriter {
       : state_(state),
         config_(config),
         from_(call.from),
-        array_shape_(call.former != nullptr ? *call.former : state.shape()),
-        is_cut_(call.former != nullptr),
+        array_shape_(call.shape),
+        is_cut_(call.is_cut),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
@@ -238,7 +238,8 @@ Result<void> write_through(const Array::State& state, const Region& region, cons
   for (std::size_t d = dimensions.size(); d < region.axes.size() && !region.points; ++d)
     last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * from.strides[d];
   const WriteSource permuted = last.permuted(permutation, region.points);
-  return write_region(to, region.permuted(permutation), {permuted, call.budget});
+  const Shape shape = to.shape();
+  return write_region(to, region.permuted(permutation), {permuted, call.budget, shape});
 }
 
 }  // namespace

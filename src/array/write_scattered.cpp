@@ -35,7 +35,7 @@ class ScatteredWriter {
         config_(config),
         cells_(cells),
         from_(call.from),
-        shape_(state.shape()),
+        shape_(call.shape),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),

@@ -16,6 +16,7 @@ namespace sherd {
 namespace {
 
 struct OpenFiles {
+  std::mutex turn;            // to take the next one, so that fork() gets it however many threads open files
   std::shared_mutex forking;  // held shared while a file is opened or closed, alone by fork()
   std::mutex mutex;           // guards the descriptors
   std::set<int> descriptors;
@@ -27,8 +28,14 @@ OpenFiles*& slot() {
   return files;
 }
 
-void before_fork() { slot()->forking.lock(); }
-void in_parent() { slot()->forking.unlock(); }
+void before_fork() {
+  slot()->turn.lock();
+  slot()->forking.lock();
+}
+void in_parent() {
+  slot()->forking.unlock();
+  slot()->turn.unlock();
+}
 
 /// Makes system calls only, but for the new list, as the pool does. A free descriptor is needed to open one, so each is
 /// closed first; no other thread can take its number here.
@@ -49,11 +56,20 @@ OpenFiles& open_files() {
   return (void)registered, *slot();
 }
 
+// When the library is loaded: a child that is forked while another thread is inside would wait for that thread for
+// ever.
+[[maybe_unused]] const bool is_registered = (open_files(), true);
+
+std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
+  const std::lock_guard turn(files.turn);
+  return std::shared_lock(files.forking);
+}
+
 }  // namespace
 
 LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
   OpenFiles& files = open_files();
-  const std::shared_lock forking(files.forking);
+  const auto forking = hold_off_fork(files);
   const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
   if (fd < 0) return {};
   try {
@@ -72,7 +88,7 @@ LockFile::~LockFile() {
   OpenFiles& files = open_files();
   const int code = errno;
   {
-    const std::shared_lock forking(files.forking);
+    const auto forking = hold_off_fork(files);
     const std::lock_guard hold(files.mutex);
     files.descriptors.erase(fd_);
     ::close(fd_);

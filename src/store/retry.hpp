@@ -1,5 +1,5 @@
-// Trying again after another writer has changed an object. Every bounded retry of this kind goes through here, so that
-// all of them wait alike and give up alike.
+// Trying again after another writer has changed an object. Those who use it wait alike and
+// give up alike.
 #pragma once
 
 #include "sherd/result.hpp"

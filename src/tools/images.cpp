@@ -116,7 +116,10 @@ Result<void> StackReader::start(bool single) {
     opened_ = i;
   }
   options_.note = nullptr;  // files that are opened again have nothing new to say
-  if (!single) axes = PageAxes{{"z"}, {planes}};
+  if (!single) {
+    axes = PageAxes{{"z"}, {planes}};
+    array_.attributes.erase("slice_labels");  // of the first file's pages
+  }
   if (!axes) axes = planes == 1 ? PageAxes{} : PageAxes{{"z"}, {planes}};
   return describe(*axes);
 }

@@ -137,7 +137,7 @@ class SpaceOptions {
         return invalid_argument("'" + units[i] + "' is not a unit of length or time, such as nanometer or second");
       const bool is_time = axes_[d] == "t";
       if (unit != nullptr && (axes_[d] == "c" || is_time != (unit->kind == Unit::Kind::time)))
-        return invalid_argument("'" + units[i] + "' is a unit of " + (is_time ? "length" : "time") +
+        return invalid_argument("'" + units[i] + "' is a unit of " + (unit->kind == Unit::Kind::time ? "time" : "length") +
                                 ", and dimension " + std::to_string(d) + " is " +
                                 (axes_[d].empty() ? "a length" : axes_[d]));
       entry("units", d) = units[i].empty() ? Json() : Json(units[i]);

@@ -42,9 +42,9 @@ const char* pixel_type(const DType& dtype) {
 
 // As the schema spells it. What is no known length is counted in pixels, as the schema has it.
 const char* unit_of_length(const std::string& unit) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1, "nm"},   {1e3, "µm"},  {1e6, "mm"},    {1e7, "cm"},
-                                                       {1e9, "m"},  {0.1, "Å"},   {1e-3, "pm"},   {1e-6, "fm"},
-                                                       {1e8, "dm"}, {1e12, "km"}, {2.54e7, "in"}, {3.048e8, "ft"}};
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1, "nm"},    {1e3, "µm"}, {1e6, "mm"},  {1e7, "cm"},    {1e9, "m"},      {0.1, "Å"},      {1e-3, "pm"},
+      {1e-6, "fm"}, {1e8, "dm"}, {1e12, "km"}, {2.54e7, "in"}, {3.048e8, "ft"}, {9.144e8, "yd"}, {1.609344e12, "mi"}};
   const auto length = nanometres(unit);
   for (const auto& [known, name] : kUnits)
     if (length == known) return name;

@@ -64,6 +64,7 @@ int make_hidden(const std::string& path, std::string& name, const Make& make) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     name = hidden_name(path);
     const int descriptor = make(name);
+    if (descriptor < 0 && errno == ENOENT && attempt == 0) continue;
     if (descriptor < 0) return -1;
     const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && is_named(name, descriptor)) return descriptor;
@@ -139,7 +140,11 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mod
   std::string name;
   const int descriptor = make_hidden(path, name, [access](const std::string& hidden) {
     if (::mkdir(hidden.c_str(), access) != 0) return -1;
-    return ::open(hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int made = ::open(hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int code = errno;
+    if (made < 0) ::rmdir(hidden.c_str());
+    errno = code;
+    return made;
   });
   if (descriptor < 0) return file_error("cannot make a directory in it", parent_of(path), errno);
   return TemporaryDirectory(std::move(name), descriptor);

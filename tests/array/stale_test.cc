@@ -211,6 +211,43 @@ std::vector<Kind> resizable_kinds() {
 INSTANTIATE_TEST_SUITE_P(All, StaleShape, testing::ValuesIn(resizable_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
+TEST(StaleVolume, OfAnotherSizeIsAnotherArray) {
+  const auto volume = [](const std::shared_ptr<Store>& store, std::uint64_t side) {
+    VolumeInfo info;
+    info.data_type = DType::uint16;
+    info.scales.push_back(
+        {.key = "s", .size = {side, side, side}, .chunk_sizes = {{4, 4, 4}}, .resolution = {1, 1, 1}});
+    info.scales[0].encoding = "raw";
+    return neuroglancer::create_precomputed(store, "a", info, {.overwrite = true}).value();
+  };
+  const auto store = memory_store();
+  const Array array = volume(store, 13);
+  volume(store, 15);  // as many chunks, and other lengths of the last ones
+  const std::vector<std::uint16_t> values(8, 7);
+  const auto written = array.write(Box{{12, 12, 12, 0}, {1, 1, 1, 1}}, std::span(values).first(1));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), ErrorCode::conflict) << written.error().text();
+  EXPECT_THAT(written.error().text(), HasSubstr("was replaced since it was opened"));
+}
+
+TEST(Shrinking, KeepsTheShapeIfItMayNotWaitForAWriter) {
+  const TempDir directory;
+  Config impatient;
+  impatient.lock_timeout = 0;
+  const auto store = file_store(directory.path(), impatient).value();
+  Array array =
+      create_array(store, "a", {.shape = {16}, .dtype = DType::uint8, .chunks = {4}, .config = impatient}).value();
+  {
+    const auto writing = file_store(directory.path()).value()->lock("a/c/0").value();
+    const auto shrunk = array.resize({8});
+    ASSERT_FALSE(shrunk);
+    EXPECT_EQ(shrunk.error().code(), ErrorCode::unavailable) << shrunk.error().text();
+    EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{16});
+  }
+  array.resize({8}).value();
+  EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{8});
+}
+
 /// Counts how often a document is opened.
 class CountingStore final : public ForwardingStore {
  public:

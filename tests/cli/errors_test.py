@@ -93,7 +93,7 @@ def test_create_names_the_option_of_a_volume_that_is_wrong(sherd, tmp_path, opti
 
 
 def test_picture_names_the_option_that_is_out_of_range(sherd, source):
-    assert message(sherd, "picture", source, "p.png", "--axis", "4") == "--axis: is 4, but the array has axes 0 to 2"
+    assert message(sherd, "picture", source, "p.png", "--axis", "4") == "--axis: is 4, but the array has 3 axes: 0, 1, 2"
     assert message(sherd, "picture", source, "p.png", "--index", "8") == "--index: is 8, but axis 0 has length 8"
 
 
