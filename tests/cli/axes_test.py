@@ -257,7 +257,7 @@ def test_a_suffix_chooses_jpeg_or_is_refused(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("options, text", [
-    (["--at", "z"], "t=3,c=1"), (["--at", "z=x"], "whole number"), (["--at", "t=0"], "--axis: is t"),
+    (["--at", "z"], "t=3,c=1"), (["--at", "z=x"], "whole number"), (["--at", "t=0"], "--at: is t"),
     (["--axis", "z", "--at", "z=1"], "given twice"), (["--index", "7"], "length 7"), (["--index", "-8"], "length 7"),
     (["--index", "a"], "whole number"), (["--at", "x=0,y=0,z=0"], "two dimensions"), (["--width", "9999999999"], "large"),
     (["--level", "1"], "no scale 1")])
