@@ -224,8 +224,10 @@ TEST(Zstd, ABeginningOfBytesThatDecodeToAnotherSizeIsCorrupt) {
   Bytes block(100);
   const std::pair<Bytes, std::uint64_t> cases[] = {
       {stated, 1000}, {verified, 1000}, {unstated, 1000}, {concatenated({stated, unstated}), 2000}};
-  for (const auto& [packed, size] : cases) {
-    const auto first_of = [&, &packed = packed](std::uint64_t expected) {
+  for (const auto& each : cases) {
+    const Bytes& packed = each.first;
+    const std::uint64_t size = each.second;
+    const auto first_of = [&](std::uint64_t expected) {
       return codec->decode_blocks(packed, block, expected, [](std::span<const std::byte>) { return false; });
     };
     EXPECT_TRUE(first_of(size).value());
