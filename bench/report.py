@@ -78,8 +78,8 @@ def advantage(row):
 
 
 def change(results, name, quantity):
-    """For each cell and variant, how many times what an earlier Sherd needs this one does: the median over the rounds, in each
-    of which the two took turns."""
+    """For each cell and variant, this Sherd's figure divided by the earlier one's: the median over the rounds. The two take
+    turns in each round."""
     for cell, figures in results["cells"].items():
         for variant in ("", "-unsynced"):
             now = figures.get(f"{name}{variant}", {}).get(quantity)

@@ -116,8 +116,6 @@ struct Copy {
     SHERD_TRY(chosen, options(session));
     if (destination == "-") return invalid_argument("DST: a copy is no stream; write ./- for a directory of that name");
     auto copied = sherd::copy(source, destination, chosen);
-    if (!copied && copied.error().member() == "type" && !chosen.type.empty())
-      return invalid_argument("--type: " + copied.error().message());
     if (!copied) {
       const ErrorCode code = copied.error().code();
       if (code == ErrorCode::io || code == ErrorCode::unavailable)

@@ -58,7 +58,6 @@ struct Import {
       spooled.emplace(std::move(file));
     }
     auto made = import_file(spooled ? spooled->path() : source, url, options);
-    if (!made) made = as_typed(std::move(made).error());
     if (!made && spooled && made.error().key() == spooled->path())
       return Error(made.error().code(), made.error().message()).in_key("standard input");
     if (!made) return std::move(made).error();
@@ -89,14 +88,6 @@ struct Import {
       options.resolution = {numbers[0], numbers[1], numbers[2]};
     }
     return {};
-  }
-
-  // The engine names the option without its dashes.
-  static Error as_typed(Error error) {
-    for (const std::string_view name : {"axes", "spacing", "units", "resolution"})
-      if (error.code() == ErrorCode::invalid_argument && error.member() == name)
-        return invalid_argument("--" + std::string(name) + ": " + error.message());
-    return error;
   }
 };
 

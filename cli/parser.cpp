@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/utf8.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
@@ -109,21 +110,12 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
-  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
-}
-
-void Arguments::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  take_number(name, [&value](std::uint64_t given) { value = given; }, help);
-}
-
-void Arguments::take_number(const std::string& name, const std::function<void(std::uint64_t)>& take,
-                            const std::string& help) {
   // CLI11's own numbers wrap round below 0, and it does not say what they may be.
   const auto check = [](const std::string& given) {
     return whole_number(given) ? std::string() : "'" + given + "' is no whole number from 0 to 2^64-1";
   };
   place(*app_->add_option_function<std::string>(
-                 name, [take](const std::string& given) { take(*whole_number(given)); }, help)
+                 name, [&value](const std::string& given) { value = *whole_number(given); }, help)
              ->type_name("N")
              ->check(CLI::Validator(check, "")));
 }

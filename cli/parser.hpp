@@ -29,7 +29,6 @@ class Arguments {
   void text(const std::string& name, const std::string& type, std::optional<std::string>& value,
             const std::string& help);
   void number(const std::string& name, std::uint64_t& value, const std::string& help);
-  void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
   /// One of several words; a name without dashes is a required argument. `later` are words as the options of later().
   void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
@@ -51,7 +50,6 @@ class Arguments {
 
  private:
   void place(CLI::Option& option) const;
-  void take_number(const std::string& name, const std::function<void(std::uint64_t)>& take, const std::string& help);
   CLI::App* app_;
   std::string group_;
 };

@@ -77,11 +77,9 @@ struct Picture {
       SHERD_TRY(scratch.give(session.out()));
       return 0;
     }
-    SHERD_TRY(picture(array, file, options));
+    SHERD_TRY(plane, draw_picture(array, file, options));
     session.note("drew " + file);
     if (!session.json()) return 0;
-    SHERD_TRY(facts, find_image_facts(array));
-    SHERD_TRY(plane, find_picture_plane(array, facts, options));
     SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
                                                     {"file", file},
                                                     {"axis", plane.axis ? Json(std::uint64_t{*plane.axis}) : Json()},

@@ -23,7 +23,6 @@ class Sink {
   static Result<Sink> open(Session& session, const std::string& path) {
     Sink sink(session.out());
     if (path.empty() || path == "-") return sink;
-    remove_leftovers(std::filesystem::path(path).parent_path().string());
     SHERD_TRY(file, OutputFile::create(path, WriteMode{}));
     sink.file_ = std::move(file);
     return sink;

@@ -132,10 +132,12 @@ OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) 
 
 Result<Array> Session::open_level(const std::string& url, Config config, std::uint64_t level) const {
   const OpenOptions options = opening(std::move(config), false, level);
-  const auto node = open(url, options);
-  if (const Group* group = node ? std::get_if<Group>(&*node) : nullptr; group != nullptr) {
+  SHERD_TRY(node, at(url, open(url, options)));
+  if (const Group* group = std::get_if<Group>(&node)) {
     SHERD_TRY(array, at(url, sherd::open_level(*group, level)));
     if (array) return *std::move(array);
+  } else if (level == 0) {
+    return std::get<Array>(std::move(node));
   }
   return at(url, open_array(url, options));
 }

@@ -7,6 +7,7 @@
 
 #include "base/scalar.hpp"
 #include "base/try.hpp"
+#include "base/utf8.hpp"
 #include "tools/files.hpp"
 
 namespace sherd::cli {
@@ -39,22 +40,6 @@ std::string hex_escape(char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
   return {'x', kHex[byte >> 4], kHex[byte & 15]};
-}
-
-/// How many bytes the first character of a text has, by the table of well-formed UTF-8 in Unicode (3-7); 0 where the
-/// text does not begin with one.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  // Overlong forms, surrogates, and what is beyond U+10FFFF show in the second byte.
-  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (length > 1 && (byte(1) < low || byte(1) > high)) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
-  return length;
 }
 
 }  // namespace
@@ -141,15 +126,6 @@ std::string escape_invalid_utf8(std::string_view text, std::string_view backslas
 }
 
 std::string json_text(const Json& json, int indent) { return escape_invalid_utf8(json.dump(indent), R"(\\)"); }
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 std::string printable(std::string_view unsafe) {
   const std::string text = escape_invalid_utf8(unsafe);

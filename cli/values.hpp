@@ -33,7 +33,6 @@ namespace sherd::cli {
 /// The text with each byte that is not part of valid UTF-8 as \xff and the like. Arguments and file names may be any
 /// bytes, but text for people and JSON for programs is UTF-8.
 [[nodiscard]] std::string escape_invalid_utf8(std::string_view text, std::string_view backslash = "\\");
-[[nodiscard]] bool is_utf8(std::string_view text);
 /// JSON that is always valid UTF-8: in strings, other bytes are escaped as the characters \xff and the like.
 [[nodiscard]] std::string json_text(const Json& json, int indent = 0);
 /// The text without anything that a terminal would obey: control characters become \x1b and the like, and so do bytes

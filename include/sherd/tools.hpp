@@ -110,7 +110,7 @@ struct ImportOptions {
   std::vector<std::string> axes = {};
   /// The attributes of these names: an entry per dimension, or one per dimension x, y and z in the order of the array.
   std::vector<double> spacing = {};
-  std::vector<std::string> units = {};  ///< likewise, or one for all of x, y and z; empty text: none
+  std::vector<std::string> units = {};  ///< as spacing, or one for all of x, y and z; empty text: none
   /// Nanometres per voxel along x, y and z: spacing and units in one.
   std::optional<std::array<double, 3>> resolution = {};
   std::function<void(const std::string&)> note = {};  ///< called with what of the file is left out
@@ -142,10 +142,10 @@ struct AxisId {
   AxisId(T number) : text(std::to_string(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// Which plane of an array is drawn, and how. Axes are known from dimension names, from the OME-NGFF group of which the
-/// array is a resolution, or from the volume that it is. Rows are along y and columns along x; where one of them is
-/// given an index, or is the axis across which the plane is cut, what is left of z, y, x. Without names they are the
-/// last two dimensions.
+/// Which plane of an array is drawn, and how. Axes are known from dimension names, from the OME-NGFF group that
+/// contains the array, or from the volume's format. Rows are along y and columns along x. If one of them has an index,
+/// or is the axis across which the plane is cut, rows and columns are the remaining two of z, y, x. Without names they
+/// are the last two dimensions.
 struct PictureOptions {
   /// The axis across which the plane is cut. Default: z, or without names the first.
   AxisId axis = {};
@@ -154,7 +154,8 @@ struct PictureOptions {
   /// Black and white of every channel. Default: the window in OME-NGFF's `omero` or, without one, the smallest and the
   /// largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
   std::optional<std::pair<double, double>> range = {};
-  /// Indices on further axes, likewise. Default: the middle of z, 0 of others, and all channels, each in its colour.
+  /// Indices on further axes, negative ones from their ends. Default: the middle of z, 0 of others, and all channels,
+  /// each in its colour.
   std::vector<std::pair<AxisId, std::int64_t>> at = {};
   /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
   /// columns differs, so that lengths are those of the object.

@@ -139,15 +139,19 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
   return renew_consolidated(place);
 }
 
-Result<Shape> Array::State::confirm() const {
-  SHERD_TRY(source, place.store->open(place.format->document_key(place.path, NodeType::array)));
+Result<bool> Array::State::is_unchanged(const std::string& document, const Generation& seen) const {
+  SHERD_TRY(source, place.store->open(document));
   if (source == nullptr) return replaced_error("erased");
   SHERD_TRY(generation, source->generation());
+  const std::lock_guard hold(mutex_);
+  return !generation.token.empty() && generation == seen;
+}
+
+Result<Shape> Array::State::confirm() const {
+  const std::string key = place.format->document_key(place.path, NodeType::array);
+  SHERD_TRY(unchanged, is_unchanged(key, document_.generation));
   if (objects.twin) SHERD_TRY(confirm_counterpart());
-  {
-    const std::lock_guard hold(mutex_);
-    if (!generation.token.empty() && generation == document_.generation) return document_.array->shape;
-  }
+  if (unchanged) return shape();
   SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
   if (!node) return replaced_error("erased");
   SHERD_TRY(check_same(*node));
@@ -164,13 +168,8 @@ void Array::State::adopt(NodeDocument node) const {
 
 Result<void> Array::State::confirm_counterpart() const {
   const TwinKeys& twin = *objects.twin;
-  SHERD_TRY(source, place.store->open(twin.document));
-  if (source == nullptr) return replaced_error("erased");
-  SHERD_TRY(generation, source->generation());
-  {
-    const std::lock_guard hold(mutex_);
-    if (generation == counterpart_) return {};
-  }
+  SHERD_TRY(unchanged, is_unchanged(twin.document, counterpart_));
+  if (unchanged) return {};
   SHERD_TRY(node, twin.format->open(*place.store, twin.path, place.config.limits));
   if (!node || !node->array || !node->array->stores_like(twin.spec)) return replaced_error("replaced");
   const std::lock_guard hold(mutex_);

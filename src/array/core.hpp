@@ -52,8 +52,8 @@ struct Array::State {
   Result<void> edit(const DocumentEdit& change);
   /// Confirms that chunks are still what they were when the array was opened, and returns its shape. A shape and
   /// attributes that another handle has changed become this one's; `conflict` if the array was erased or replaced.
-  /// A writer calls this while it holds the lock of the object that it is about to change: whoever erases or shrinks
-  /// the array changes the document first and then waits for the holders of such locks (docs/decisions/0014).
+  /// A writer calls this while it holds the lock of the object that it is about to change: erasing or shrinking the
+  /// array changes the document first and then waits for the holders of such locks (docs/decisions/0014).
   Result<Shape> confirm() const;
   /// Why nothing of its chunks can be read or written, where that is so.
   [[nodiscard]] Result<void> check_access() const;
@@ -70,6 +70,8 @@ struct Array::State {
   Result<void> check_same(const NodeDocument& now) const;
   void adopt(NodeDocument now) const;
   [[nodiscard]] Error replaced_error(std::string_view how) const;
+  /// Whether a document is of the version `seen`, a member that mutex_ guards; `conflict` if it is gone.
+  [[nodiscard]] Result<bool> is_unchanged(const std::string& document, const Generation& seen) const;
   /// As confirm(), for the other half of a dual-format array.
   Result<void> confirm_counterpart() const;
 

@@ -162,11 +162,11 @@ Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
   SHERD_TRY(moving, is_moving(place));
   site.strays = true;
   if (moving || options.strays) return site;
-  site.leftovers = options.overwrite;
-  if (site.leftovers) SHERD_TRY(refuse_all_but_chunks(place));
-  if (!site.leftovers)
-    return conflict("objects stand where the new node's would, but no node; remove them or choose another path")
+  if (!options.overwrite)
+    return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(place.format->probes(place.path).front());
+  SHERD_TRY(refuse_all_but_chunks(place));
+  site.leftovers = true;
   return site;
 }
 
@@ -190,8 +190,9 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
   if (site.occupied || site.strays) {
     SHERD_TRY(taken, place.store->lock(staging_name(place.path)));
     lock = std::move(taken);
-    if (site.leftovers) SHERD_TRY(refuse_all_but_chunks(place));
-    if (site.strays && !site.leftovers) {
+    if (site.leftovers) {
+      SHERD_TRY(refuse_all_but_chunks(place));
+    } else if (site.strays) {
       SHERD_TRY(still_moving, is_moving(place));
       if (!still_moving) return conflict("somebody else has made something here meanwhile");
     }

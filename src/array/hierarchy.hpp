@@ -75,8 +75,8 @@ Result<Presence> own_presence(const NodePlace& place);
 Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
 /// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
 Result<void> refuse_strangers(const NodePlace& place);
-/// `conflict` where anything stands where the contents of a node at `place` would, except for what is called as the
-/// format calls chunks: only arrays that were erased without them leave such objects.
+/// `conflict` if anything but chunks, by the names that the format gives them, is stored where the contents of a node
+/// at `place` would be. Only an array that was erased without its chunks leaves such objects.
 Result<void> refuse_all_but_chunks(const NodePlace& place);
 /// What it says of the object that is none.
 [[nodiscard]] Error stranger_error(const std::string& key);

@@ -1,8 +1,8 @@
 // Changing an array's shape, and what is known of its stored chunks without walking the absent ones.
-// What is cut off goes first and the document second, so that a kill in between leaves no old elements for whoever
-// grows the array. A writer that confirmed the old shape under the lock of its chunk may still store it after that; so
-// the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the other
-// until all of that is done, by a lock of their own: that of the document ends when it is replaced
+// What is cut off goes first and the document second, so that a kill in between leaves no old elements that appear
+// when the array grows. A writer that confirmed the old shape under the lock of its chunk may still store it after
+// that; so the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the
+// other until all of that is done, by a lock of their own: that of the document ends when it is replaced
 // (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>

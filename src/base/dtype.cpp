@@ -146,11 +146,9 @@ Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
       &DType::bool_,   &DType::int8,      &DType::int16,      &DType::int32,   &DType::int64,    &DType::uint8,
       &DType::uint16,  &DType::uint32,    &DType::uint64,     &DType::float16, &DType::bfloat16, &DType::float32,
       &DType::float64, &DType::complex64, &DType::complex128, &DType::string,  &DType::bytes};
-  std::vector<std::string_view> names;
-  for (const DType* plain : kPlain) {
-    names.push_back(kNames[static_cast<std::size_t>(plain->kind())]);
-    if (name == names.back()) return *plain;
-  }
+  const auto name_of = [](const DType* plain) { return kNames[static_cast<std::size_t>(plain->kind())]; };
+  for (const DType* plain : kPlain)
+    if (name == name_of(plain)) return *plain;
   if (const auto bits = raw_bits(name)) {
     if (*bits / 8 > kMaxElementBytes) return too_large(name);
     return DType::raw(*bits);
@@ -160,6 +158,8 @@ Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
     if (name == kNames[static_cast<std::size_t>(kind)])
       return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
   if (is_known_elsewhere(name)) return unsupported(quoted + " is not supported by this version");
+  std::vector<std::string_view> names;
+  for (const DType* plain : kPlain) names.push_back(name_of(plain));
   return {Error(unknown, "unknown " + quoted + did_you_mean(name, names))};
 }
 

@@ -27,6 +27,13 @@ template <class T>
   std::memcpy(&value, from, sizeof value);
   return std::endian::native == std::endian::little ? value : byteswap(value);
 }
+/// A word of up to 8 bytes.
+[[nodiscard]] inline std::uint64_t load_word(std::span<const std::byte> bytes, std::endian order) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[order == std::endian::big ? i : bytes.size() - 1 - i]);
+  return value;
+}
 template <class T>
 inline void store_little(std::byte* to, T value) noexcept {
   if constexpr (std::endian::native != std::endian::little) value = byteswap(value);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd {
@@ -43,40 +44,6 @@ std::size_t plain_run(const char* at, const char* end) {
   const auto plain = [](char c) { return static_cast<unsigned char>(c) - 0x20u < 0x60u && c != '"' && c != '\\'; };
   while (at != end && plain(*at)) ++at;
   return static_cast<std::size_t>(at - begin);
-}
-
-// The length of the UTF-8 sequence at `at` of more than one byte, or 0 where it is cut off, too long, a surrogate or
-// beyond U+10FFFF (Unicode, table 3-7).
-std::size_t sequence_length(const char* at, const char* end) {
-  const auto byte = [at](std::size_t i) { return static_cast<unsigned char>(at[i]); };
-  const unsigned char first = byte(0);
-  const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-  if (length == 0 || static_cast<std::size_t>(end - at) < length) return 0;
-  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  return length;
-}
-
-void append_utf8(std::uint32_t code, std::string& to) {
-  const auto tail = [&to](std::uint32_t bits) { to += static_cast<char>(0x80 | (bits & 0x3F)); };
-  if (code < 0x80) {
-    to += static_cast<char>(code);
-  } else if (code < 0x800) {
-    to += static_cast<char>(0xC0 | code >> 6);
-    tail(code);
-  } else if (code < 0x10000) {
-    to += static_cast<char>(0xE0 | code >> 12);
-    tail(code >> 6);
-    tail(code);
-  } else {
-    to += static_cast<char>(0xF0 | code >> 18);
-    tail(code >> 12);
-    tail(code >> 6);
-    tail(code);
-  }
 }
 
 // A key that stands twice, or nullptr. Of many members the hashes are sorted and the keys of equal ones, so there is
@@ -279,7 +246,7 @@ class Json::Parser {
       } else if (static_cast<unsigned char>(*at_) < 0x20) {
         return fail("a control character stands unescaped in a string");
       } else {
-        const std::size_t length = sequence_length(at_, end_);
+        const std::size_t length = utf8_length({at_, static_cast<std::size_t>(end_ - at_)});
         if (length == 0) return fail("the bytes are not valid UTF-8");
         at_ += length;
       }

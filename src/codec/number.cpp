@@ -29,11 +29,11 @@ constexpr std::array<NumberName, 10> kNames = {{{"i1", &DType::int8},
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 constexpr std::string_view kOrders = "<>=|";
 
+}  // namespace
+
 bool is_integer(const DType& dtype) noexcept {
   return is_number(dtype) && dtype.kind() != DType::Kind::float32 && dtype.kind() != DType::Kind::float64;
 }
-
-}  // namespace
 
 bool is_number(const DType& dtype) noexcept {
   for (const NumberName& row : kNames) {

@@ -17,6 +17,7 @@ namespace sherd {
 
 /// Integers of 8 to 64 bits, float32 and float64.
 [[nodiscard]] bool is_number(const DType& dtype) noexcept;
+[[nodiscard]] bool is_integer(const DType& dtype) noexcept;
 /// numpy's name with byte order: "<i4", "|u1". `dtype` must be a number.
 [[nodiscard]] std::string numpy_name(const DType& dtype);
 /// A member that holds numpy's name of a number type ("<i4", "uint16", "f8"); absent or null: `absent`, and without

@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "base/utf8.hpp"
 #include "codec/configuration.hpp"
 
 namespace sherd {
@@ -14,43 +15,6 @@ namespace {
 
 constexpr std::size_t kWordBytes = 4;
 constexpr std::uint64_t kMaxWord = std::numeric_limits<std::uint32_t>::max();
-
-/// The bytes of one code point, or 0 where none begins here (The Unicode Standard, table 3-7).
-std::size_t code_point_size(const unsigned char* text, std::size_t size) noexcept {
-  const auto follows = [&](std::size_t at, unsigned char low, unsigned char high) {
-    return at < size && text[at] >= low && text[at] <= high;
-  };
-  const unsigned char lead = text[0];
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return follows(1, 0x80, 0xbf) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef)
-    return follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && follows(2, 0x80, 0xbf) ? 3 : 0;
-  if (lead >= 0xf0 && lead <= 0xf4)
-    return follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && follows(2, 0x80, 0xbf) &&
-                   follows(3, 0x80, 0xbf)
-               ? 4
-               : 0;
-  return 0;
-}
-
-bool is_utf8(std::string_view text) noexcept {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  std::size_t i = 0;
-  while (i < text.size()) {
-    std::uint64_t eight = 0;
-    if (i + sizeof eight <= text.size()) {
-      std::memcpy(&eight, bytes + i, sizeof eight);
-      if ((eight & 0x8080808080808080u) == 0) {
-        i += sizeof eight;
-        continue;
-      }
-    }
-    const std::size_t size = code_point_size(bytes + i, text.size() - i);
-    if (size == 0) return false;
-    i += size;
-  }
-  return true;
-}
 
 VarBytes element(std::span<const std::byte> elements, std::size_t i) noexcept {
   VarBytes value;

@@ -9,6 +9,7 @@
 #include "array/format.hpp"
 #include "array/twin.hpp"
 #include "base/try.hpp"
+#include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
 
 namespace sherd {
@@ -179,7 +180,7 @@ Result<void> Zarr3::check_name(std::string_view name) const {
   SHERD_TRY(check_node_name(name));
   if (name.starts_with("__")) return bad_node_name(name, "names that begin with '__' are reserved");
   if (name == file_name) return bad_node_name(name, "it is the name of the metadata documents");
-  if (!Json::parse(Json(name).dump())) return bad_node_name(name, "it is not valid UTF-8");
+  if (!is_utf8(name)) return bad_node_name(name, "it is not valid UTF-8");
   return {};
 }
 

@@ -32,7 +32,7 @@ inline constexpr std::string_view kLinkSuffix = ".sherd-link";
 /// it.
 inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
 
-/// Whether Store::wait_for_writers(prefix) waits for whoever holds this key. What is being made below `.sherd-new-…/`
+/// Whether Store::wait_for_writers(prefix) waits for the holder of this key. What is being made below `.sherd-new-…/`
 /// is not part of what is stored at the root, and may take long.
 [[nodiscard]] inline bool is_waited_for(std::string_view key, std::string_view prefix) noexcept {
   return key.starts_with(prefix) && !(prefix.empty() && key.starts_with(kScratchPrefix));

@@ -51,14 +51,9 @@ void in_child() {
   slot() = new OpenFiles;
 }
 
-OpenFiles& open_files() {
-  static const int registered = ::pthread_atfork(before_fork, in_parent, in_child);
-  return (void)registered, *slot();
-}
-
-// When the library is loaded: a child that is forked while another thread is inside would wait for that thread for
-// ever.
-[[maybe_unused]] const bool is_registered = (open_files(), true);
+// Made and registered when the library is loaded: a child that is forked while another thread does so would wait for
+// that thread for ever.
+[[maybe_unused]] const int registered = (slot(), ::pthread_atfork(before_fork, in_parent, in_child));
 
 std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
   const std::lock_guard turn(files.turn);
@@ -68,7 +63,7 @@ std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
 }  // namespace
 
 LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
-  OpenFiles& files = open_files();
+  OpenFiles& files = *slot();
   const auto forking = hold_off_fork(files);
   const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
   if (fd < 0) return {};
@@ -85,7 +80,7 @@ LockFile LockFile::open(int directory, const std::string& name, int flags) noexc
 
 LockFile::~LockFile() {
   if (fd_ < 0) return;
-  OpenFiles& files = open_files();
+  OpenFiles& files = *slot();
   const int code = errno;
   {
     const auto forking = hold_off_fork(files);

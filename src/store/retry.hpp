@@ -1,5 +1,4 @@
-// Trying again after another writer has changed an object. Those who use it wait alike and
-// give up alike.
+// Trying again after another writer has changed an object, with the same waits and the same end everywhere.
 #pragma once
 
 #include "sherd/result.hpp"

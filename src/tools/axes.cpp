@@ -14,6 +14,7 @@
 #include "base/url.hpp"
 #include "tools/image.hpp"
 #include "tools/nifti_header.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 namespace {
@@ -153,7 +154,7 @@ std::optional<double> number_at(const Json* list, std::size_t rank, std::size_t 
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-// By names and attributes of the array alone. What has another form than ours is somebody else's.
+// By names and attributes of the array alone. Attributes in another form than that of docs/files.md are not used.
 std::vector<ImageAxis> axes_of(const Array& array, const Json& attributes) {
   const std::size_t rank = array.ndim();
   const auto names = array.dimension_names();

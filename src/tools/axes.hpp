@@ -13,12 +13,16 @@
 
 namespace sherd {
 
+[[nodiscard]] inline bool is_spatial_axis(std::string_view name) noexcept {
+  return name == "x" || name == "y" || name == "z";
+}
+
 struct ImageAxis {
   std::string name;                    ///< x, y, z, c (channel), t (time), or the document's own; empty: none
   std::optional<double> spacing = {};  ///< from element to element, in `unit`
   double origin = 0;                   ///< of the first element's centre, in `unit`
   std::string unit = {};               ///< as its document spells it, such as "mm" or "nanometer"; empty: not known
-  [[nodiscard]] bool is_spatial() const noexcept { return name == "x" || name == "y" || name == "z"; }
+  [[nodiscard]] bool is_spatial() const noexcept { return is_spatial_axis(name); }
 };
 
 struct ImageChannel {
@@ -46,8 +50,8 @@ struct ImageFacts {
   [[nodiscard]] bool has_colour_samples(const Shape& shape, const DType& dtype) const;
 };
 
-/// Looks at the array and, where it lies in one, at the OME-NGFF group of which it is a resolution.
-/// `corrupt` where that group's metadata cannot be understood.
+/// Looks at the array and, if it is a resolution of an image, at the OME-NGFF group of that image.
+/// `corrupt` if the group's metadata cannot be understood.
 Result<ImageFacts> find_image_facts(const Array& array);
 
 /// The array of one resolution of an OME-NGFF group; nullopt where the group is not an image.

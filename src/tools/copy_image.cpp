@@ -10,6 +10,7 @@
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "codec/number.hpp"
 #include "precomputed/create.hpp"
 #include "tools/copy_options.hpp"
 
@@ -106,13 +107,14 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
 
 // Whether the copy is one of labels: as the options say, else as its pyramid or the source has it.
 Result<void> set_type(ImageSource& source, const CopyOptions& options) {
-  const std::string dtype = source.levels.front().document.array->dtype.name();
-  const bool is_integer = dtype.starts_with("int") || dtype.starts_with("uint");
+  const DType& dtype = source.levels.front().document.array->dtype;
+  const bool has_integers = is_integer(dtype);
   if (!options.type.empty() && options.type != "image" && options.type != "segmentation")
     return std::move(invalid_argument("'" + options.type + "' is neither image nor segmentation")).in_member("type");
-  if (options.type == "segmentation" && !is_integer)
-    return std::move(invalid_argument("a segmentation has integers, and the elements are " + dtype)).in_member("type");
-  const bool of_modes = options.pyramid && options.pyramid->method == Pyramid::Method::mode && is_integer;
+  if (options.type == "segmentation" && !has_integers)
+    return std::move(invalid_argument("a segmentation has integers, and the elements are " + dtype.name()))
+        .in_member("type");
+  const bool of_modes = options.pyramid && options.pyramid->method == Pyramid::Method::mode && has_integers;
   if (options.type.empty() && !of_modes) return {};
   Image& image = source.image;
   image.labels = options.type.empty() || options.type == "segmentation";

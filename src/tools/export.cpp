@@ -1,7 +1,5 @@
 // An array becomes a file: boxes that follow its chunks are read, in the file's order of dimensions, and written, one
 // being read while the one before it is written. The file appears under its name only when it is complete.
-#include <filesystem>
-
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "tools/export_layout.hpp"
@@ -20,7 +18,6 @@ Result<void> export_file(const Array& array, const std::string& destination, con
   }
   const FileLayout layout = file_layout(format->order, array, facts);
   const FileArray file = file_array(array, layout, format->order, std::move(facts));
-  remove_leftovers(std::filesystem::path(destination).parent_path().string());
   SHERD_TRY(writer, format->create(destination, file, WriteMode{options.overwrite, config.durable}));
   Config inner = config;
   inner.memory_budget /= 2;

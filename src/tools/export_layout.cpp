@@ -7,6 +7,7 @@
 #include "array/core.hpp"
 #include "tools/image.hpp"
 #include "tools/nifti_header.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 namespace {
@@ -69,36 +70,26 @@ FileLayout space_layout(const ImageFacts& facts, const Shape& shape, const DType
   return layout;
 }
 
-// The unit that NIfTI has for it, and its length in what `measure` gives.
-struct NiftiUnit {
-  std::string_view sign;
-  double length;
-};
-NiftiUnit unit_of_space(double length) {
-  if (length == 1e9) return {"m", 1e9};
-  return length == 1e6 ? NiftiUnit{"mm", 1e6} : NiftiUnit{"um", 1e3};
-}
-NiftiUnit unit_of_time(double length) {
-  if (length >= 1) return {"s", 1};
-  return length == 1e-3 ? NiftiUnit{"ms", 1e-3} : NiftiUnit{"us", 1e-6};
-}
+// The unit of NIfTI's for lengths of so many nanometres, and for times of so many seconds.
+const Unit& unit_of_space(double length) { return *find_unit(length == 1e9 ? "m" : length == 1e6 ? "mm" : "um"); }
+const Unit& unit_of_time(double length) { return *find_unit(length >= 1 ? "s" : length == 1e-3 ? "ms" : "us"); }
 
 double scaled(double value, double factor) { return factor == 1 ? value : tidy(value * factor); }
 
 // All of x, y and z get the unit of the first that has one. What was in another is converted, `affine` too.
 void use_nifti_units(std::vector<ImageAxis>& axes, Json& attributes) {
-  std::optional<NiftiUnit> space;
+  const Unit* space = nullptr;
   for (const char* name : {"x", "y", "z"})
     for (const ImageAxis& axis : axes)
-      if (const auto length = nanometres(axis.unit); axis.name == name && length && !space)
-        space = unit_of_space(*length);
+      if (const auto length = nanometres(axis.unit); axis.name == name && length && space == nullptr)
+        space = &unit_of_space(*length);
   double of_affine = 1;
   for (ImageAxis& axis : axes) {
     const bool spatial = axis.is_spatial();
     const auto length = spatial ? nanometres(axis.unit) : axis.name == "t" ? seconds(axis.unit) : std::nullopt;
     if (!length) continue;
-    const NiftiUnit unit = spatial ? *space : unit_of_time(*length);
-    const double factor = *length / unit.length;
+    const Unit& unit = spatial ? *space : unit_of_time(*length);
+    const double factor = *length / unit.size;
     if (axis.spacing) axis.spacing = scaled(*axis.spacing, factor);
     axis.origin = scaled(axis.origin, factor);
     axis.unit = unit.sign;

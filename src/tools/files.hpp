@@ -173,8 +173,6 @@ class TemporaryDirectory {
   std::string path_;
   int descriptor_ = -1;
 };
-/// Removes what killed processes have left in a directory under the hidden names of OutputFile and TemporaryDirectory.
-void remove_leftovers(const std::string& directory) noexcept;
 /// Renames a file; gives 0 or why it failed: EEXIST where something stands there that may not be replaced.
 [[nodiscard]] int put_in_place(const std::string& from, const std::string& to, bool overwrite);
 /// Brings the directory of this file to the disk.

@@ -51,7 +51,7 @@ struct Hyperstack {
   std::map<char, AxisStep> steps = {};    ///< of x, y, z and t
   Json channels = {};                     ///< an object per channel: label, color, window; null: nothing is known
   Json labels = {};                       ///< a text per plane; null: none
-  std::string left_out = {};              ///< what the file holds besides; empty: nothing
+  std::string left_out = {};              ///< what else the file contains; empty: nothing
 
   [[nodiscard]] std::uint64_t planes() const { return pages.size() * samples; }
   /// Of a plane in C order of `lengths`.
@@ -72,7 +72,7 @@ struct StackLengths {
 /// Sets axes, lengths and slices.
 void set_lengths(Hyperstack& stack, const StackLengths& lengths);
 /// A text for JSON: bytes outside ASCII become ? where they are not UTF-8.
-[[nodiscard]] Json metadata_text(std::string_view text);
+[[nodiscard]] std::string metadata_text(std::string_view text);
 /// A unit as the attribute `units` spells it; empty for pixels and none.
 [[nodiscard]] std::string metadata_unit(std::string_view text);
 

@@ -11,6 +11,7 @@
 
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "codec/number.hpp"
 #include "precomputed/create.hpp"
 #include "precomputed/document.hpp"
 #include "tools/units.hpp"
@@ -127,36 +128,33 @@ Json multiscales(const Image& image) {
 
 // Least and greatest value of a type; 0 and 1 of floats, whose values have no bounds.
 std::pair<Json, Json> bounds_of(const DType& dtype) {
-  const std::string& name = dtype.name();
+  if (!is_integer(dtype)) return {Json(0), Json(1)};
   const auto bits = 8 * dtype.size();
-  if (name.starts_with("uint") && bits <= 64) return {Json(0), Json(~std::uint64_t{0} >> (64 - bits))};
-  if (name.starts_with("int") && bits <= 64) {
-    const auto high = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
-    return {Json(-high - 1), Json(high)};
-  }
-  return {Json(0), Json(1)};
+  if (dtype.name().starts_with("u")) return {Json(0), Json(~std::uint64_t{0} >> (64 - bits))};
+  const auto high = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+  return {Json(-high - 1), Json(high)};
 }
 
 // The attribute `channels` as OME-NGFF asks for it: with a colour and a window each. Null if it is not of this image.
 Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype) {
   const Json* given = attributes.find("channels");
   if (given == nullptr || given->elements().size() != count) return {};
+  const auto bounds = bounds_of(dtype);
+  const Json &low = bounds.first, &high = bounds.second;
   Json channels{Json::Array{}};
   for (const Json& each : given->elements()) {
     if (!each.is_object()) return {};
     Json channel = each;
     if (channel.find("color") == nullptr) channel.set("color", "FFFFFF");
     channel.set("active", true);
-    const auto [low, high] = bounds_of(dtype);
     const Json* known = each.find("window");
     const auto end = [&](std::string_view name, const Json& otherwise) {
       const Json* value = known == nullptr ? nullptr : known->find(name);
       return value != nullptr && value->is_number() ? *value : otherwise;
     };
     const Json start = end("start", low), stop = end("end", high);
-    const bool is_integer = !(high == Json(1));
-    channel.set("window", Json::Object{{"min", end("min", is_integer ? low : start)},
-                                       {"max", end("max", is_integer ? high : stop)},
+    channel.set("window", Json::Object{{"min", end("min", is_integer(dtype) ? low : start)},
+                                       {"max", end("max", is_integer(dtype) ? high : stop)},
                                        {"start", start},
                                        {"end", stop}});
     channels.push_back(std::move(channel));
@@ -193,16 +191,6 @@ std::string short_axis_name(const std::string& name) {
   if (lower == "channel" || lower == "channels") return "c";
   if (lower == "time") return "t";
   return lower == "x" || lower == "y" || lower == "z" || lower == "c" || lower == "t" ? lower : name;
-}
-
-std::optional<double> nanometres(std::string_view unit) {
-  const Unit* known = find_unit(unit);
-  return known != nullptr && known->kind == Unit::Kind::length ? std::optional(known->size) : std::nullopt;
-}
-
-std::optional<double> seconds(std::string_view unit) {
-  const Unit* known = find_unit(unit);
-  return known != nullptr && known->kind == Unit::Kind::time ? std::optional(known->size) : std::nullopt;
 }
 
 double tidy(double value) {
@@ -345,10 +333,10 @@ Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t leve
   std::array<double, 3> resolution{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
-    const Unit* unit = find_unit(image.units[d]);
-    if (!image.units[d].empty() && (unit == nullptr || unit->kind != Unit::Kind::length))
+    const auto unit = nanometres(image.units[d]);
+    if (!image.units[d].empty() && !unit)
       return invalid_argument("the unit '" + image.units[d] + "' of the axis " + image.axes[d] + " is no known length");
-    resolution[axis] = product(image.levels[level].spacing[d], unit == nullptr ? 1 : unit->size);
+    resolution[axis] = product(image.levels[level].spacing[d], unit.value_or(1));
   }
   return resolution;
 }

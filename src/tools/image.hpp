@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array/state.hpp"
 #include "sherd/neuroglancer.hpp"
+#include "tools/axes.hpp"
 
 namespace sherd {
 
@@ -26,9 +28,7 @@ struct Image {
   Json channels = {};  ///< as OME-NGFF's `omero` has them; null: nothing is known of them
   Json info = {};      ///< of the volume which the image is, or was before it became Zarr
 
-  [[nodiscard]] bool is_spatial(std::size_t dimension) const {
-    return axes[dimension] == "x" || axes[dimension] == "y" || axes[dimension] == "z";
-  }
+  [[nodiscard]] bool is_spatial(std::size_t dimension) const { return is_spatial_axis(axes[dimension]); }
 };
 
 /// Of a group whose attributes hold `multiscales`; nullopt for others. What is wrong there is `corrupt`.
@@ -49,10 +49,6 @@ Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t leve
 Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::size_t level);
 /// The name of an axis in lower case and in short: "Channel" is "c", "time" is "t"; others stay as they are.
 [[nodiscard]] std::string short_axis_name(const std::string& name);
-/// What a unit of length is in nanometres, whether it is spelled out ("micrometer") or a sign ("um"); nullopt: not one.
-[[nodiscard]] std::optional<double> nanometres(std::string_view unit);
-/// The same of a unit of time.
-[[nodiscard]] std::optional<double> seconds(std::string_view unit);
 /// Without the last bits, in which a product of decimal fractions differs from what it says.
 [[nodiscard]] double tidy(double value);
 /// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument where one is no axis.

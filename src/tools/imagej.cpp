@@ -8,7 +8,9 @@
 #include <cstdlib>
 
 #include "base/checked.hpp"
+#include "base/endian.hpp"
 #include "base/try.hpp"
+#include "base/utf8.hpp"
 #include "tools/hyperstack.hpp"
 #include "tools/units.hpp"
 
@@ -104,10 +106,7 @@ class TagReader {
   explicit TagReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   void set_big_endian(bool big) { big_ = big; }
   std::uint64_t word(std::size_t at, std::size_t size) const {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i)
-      value = value << 8 | std::to_integer<std::uint64_t>(bytes_[at + (big_ ? i : size - 1 - i)]);
-    return value;
+    return load_word(bytes_.subspan(at, size), big_ ? std::endian::big : std::endian::little);
   }
   // UTF-16; a lone surrogate becomes U+FFFD.
   std::string text(std::size_t at, std::size_t size) const {
@@ -120,29 +119,12 @@ class TagReader {
       } else if (code >= 0xd800 && code < 0xe000) {
         code = 0xfffd;
       }
-      append(text, code);
+      append_utf8(static_cast<std::uint32_t>(code), text);
     }
     return text;
   }
 
  private:
-  static void append(std::string& text, std::uint64_t code) {
-    const auto put = [&](std::uint64_t byte) { text += static_cast<char>(byte); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-      put(0xc0 | code >> 6);
-    } else {
-      if (code < 0x10000) {
-        put(0xe0 | code >> 12);
-      } else {
-        put(0xf0 | code >> 18);
-        put(0x80 | (code >> 12 & 63));
-      }
-      put(0x80 | (code >> 6 & 63));
-    }
-    put(0x80 | (code & 63));
-  }
-
   std::span<const std::byte> bytes_;
   bool big_ = false;
 };
@@ -217,19 +199,18 @@ void set_lengths(Hyperstack& stack, const StackLengths& lengths) {
   stack.slices = lengths.z;
 }
 
-Json metadata_text(std::string_view text) {
-  Json json{std::string(text)};
-  if (Json::parse(json.dump())) return json;
-  std::string ascii(text);
-  for (char& c : ascii)
+std::string metadata_text(std::string_view text) {
+  std::string valid(text);
+  if (is_utf8(text)) return valid;
+  for (char& c : valid)
     if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  return ascii;
+  return valid;
 }
 
 std::string metadata_unit(std::string_view text) {
   if (text.empty() || text == "pixel" || text == "pixels" || text == "voxel" || text == "reference frame") return {};
   if (const Unit* unit = find_unit(text)) return std::string(unit->sign);
-  return metadata_text(text).text();
+  return metadata_text(text);
 }
 
 bool ImagejDescription::is_one(std::string_view text) {

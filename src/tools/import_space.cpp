@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "base/try.hpp"
 #include "tools/image.hpp"
@@ -19,8 +17,6 @@ std::string axis_of(const std::optional<std::string>& name) {
   const auto axes = axis_names({*name});
   return axes ? axes->front() : std::string();
 }
-
-bool is_space(const std::string& axis) { return axis == "x" || axis == "y" || axis == "z"; }
 
 std::string shown(const Shape& shape) { return std::to_string(shape.size()) + " dimensions, " + to_string(shape); }
 
@@ -65,7 +61,7 @@ class SpaceOptions {
     spatial_.clear();
     const bool named = std::ranges::any_of(axes_, [](const std::string& axis) { return !axis.empty(); });
     for (std::size_t d = 0; d < rank(); ++d)
-      if (!named || is_space(axes_[d])) spatial_.push_back(d);
+      if (!named || is_spatial_axis(axes_[d])) spatial_.push_back(d);
   }
 
   Result<void> set_axes() {
@@ -79,7 +75,7 @@ class SpaceOptions {
       if (axes[d] == axes_[d] || axes_[d].empty()) continue;
       forget("affine");
       if (axes[d] == "c" || axes_[d] == "c") forget("channels");
-      if (is_space(axes[d]) && is_space(axes_[d])) continue;
+      if (is_spatial_axis(axes[d]) && is_spatial_axis(axes_[d])) continue;
       for (const char* name : {"spacing", "units"})
         if (Json* list = space_.attributes.find(name); list != nullptr && list->size() == rank())
           list->elements()[d] = Json();
@@ -101,7 +97,7 @@ class SpaceOptions {
       return invalid_argument("cannot be combined with spacing and units, which it sets");
     bool any = false;
     for (std::size_t d = 0; d < rank(); ++d) {
-      const std::size_t axis = is_space(axes_[d]) ? std::string_view("xyz").find(axes_[d]) : 3;
+      const std::size_t axis = is_spatial_axis(axes_[d]) ? std::string_view("xyz").find(axes_[d]) : 3;
       if (axis == 3) continue;
       any = true;
       SHERD_TRY(set("spacing", d, (*options_.resolution)[axis]));
@@ -137,9 +133,9 @@ class SpaceOptions {
         return invalid_argument("'" + units[i] + "' is not a unit of length or time, such as nanometer or second");
       const bool is_time = axes_[d] == "t";
       if (unit != nullptr && (axes_[d] == "c" || is_time != (unit->kind == Unit::Kind::time)))
-        return invalid_argument("'" + units[i] + "' is a unit of " + (unit->kind == Unit::Kind::time ? "time" : "length") +
-                                ", and dimension " + std::to_string(d) + " is " +
-                                (axes_[d].empty() ? "a length" : axes_[d]));
+        return invalid_argument("'" + units[i] + "' is a unit of " +
+                                (unit->kind == Unit::Kind::time ? "time" : "length") + ", and dimension " +
+                                std::to_string(d) + " is " + (axes_[d].empty() ? "a length" : axes_[d]));
       entry("units", d) = units[i].empty() ? Json() : Json(units[i]);
     }
     return {};
@@ -183,21 +179,18 @@ std::optional<std::array<double, 3>> nanometres_of(const ImportedSpace& space) {
   const std::size_t rank = space.shape.size();
   const Json* spacing = space.attributes.find("spacing");
   const Json* units = space.attributes.find("units");
-  std::array<double, 3> nanometres{};
+  std::array<double, 3> resolution{};
   if (spacing == nullptr || units == nullptr || spacing->size() != rank || units->size() != rank) return std::nullopt;
   for (std::size_t d = 0; d < std::min(rank, space.names.size()); ++d) {
     const std::string axis = axis_of(space.names[d]);
-    if (!is_space(axis)) continue;
-    const Unit* unit = find_unit(units->elements()[d].text());
+    if (!is_spatial_axis(axis)) continue;
+    const auto unit = nanometres(units->elements()[d].text());
     const double step = spacing->elements()[d].as_double().value_or(0);
-    if (unit == nullptr || unit->kind != Unit::Kind::length || !(step > 0)) return std::nullopt;
-    // Without what a multiplication of decimal fractions leaves behind them.
-    char text[32];
-    std::snprintf(text, sizeof text, "%.12g", step * unit->size);
-    nanometres[std::string_view("xyz").find(axis)] = std::strtod(text, nullptr);
+    if (!unit || !(step > 0)) return std::nullopt;
+    resolution[std::string_view("xyz").find(axis)] = tidy(step * *unit);
   }
-  if (std::ranges::find(nanometres, 0) != nanometres.end()) return std::nullopt;
-  return nanometres;
+  if (std::ranges::find(resolution, 0) != resolution.end()) return std::nullopt;
+  return resolution;
 }
 
 Result<void> apply_space_options(ImportedSpace& space, const ImportOptions& options) {

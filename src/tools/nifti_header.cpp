@@ -153,12 +153,8 @@ Result<NiftiHeader> NiftiHeader::read(FileBytes& bytes) {
 }
 
 std::uint64_t NiftiHeader::word(std::size_t at, std::size_t size) const noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const bool from_end = swapped_ == (std::endian::native == std::endian::little);
-    value = value << 8 | std::to_integer<std::uint64_t>(bytes_[at + (from_end ? i : size - 1 - i)]);
-  }
-  return value;
+  const bool is_big = swapped_ == (std::endian::native == std::endian::little);
+  return load_word(std::span(bytes_).subspan(at, size), is_big ? std::endian::big : std::endian::little);
 }
 
 std::int64_t NiftiHeader::integer(NiftiField field, std::size_t i) const noexcept {

@@ -8,6 +8,7 @@
 
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "base/utf8.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -56,17 +57,6 @@ class Literal {
   std::size_t whole_;
 };
 
-void append_utf8(std::string& to, std::uint32_t code) {
-  if (code < 0x80)
-    to += static_cast<char>(code);
-  else if (code < 0x800)
-    (to += static_cast<char>(0xc0 | code >> 6)) += static_cast<char>(0x80 | (code & 0x3f));
-  else {
-    to += static_cast<char>(0xe0 | code >> 12);
-    (to += static_cast<char>(0x80 | (code >> 6 & 0x3f))) += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
-
 Result<std::string> Literal::string() {
   skip_space();
   if (!at_string()) return wrong("a string is expected");
@@ -89,7 +79,7 @@ Result<std::string> Literal::string() {
       const auto parsed = std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
       if (hex.size() != digits || parsed.ptr != hex.data() + digits) return wrong("a damaged escape stands");
     }
-    append_utf8(value, code);
+    append_utf8(code, value);
     text_.remove_prefix(2 + digits);
   }
   if (text_.empty()) return wrong("a string does not end");

@@ -38,7 +38,7 @@ Result<std::uint64_t> number(pugi::xml_node node, const char* attribute, std::op
   std::uint64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return value;
-  return wrong(std::string(local_name(node)) + "." + attribute + " is '" + metadata_text(text.substr(0, 40)).text() +
+  return wrong(std::string(local_name(node)) + "." + attribute + " is '" + metadata_text(text.substr(0, 40)) +
                "', not a whole number");
 }
 
@@ -107,7 +107,7 @@ class OmeImage {
   }
 
   [[nodiscard]] Error several_files(std::string_view name) const {
-    return unsupported("tiff: is one of the files of an OME-TIFF image, another is '" + metadata_text(name).text() +
+    return unsupported("tiff: is one of the files of an OME-TIFF image, another is '" + metadata_text(name) +
                        "'; join them to one file, or name the dimensions of this file's pages with 'axes'");
   }
 
@@ -132,7 +132,7 @@ class OmeImage {
     std::string sorted = order_.substr(std::min<std::size_t>(2, order_.size()));
     std::ranges::sort(sorted);
     if (!order_.starts_with("XY") || sorted != "CTZ")
-      return wrong("has the DimensionOrder '" + metadata_text(order_.substr(0, 40)).text() +
+      return wrong("has the DimensionOrder '" + metadata_text(order_.substr(0, 40)) +
                    "', which is no order of XY and Z, C, T");
     return {};
   }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tools/image.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 namespace {
@@ -40,24 +41,13 @@ const char* pixel_type(const DType& dtype) {
   }
 }
 
-// As the schema spells it. What is no known length is counted in pixels, as the schema has it.
-const char* unit_of_length(const std::string& unit) {
-  constexpr std::pair<double, const char*> kUnits[] = {
-      {1, "nm"},    {1e3, "µm"}, {1e6, "mm"},  {1e7, "cm"},    {1e9, "m"},      {0.1, "Å"},      {1e-3, "pm"},
-      {1e-6, "fm"}, {1e8, "dm"}, {1e12, "km"}, {2.54e7, "in"}, {3.048e8, "ft"}, {9.144e8, "yd"}, {1.609344e12, "mi"}};
-  const auto length = nanometres(unit);
-  for (const auto& [known, name] : kUnits)
-    if (length == known) return name;
-  return "pixel";
-}
-
-const char* unit_of_time(const std::string& unit) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1, "s"},    {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"},
-                                                       {60, "min"}, {3600, "h"},  {86400, "d"}};
-  const auto length = seconds(unit);
-  for (const auto& [known, name] : kUnits)
-    if (length == known) return name;
-  return nullptr;
+// A unit as the schema spells it; nullptr if it is not one of that kind.
+const char* schema_unit(const std::string& text, Unit::Kind kind) {
+  const Unit* unit = find_unit(text);
+  if (unit == nullptr || unit->kind != kind) return nullptr;
+  if (unit->sign == "um") return "µm";
+  if (unit->sign == "us") return "µs";
+  return unit->sign == "angstrom" ? "Å" : unit->sign.data();
 }
 
 struct PageAxis {
@@ -89,8 +79,9 @@ void set_physical_sizes(pugi::xml_node pixels, const FileArray& array) {
     if (axis.is_spatial()) {
       const std::string name = "PhysicalSize" + std::string(1, static_cast<char>(axis.name[0] - 'a' + 'A'));
       pixels.append_attribute(name.c_str()) = value.c_str();
-      pixels.append_attribute((name + "Unit").c_str()) = unit_of_length(axis.unit);
-    } else if (const char* unit = unit_of_time(axis.unit); axis.name == "t" && unit != nullptr) {
+      const char* unit = schema_unit(axis.unit, Unit::Kind::length);
+      pixels.append_attribute((name + "Unit").c_str()) = unit != nullptr ? unit : "pixel";
+    } else if (const char* unit = schema_unit(axis.unit, Unit::Kind::time); axis.name == "t" && unit != nullptr) {
       pixels.append_attribute("TimeIncrement") = value.c_str();
       pixels.append_attribute("TimeIncrementUnit") = unit;
     }

@@ -1,9 +1,8 @@
 // Files that appear under their names whole. Until then a file has no name at all where the file system has O_TMPFILE,
 // so that a process killed at any time leaves nothing. Elsewhere, and for directories, it has a hidden name that ends
-// in
-// ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or renamed.
-// A lock that can be taken therefore means that the maker was killed: remove_leftovers() removes such files. Where the
-// file system has no locks it removes nothing.
+// in ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or
+// renamed. A lock that can be taken therefore means that the maker was killed: making the next file in that
+// directory removes such leftovers. Where the file system has no locks nothing is removed.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -96,11 +95,11 @@ int link_unnamed(int descriptor, const std::string& name) {
   return ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-}  // namespace
-
+/// Removes what killed processes have left in a directory. In one of those there is nothing but what its maker writes.
 void remove_leftovers(const std::string& directory) noexcept {
+  if (directory.ends_with(kPart)) return;
   std::error_code ignored;
-  fs::directory_iterator entry(directory.empty() ? "." : directory, ignored);
+  fs::directory_iterator entry(directory, ignored);
   for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with('.') || !name.ends_with(kPart)) continue;
@@ -113,6 +112,8 @@ void remove_leftovers(const std::string& directory) noexcept {
   }
 }
 
+}  // namespace
+
 int put_in_place(const std::string& from, const std::string& to, bool overwrite) {
   if (overwrite) return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
@@ -124,8 +125,7 @@ int put_in_place(const std::string& from, const std::string& to, bool overwrite)
 }
 
 Result<void> sync_directory(const std::string& file) {
-  const auto parent = std::filesystem::path(file).parent_path();
-  const std::string name = parent.empty() ? "." : parent.string();
+  const std::string name = parent_of(file);
   const int descriptor = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return file_error("cannot open the directory", name, errno);
   const int failed = ::fsync(descriptor);
@@ -169,6 +169,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
     return direct;
   }
   if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
+  remove_leftovers(parent_of(real));
   // What nobody else may read is not shown while it is written, either.
   const mode_t access = exists ? status.st_mode & 0777 : 0666;
   std::string hidden;

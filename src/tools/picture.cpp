@@ -9,6 +9,7 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "codec/number.hpp"
 #include "tools/files.hpp"
 #include "tools/picture_plane.hpp"
 
@@ -319,14 +320,9 @@ Result<CreateImage> writer_for(const std::string& file) {
   return invalid_argument("a picture is a .png, .jpg or .jpeg file, not '" + suffix + "'").in_key(file);
 }
 
-bool is_integral(DType::Kind kind) {
-  return visit_elements(kind, {}, [](auto) {}) && kind != DType::Kind::float16 && kind != DType::Kind::bfloat16 &&
-         kind != DType::Kind::float32 && kind != DType::Kind::float64;
-}
-
 }  // namespace
 
-Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options) {
+Result<PicturePlane> draw_picture(const Array& array, const std::string& file, const PictureOptions& options) {
   const DType dtype = array.dtype();
   if (!visit_elements(dtype.kind(), {}, [](auto /*value*/) {}))
     return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
@@ -341,15 +337,20 @@ Result<void> picture(const Array& array, const std::string& file, const PictureO
   std::vector<Shade> shades = known_shades(bands, facts, options);
   Paint paint = shades.size() > 1 || shades[0].colour != 0xffffff ? Paint::colours : Paint::gray;
   if (bands.plane().are_samples) paint = create == create_png ? Paint::samples : Paint::opaque_samples;
-  if (facts.labels && is_integral(dtype.kind()) && !options.range) paint = Paint::labels;
+  if (facts.labels && (dtype == DType::bool_ || is_integer(dtype)) && !options.range) paint = Paint::labels;
   if (paint == Paint::gray || paint == Paint::colours) SHERD_TRY(find_ranges(bands, shades));
   Painter painter(bands, paint, std::move(shades));
   const ImageInfo info{size.second, size.first, painter.pixel_bytes(), DType::uint8};
   SHERD_TRY(check_image(info, array.config().limits));
-  remove_leftovers(std::filesystem::path(file).parent_path().string());
   SHERD_TRY(writer, create(file, info, WriteMode{true, array.config().durable}));
   SHERD_TRY(draw(bands, painter, info, *writer));
-  return writer->finish();
+  SHERD_TRY(writer->finish());
+  return bands.plane();
+}
+
+Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options) {
+  SHERD_TRY(draw_picture(array, file, options));
+  return {};
 }
 
 }  // namespace sherd

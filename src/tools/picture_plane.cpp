@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "tools/image.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 namespace {

@@ -20,5 +20,7 @@ struct PicturePlane {
 };
 
 Result<PicturePlane> find_picture_plane(const Array& array, const ImageFacts& facts, const PictureOptions& options);
+/// As picture(); returns the plane that was drawn.
+Result<PicturePlane> draw_picture(const Array& array, const std::string& file, const PictureOptions& options);
 
 }  // namespace sherd

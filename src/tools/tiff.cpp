@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/checked.hpp"
+#include "base/endian.hpp"
 #include "base/try.hpp"
 #include "tools/files.hpp"
 #include "tools/hyperstack.hpp"
@@ -94,7 +95,7 @@ class TiffFile final : public ImageFile {
   ImageInfo info_;                    ///< of the planes
   ImageInfo page_info_;               ///< of the pages
   std::vector<std::uint64_t> pages_;  ///< offsets of their directories, thumbnails left out
-  std::vector<std::uint64_t> all_;    ///< and of all directories, where there are thumbnails
+  std::vector<std::uint64_t> all_;    ///< of all directories
   std::optional<Error> odd_page_;     ///< says which page is unlike the first
   std::optional<Hyperstack> stack_;
   PageFacts facts_;                     ///< of the first page
@@ -216,11 +217,8 @@ void TiffFile::find_facts() {
 }
 
 Result<void> TiffFile::find_pages() {
-  std::uint64_t last = 0;
-  std::vector<std::uint64_t> thumbnails;
   do {
-    last = TIFFCurrentDirOffset(tiff());
-    all_.push_back(last);
+    all_.push_back(TIFFCurrentDirOffset(tiff()));
     constexpr std::uint32_t kThumbnail = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
     if ((tag_or_default<std::uint32_t>(tiff(), TIFFTAG_SUBFILETYPE, 0) & kThumbnail) != 0) continue;
     auto info = describe();
@@ -235,21 +233,18 @@ Result<void> TiffFile::find_pages() {
                                    ", but the first is " + to_string(page_info_))
                       .in_key(file_->path());
     }
-    pages_.push_back(last);
+    pages_.push_back(all_.back());
   } while (TIFFReadDirectory(tiff()) == 1);
   if (session_.failed()) return failure("damaged directory");
   if (pages_.empty()) return corrupt("tiff: the file has no page").in_key(file_->path());
-  return check_last_directory(last);
+  return check_last_directory(all_.back());
 }
 
 Result<std::uint64_t> TiffFile::read_number(std::uint64_t at, std::size_t size) {
   std::byte bytes[8];
   const auto number = std::span(bytes).first(size);
   SHERD_TRY(file_->read_at(at, number));
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size; ++i)
-    value = value << 8 | std::to_integer<std::uint64_t>(number[TIFFIsBigEndian(tiff()) != 0 ? i : size - 1 - i]);
-  return value;
+  return load_word(number, TIFFIsBigEndian(tiff()) != 0 ? std::endian::big : std::endian::little);
 }
 
 // libtiff takes a directory that is cut off before the place of the next one for the last; pages would be lost.

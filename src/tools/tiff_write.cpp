@@ -14,6 +14,7 @@
 #include "tools/image.hpp"
 #include "tools/ome_xml_write.hpp"
 #include "tools/tiff_session.hpp"
+#include "tools/units.hpp"
 
 namespace sherd {
 

@@ -31,7 +31,15 @@ constexpr Spelling kSpellings[] = {
     {"inches", "in"},  {"sec", "s"},       {"seconds", "s"},  {"msec", "ms"},         {"usec", "us"},
     {"hr", "h"},       {"minutes", "min"}, {"hours", "h"},    {"days", "d"}};
 
+std::optional<double> size_of(std::string_view text, Kind kind) noexcept {
+  const Unit* unit = find_unit(text);
+  return unit != nullptr && unit->kind == kind ? std::optional(unit->size) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<double> nanometres(std::string_view unit) noexcept { return size_of(unit, Kind::length); }
+std::optional<double> seconds(std::string_view unit) noexcept { return size_of(unit, Kind::time); }
 
 const Unit* find_unit(std::string_view text) noexcept {
   const auto* spelling = std::ranges::find(kSpellings, text, &Spelling::text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace sherd {
@@ -15,5 +16,8 @@ struct Unit {
 
 /// By name, sign or another spelling, such as "µm" or "micron"; nullptr if the text is none of them.
 [[nodiscard]] const Unit* find_unit(std::string_view text) noexcept;
+/// The size of a unit of length in nanometres, and of a unit of time in seconds; nullopt if the text is none.
+[[nodiscard]] std::optional<double> nanometres(std::string_view unit) noexcept;
+[[nodiscard]] std::optional<double> seconds(std::string_view unit) noexcept;
 
 }  // namespace sherd

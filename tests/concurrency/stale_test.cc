@@ -147,7 +147,7 @@ TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, WriterOfMember, testing::Values("a"), [](const auto&) { return "Root"; });
+INSTANTIATE_TEST_SUITE_P(Of, WriterOfMember, testing::Values("a"), [](const auto&) { return "Path"; });
 INSTANTIATE_TEST_SUITE_P(At, WriterUnderWay, testing::Values("", "a"),
                          [](const auto& path) { return *path.param != 0 ? "Path" : "Root"; });
 
