@@ -48,7 +48,7 @@ Result<void> SpillFile::write(std::uint64_t offset, std::span<const std::byte> b
   return {};
 }
 
-Result<void> SpillFile::read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) {
+Result<void> SpillFile::read(std::span<const RangeRead> ranges) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     auto [offset, into] = ranges[i];
     while (!into.empty()) {
@@ -58,7 +58,6 @@ Result<void> SpillFile::read(std::span<const RangeRead> ranges, const std::funct
       offset += static_cast<std::uint64_t>(count);
       into = into.subspan(static_cast<std::size_t>(count));
     }
-    if (done) done(i);
   }
   return {};
 }

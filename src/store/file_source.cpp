@@ -29,7 +29,7 @@ Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into)
 
 }  // namespace
 
-Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) {
+Result<void> FileSource::read(std::span<const RangeRead> ranges) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const auto& [offset, into] = ranges[i];
     if (offset > bytes() || into.size() > bytes() - offset) {
@@ -38,7 +38,6 @@ Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::func
           .in_key(key_);
     }
     SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
-    if (done) done(i);
   }
   return check_unchanged();
 }

@@ -42,7 +42,7 @@ class MemorySource final : public ByteSource {
     return object_->bytes.span();
   }
 
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     const auto bytes = object_->bytes.span();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const auto& [offset, into] = ranges[i];
@@ -52,7 +52,6 @@ class MemorySource final : public ByteSource {
             .in_key(key_);
       }
       if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
-      if (done) done(i);
     }
     return {};
   }
