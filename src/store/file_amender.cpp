@@ -93,8 +93,9 @@ Result<void> FileAmender::check(const Condition& condition) const {
   struct stat named{};
   const int directory = static_cast<FileLock&>(*hold_->beneath).directory();
   const std::string name(split_key(key_).name);
-  if (os::fstatat(directory, name.c_str(), named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_dev != status_.st_dev ||
-      named.st_ino != status_.st_ino)
+  const bool is_named = os::fstatat(directory, name.c_str(), named, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_named && errno != ENOENT) return system_error("look at", key_, errno).in_key(key_);
+  if (!is_named || named.st_dev != status_.st_dev || named.st_ino != status_.st_ino)
     return conflict("the object was replaced while it was amended").in_key(key_);
   return {};
 }
