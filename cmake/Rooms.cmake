@@ -1,6 +1,6 @@
 # A room is a folder of src/, compiled to an object library. Rooms stand in layer order: each may use those before it.
 # The target sherd_layers proves that to the linker: it links every room with the rooms before it and nothing else.
-set(SHERD_ROOMS base codec store shard kv array format precomputed tools)
+set(SHERD_ROOMS base os codec store shard kv array format precomputed tools)
 set(SHERD_OBJECTS)
 
 configure_file(cmake/version.cpp.in version.cpp @ONLY)

@@ -2,14 +2,11 @@
 // the file system can do that, and otherwise only until it has been opened.
 #include "kv/spill_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/try.hpp"
+#include "os/calls.hpp"
 
 namespace sherd {
 namespace {
@@ -17,8 +14,8 @@ namespace {
 /// File systems without O_TMPFILE say so in several ways; all others fail again here.
 Fd open_named(const std::string& directory) {
   std::string path = directory + "/.sherd-build-XXXXXX";
-  Fd file(::mkostemp(path.data(), O_CLOEXEC));
-  if (file) ::unlink(path.c_str());
+  Fd file(os::mkostemp(path.data(), O_CLOEXEC));
+  if (file) os::unlinkat(AT_FDCWD, path.c_str(), 0);
   return file;
 }
 
@@ -26,38 +23,25 @@ Fd open_named(const std::string& directory) {
 
 Result<std::unique_ptr<SpillFile>> SpillFile::make(const std::string& directory) {
   std::filesystem::path place = directory;
-  std::error_code ignored;
-  while (place.has_relative_path() && !std::filesystem::is_directory(place, ignored)) place = place.parent_path();
+  while (place.has_relative_path() && !os::is_directory(place.c_str())) place = place.parent_path();
   if (place.empty()) place = ".";
-  Fd file(::open(place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  Fd file(os::openat(AT_FDCWD, place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) file = open_named(place.string());
   if (!file) return system_error("make a temporary file in", place.string(), errno);
   return std::unique_ptr<SpillFile>(new SpillFile(std::move(file), place.string()));
 }
 
 Result<void> SpillFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0)
-      return system_error("write", name_, count < 0 ? errno : ENOSPC)
-          .in("a build needs room for its values; name another directory for temporary files");
-    offset += static_cast<std::uint64_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return {};
+  if (os::pwrite_all(file_.get(), bytes, offset) == 0) return {};
+  return system_error("write", name_, errno)
+      .in("a build needs room for its values; name another directory for temporary files");
 }
 
 Result<void> SpillFile::read(std::span<const RangeRead> ranges) {
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    auto [offset, into] = ranges[i];
-    while (!into.empty()) {
-      const ssize_t count = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return system_error("read", name_, count < 0 ? errno : EIO);
-      offset += static_cast<std::uint64_t>(count);
-      into = into.subspan(static_cast<std::size_t>(count));
-    }
+  for (const auto& [offset, into] : ranges) {
+    const ssize_t count = os::pread_all(file_.get(), into, offset);
+    if (count < 0) return system_error("read", name_, errno);
+    if (static_cast<std::size_t>(count) != into.size()) return system_error("read", name_, EIO);
   }
   return {};
 }

@@ -44,10 +44,6 @@
 //
 // Setting the time at step 3 is what makes generations differ: an inode may be used again at once, and the time that
 // the file system would set by itself stands still for milliseconds.
-#include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -56,6 +52,7 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "os/directory.hpp"
 #include "sherd/store.hpp"
 #include "store/file_amender.hpp"
 #include "store/file_lock.hpp"
@@ -84,11 +81,12 @@ enum class Links : std::uint8_t { follow, keep };
 /// nowhere or to itself, is taken for what it is: shown, and an error when it is opened.
 Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links) {
   struct stat status{};
-  if (::fstatat(directory, name.c_str(), &status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
+  if (os::fstatat(directory, name.c_str(), status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
     return std::optional(status);
   const int code = errno;
   const bool is_link = links == Links::follow &&
-                       ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+                       os::fstatat(directory, name.c_str(), status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       S_ISLNK(status.st_mode);
   if (is_link) return std::optional(status);
   if (code == ENOENT) return std::optional<struct stat>();
   return system_error("look at", name, code);
@@ -97,31 +95,18 @@ Result<std::optional<struct stat>> look_at(int directory, const std::string& nam
 /// Calls visit(entry) for each entry of a directory but itself and the one above, until it gives false.
 template <class Visit>
 Result<void> for_each_entry(int directory, const std::string& path, const Visit& visit) {
-  // A stream owns its descriptor and moves its offset, so it gets one of its own.
-  const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* opened = own < 0 ? nullptr : ::fdopendir(own);
-  if (opened == nullptr) {
-    const int code = errno;
-    if (own >= 0) ::close(own);
-    return system_error("list", path, code);
-  }
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(opened, ::closedir);
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(stream.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
+  os::Directory entries(directory);
+  while (const dirent64* entry = entries.next()) {
     SHERD_TRY(more, visit(*entry));
     if (!more) return {};
   }
-  if (errno != 0) return system_error("list", path, errno);
+  if (entries.error() != 0) return system_error("list", path, entries.error());
   return {};
 }
 
 Result<Entries> entries_of(int directory, const std::string& path) {
   Entries entries;
-  SHERD_TRY(for_each_entry(directory, path, [&](const dirent& entry) -> Result<bool> {
+  SHERD_TRY(for_each_entry(directory, path, [&](const dirent64& entry) -> Result<bool> {
     bool is_directory = entry.d_type == DT_DIR;
     if (entry.d_type == DT_UNKNOWN) {
       SHERD_TRY(status, look_at(directory, entry.d_name, Links::keep));
@@ -140,17 +125,17 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deep");
   SHERD_TRY(entries, entries_of(directory, path));
   for (const auto& name : entries.files) {
-    if (::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
-      return system_error("erase", path + "/" + name, errno);
+    if (os::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
+      return system_error("erase", std::string(path).append("/").append(name), errno);
     }
   }
   for (const auto& name : entries.directories) {
-    const std::string below = path + "/" + name;
-    const Fd child(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const std::string below = std::string(path).append("/").append(name);
+    const Fd child(os::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!child && errno == ENOENT) continue;
     if (!child) return system_error("open", below, errno);
     SHERD_TRY(erase_children(child.get(), below, depth + 1));
-    if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY && errno != ENOENT) {
+    if (os::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY && errno != ENOENT) {
       return system_error("erase", below, errno);
     }
   }
@@ -175,21 +160,21 @@ constexpr std::size_t kMostSweptEntries = 10000;
 /// Removes what is below a scratch directory whose maker is gone, unless it may be gone on with.
 void remove_scratch(int directory, const std::string& name) {
   MadeDirectory here;
-  here.fd = Fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  here.fd = Fd(os::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!here.fd) return;
   const auto lock = FileLock::try_take(std::move(here), name);
-  const Fd scratch(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  const Fd scratch(os::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (lock == nullptr || !scratch) return;
   const auto entries = entries_of(scratch.get(), name);
   if (!entries || !entries->files.empty()) return;
-  if (erase_children(scratch.get(), name, 0)) ::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
+  if (erase_children(scratch.get(), name, 0)) os::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
 }
 
 /// Removes what killed writers have left in a directory, as far as that can be done.
 void sweep(int directory, bool is_root) {
   std::size_t seen = 0;
   std::vector<std::string> side_files, scratch;
-  (void)for_each_entry(directory, "", [&](const dirent& entry) -> Result<bool> {
+  (void)for_each_entry(directory, "", [&](const dirent64& entry) -> Result<bool> {
     const std::string_view name = entry.d_name;
     // A link tells the next writer of its object how to go on.
     if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
@@ -246,7 +231,7 @@ Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
   SHERD_TRY(file, tree_.open_file(key).in_key(key));
   if (!file) return std::shared_ptr<ByteSource>();
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return system_error("look at", tree_.path(key), errno).in_key(key);
+  if (os::fstat(file.get(), status) != 0) return system_error("look at", tree_.path(key), errno).in_key(key);
   if (!S_ISREG(status.st_mode)) return corrupt("not a regular file").in_key(key);
   return std::make_shared<FileSource>(key, std::move(file), status);
 }
@@ -292,7 +277,7 @@ void FileStore::sweep_once(std::string_view prefix) {
 }
 
 Result<void> FileStore::sync(int directory, std::string_view prefix) const {
-  if (!tree_.options().durable || ::fsync(directory) == 0) return {};
+  if (!tree_.options().durable || os::fsync(directory) == 0) return {};
   return system_error("sync", tree_.path(prefix), errno);
 }
 
@@ -305,7 +290,7 @@ Result<bool> FileStore::erase(const std::string& key) {
   if (!status) return false;
   if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
   SHERD_TRY(held, hold(key).in_key(key));
-  if (::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {
+  if (os::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {
     if (errno == ENOENT) return false;
     return system_error("erase", tree_.path(key), errno).in_key(key);
   }
@@ -329,11 +314,11 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   if (!parent) return {};
   SHERD_TRY(status, look_at(parent.get(), name, Links::follow).in_key(prefix));
   if (!status || !S_ISDIR(status->st_mode)) return {};
-  const Fd directory(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  const Fd directory(os::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!directory && errno != ENOTDIR && errno != ELOOP)
     return system_error("open", tree_.path(key), errno).in_key(prefix);
   if (directory) SHERD_TRY(erase_children(directory.get(), tree_.path(key), 0).in_key(prefix));
-  const int failed = ::unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0);
+  const int failed = os::unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0);
   if (failed != 0 && errno != ENOTEMPTY && errno != ENOENT) {
     return system_error("erase", tree_.path(key), errno).in_key(prefix);
   }
@@ -360,7 +345,7 @@ Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::s
   }
   for (const std::string& name : entries.directories) {
     if (!is_waited_for(prefix + name, below)) continue;
-    const Fd child(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const Fd child(os::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!child && errno == ENOENT) continue;
     if (!child) return system_error("open", tree_.path(prefix + name), errno);
     SHERD_TRY(wait_in(child.get(), prefix + name + "/", below, depth + 1));
@@ -385,15 +370,15 @@ Result<void> FileStore::move_children(int from, const std::string& prefix, int t
   std::ranges::sort(entries.directories);
   std::ranges::sort(entries.files);
   for (const auto& name : entries.directories) {
-    if (::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
     const std::string below = prefix + name + "/", new_below = new_prefix + name + "/";
     if (!can_be_entered(errno)) return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), errno);
-    const Fd source(::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    const Fd source(os::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!source) return system_error("open", tree_.path(prefix + name), errno);
     SHERD_TRY(target, tree_.make_directory(new_below));
     SHERD_TRY(move_children(source.get(), below, target.fd.get(), new_below));
     target.keep();
-    if (::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+    if (os::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
       return system_error("erase", tree_.path(prefix + name), errno);
   }
   SHERD_TRY(move_files(from, prefix, to, new_prefix, entries.files));
@@ -405,11 +390,11 @@ Result<void> FileStore::move_files(int from, const std::string& prefix, int to, 
                                    const std::vector<std::string>& names) {
   if (!names.empty()) SHERD_TRY(sync(to, new_prefix));
   for (const auto& name : names) {
-    if (::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
     const int code = errno;
     struct stat status{};
     const bool has_other_names =
-        ::fstatat(from, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
+        os::fstatat(from, name.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
     // Copies of a file's two names would be two files.
     if (code != EXDEV || has_other_names)
       return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), code);
@@ -424,9 +409,9 @@ std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) cons
   std::vector<Identity> way;
   std::string name = tree_.path("");
   for (Fd at;;) {
-    at = Fd(::openat(at ? at.get() : AT_FDCWD, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    at = Fd(os::openat(at ? at.get() : AT_FDCWD, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat status{};
-    if (!at || ::fstat(at.get(), &status) != 0) return way;
+    if (!at || os::fstat(at.get(), status) != 0) return way;
     way.emplace_back(status.st_dev, status.st_ino);
     if (prefix.empty()) return way;
     name = prefix.substr(0, prefix.find('/'));
@@ -441,7 +426,7 @@ Result<Listing> FileStore::list_dir(const std::string& prefix) {
   if (!directory) return listing;
   std::vector<Identity> way;
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
-  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent& entry) -> Result<bool> {
+  SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent64& entry) -> Result<bool> {
               if (is_side_file(entry.d_name)) return true;
               SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
               if (!status) return true;
@@ -470,7 +455,7 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   if (failed) return system_error("find", directory, failed.value());
   root.erase(root.find_last_not_of('/') + 1);
   struct stat status{};
-  if (!root.empty() && ::stat(root.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+  if (!root.empty() && os::fstatat(AT_FDCWD, root.c_str(), status) == 0 && !S_ISDIR(status.st_mode)) {
     return invalid_argument("'" + root + "' is not a directory");
   }
   return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable,

@@ -3,9 +3,7 @@
 // words is written, giving up cuts off what was added.
 #include "store/file_amender.hpp"
 
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,7 +22,7 @@ constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
 bool is_local(int fd) noexcept {
   constexpr std::uint32_t kCifs = 0xff534d42, kSmb2 = 0xfe534d42;
   struct statfs system{};
-  if (::fstatfs(fd, &system) != 0) return false;
+  if (os::fstatfs(fd, system) != 0) return false;
   const auto type = static_cast<std::uint32_t>(system.f_type);
   return type != NFS_SUPER_MAGIC && type != kCifs && type != kSmb2 && type != V9FS_MAGIC && type != AFS_SUPER_MAGIC;
 }
@@ -32,10 +30,10 @@ bool is_local(int fd) noexcept {
 }  // namespace
 
 Result<Fd> FileAmender::open(int directory, const std::string& name, struct stat& status) {
-  Fd file(::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  Fd file(os::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file && errno == ENOENT) return not_found("there is no object to amend");
   // Of several names each would see the change, while an object that is replaced leaves the others as they are.
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
+  if (!file || os::fstat(file.get(), status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
       !is_local(file.get()))
     return Fd();
   return file;
@@ -55,7 +53,7 @@ FileAmender::~FileAmender() { end(); }
 void FileAmender::end() noexcept {
   if (!hold_) return;
   // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay behind the end.
-  if (!overwritten_ && process_ == ::getpid()) (void)!::ftruncate(object_.get(), status_.st_size);
+  if (!overwritten_ && process_ == ::getpid()) (void)!os::ftruncate(object_.get(), old_size());
   hold_->beneath.reset();
   hold_->end_writer();
   hold_.reset();
@@ -73,13 +71,7 @@ Result<void> FileAmender::usable() const {
 }
 
 Result<void> FileAmender::put(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(object_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return failed("write", count < 0 ? errno : ENOSPC);
-    offset += static_cast<std::uint64_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
+  if (os::pwrite_all(object_.get(), bytes, offset) != 0) return failed("write", errno);
   return {};
 }
 
@@ -101,15 +93,16 @@ Result<void> FileAmender::check(const Condition& condition) const {
   struct stat named{};
   const int directory = static_cast<FileLock&>(*hold_->beneath).directory();
   const std::string name(split_key(key_).name);
-  if (::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_dev != status_.st_dev ||
-      named.st_ino != status_.st_ino)
+  const bool is_named = os::fstatat(directory, name.c_str(), named, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_named && errno != ENOENT) return system_error("look at", key_, errno).in_key(key_);
+  if (!is_named || named.st_dev != status_.st_dev || named.st_ino != status_.st_ino)
     return conflict("the object was replaced while it was amended").in_key(key_);
   return {};
 }
 
 /// After a failed fsync the pages may count as written although they are not, so it is never repeated.
 Result<void> FileAmender::sync() {
-  if (durable_ && ::fsync(object_.get()) != 0) return failed("sync", errno);
+  if (durable_ && os::fsync(object_.get()) != 0) return failed("sync", errno);
   return {};
 }
 
@@ -120,11 +113,11 @@ Result<void> FileAmender::overwrite() {
   }
   overwritten_ = true;
   struct stat status{};
-  if (::fstat(object_.get(), &status) != 0) return failed("look at", errno);
+  if (os::fstat(object_.get(), status) != 0) return failed("look at", errno);
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_after(status.st_mtim)};
-  if (::futimens(object_.get(), times) != 0) return failed("set the time of", errno);
+  if (os::futimens(object_.get(), times) != 0) return failed("set the time of", errno);
   SHERD_TRY(sync());
-  if (::fstat(object_.get(), &status) != 0) return failed("look at", errno);
+  if (os::fstat(object_.get(), status) != 0) return failed("look at", errno);
   committed_ = generation_of(status);
   return {};
 }

@@ -1,9 +1,6 @@
 // An object of a file store that is changed in place: bytes behind its end, and a few before it.
 #pragma once
 
-#include <sys/stat.h>
-#include <sys/types.h>
-
 #include <map>
 #include <memory>
 #include <mutex>

@@ -2,7 +2,6 @@
 // Every call that takes or gives back a lock is here.
 #include "store/file_lock.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,23 +18,14 @@ constexpr int kAttempts = 100;
 constexpr int kOpen = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 /// Without waiting; returns an errno or 0.
-int set_lock(int fd, short type) noexcept {
-  struct flock lock{};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  int failed = 0;
-  do {
-    failed = ::fcntl(fd, F_OFD_SETLK, &lock);
-  } while (failed != 0 && errno == EINTR);
-  return failed == 0 ? 0 : errno;
-}
+int set_lock(int fd, short type) noexcept { return os::set_lock(fd, type) == 0 ? 0 : errno; }
 
 /// 0 where the name still stands for the open file, ENOENT where it stands for another one or for none, and another
 /// errno where that cannot be told.
 int check_named(int directory, const std::string& name, int fd) noexcept {
   struct stat opened{};
   struct stat named{};
-  if (::fstat(fd, &opened) != 0 || ::fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (os::fstat(fd, opened) != 0 || os::fstatat(directory, name.c_str(), named, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? 0 : ENOENT;
 }
 
@@ -107,7 +97,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
     }
     if (code != 0) {
       if (is_held(code)) return std::unique_ptr<FileLock>();
-      if (is_new) ::unlinkat(at, side_file.c_str(), 0);
+      if (is_new) os::unlinkat(at, side_file.c_str(), 0);
       return lock_error(side_file, code);
     }
     code = check_named(at, side_file, file.get());
@@ -120,31 +110,31 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
     if (is_new)
       return std::unique_ptr<FileLock>(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
     // Its holder was killed. It is not used again: where locks do not work, its holder may be alive and writing.
-    if (::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
+    if (os::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
   }
 }
 
 void FileLock::remove_abandoned(int directory, const std::string& side_file) noexcept {
   const auto file = LockFile::open(directory, side_file, kOpen);
   if (!file || set_lock(file.get(), F_WRLCK) != 0) return;
-  if (check_named(directory, side_file, file.get()) == 0) ::unlinkat(directory, side_file.c_str(), 0);
+  if (check_named(directory, side_file, file.get()) == 0) os::unlinkat(directory, side_file.c_str(), 0);
 }
 
 FileLock::~FileLock() {
   if (process_ != ::getpid()) return;  // a child of fork() only inherits the lock
-  if (!side_file_.empty()) ::unlinkat(directory(), side_file_.c_str(), 0);
+  if (!side_file_.empty()) os::unlinkat(directory(), side_file_.c_str(), 0);
   // A child that vfork() made may still have the file open, and closing ours alone would leave it locked.
   set_lock(file_.get(), F_UNLCK);
 }
 
 int FileLock::link(int to_directory, const std::string& name) const noexcept {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
-  return ::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
+  return os::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
 int FileLock::publish(const std::string& name) noexcept {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
-  if (::renameat(directory(), side_file_.c_str(), directory(), name.c_str()) != 0) return errno;
+  if (os::renameat(directory(), side_file_.c_str(), directory(), name.c_str()) != 0) return errno;
   side_file_.clear();
   directory_.keep();
   return 0;

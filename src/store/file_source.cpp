@@ -3,8 +3,6 @@
 // index never meets newer data.
 #include "store/file_source.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <system_error>
 
@@ -14,24 +12,18 @@ namespace sherd {
 namespace {
 
 Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into) {
-  while (!into.empty()) {
-    const ssize_t count = ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
-    if (count == 0)
-      return conflict("another program cut the file short, to " + std::to_string(offset) +
-                      " bytes, while it was read; try again when nothing writes to it");
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return io_error(std::string("cannot read: ").append(std::system_category().message(errno)));
-    offset += static_cast<std::uint64_t>(count);
-    into = into.subspan(static_cast<std::size_t>(count));
-  }
-  return {};
+  const ssize_t count = os::pread_all(fd, into, offset);
+  if (count < 0) return io_error(std::string("cannot read: ").append(std::system_category().message(errno)));
+  if (static_cast<std::size_t>(count) == into.size()) return {};
+  return conflict("another program cut the file short, to " +
+                  std::to_string(offset + static_cast<std::uint64_t>(count)) +
+                  " bytes, while it was read; try again when nothing writes to it");
 }
 
 }  // namespace
 
 Result<void> FileSource::read(std::span<const RangeRead> ranges) {
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const auto& [offset, into] = ranges[i];
+  for (const auto& [offset, into] : ranges) {
     if (offset > bytes() || into.size() > bytes() - offset) {
       return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
                      " ends beyond the object's " + std::to_string(bytes()))
@@ -44,7 +36,7 @@ Result<void> FileSource::read(std::span<const RangeRead> ranges) {
 
 Result<void> FileSource::check_unchanged() const {
   struct stat now{};
-  if (::fstat(file_.get(), &now) != 0) return system_error("look at", key_, errno).in_key(key_);
+  if (os::fstat(file_.get(), now) != 0) return system_error("look at", key_, errno).in_key(key_);
   if (now.st_size == status_.st_size && now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
       now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec)
     return {};

@@ -3,9 +3,6 @@
 // a link, so that no rename in between can lead the walk outside. Directories are made on such a walk too.
 #include "store/file_tree.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -30,7 +27,7 @@ int open_at(int directory, const char* path, int flags) noexcept {
   int fd = -1;
   for (int attempt = 0; attempt < kStaleAttempts; ++attempt) {
     do {
-      fd = ::openat(directory, path, flags);
+      fd = os::openat(directory, path, flags);
     } while (fd < 0 && errno == EINTR);
     if (fd >= 0 || errno != ESTALE) break;
   }
@@ -39,7 +36,7 @@ int open_at(int directory, const char* path, int flags) noexcept {
 
 bool is_symlink(int directory, const char* name) noexcept {
   struct stat status{};
-  return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+  return os::fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
 /// The link that makes a path below the root lead nowhere. What it should lead to, on a disk that is not mounted say,
@@ -47,12 +44,12 @@ bool is_symlink(int directory, const char* name) noexcept {
 std::optional<std::string> broken_link(std::string path, std::size_t root_length) {
   for (; path.size() > root_length; path.erase(path.rfind('/'))) {
     struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0) {
+    if (os::fstatat(AT_FDCWD, path.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) continue;
       break;
     }
     // What stands there, by however many links, does not hold the file, or has come since it was looked for.
-    if (!S_ISLNK(status.st_mode) || ::stat(path.c_str(), &status) == 0) break;
+    if (!S_ISLNK(status.st_mode) || os::fstatat(AT_FDCWD, path.c_str(), status) == 0) break;
     return path;
   }
   return std::nullopt;
@@ -67,16 +64,10 @@ bool is_absent(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
 /// Directories take their place on disk through the directory above them. O_PATH descriptors cannot be synced.
 int sync_walked(int directory) noexcept {
   const Fd opened(open_at(directory, ".", kList));
-  return opened && ::fsync(opened.get()) == 0 ? 0 : errno;
+  return opened && os::fsync(opened.get()) == 0 ? 0 : errno;
 }
 
 }  // namespace
-
-int Fd::close() noexcept {
-  if (fd_ < 0) return 0;
-  const int failed = ::close(std::exchange(fd_, -1));
-  return failed != 0 && errno != EINTR ? errno : 0;
-}
 
 Error system_error(std::string_view action, const std::string& path, int code) {
   std::string message = "cannot ";
@@ -111,7 +102,7 @@ timespec time_after(const timespec& before) noexcept {
 
 MadeDirectory::~MadeDirectory() {
   for (const auto& name : std::views::reverse(made)) {
-    if (::unlinkat(above.get(), name.c_str(), AT_REMOVEDIR) != 0) break;
+    if (os::unlinkat(above.get(), name.c_str(), AT_REMOVEDIR) != 0) break;
   }
 }
 
@@ -208,12 +199,12 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
 }
 
 Result<void> FileTree::make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const {
-  if (::mkdirat(at.get(), name.c_str(), 0777) != 0) {
+  if (os::mkdirat(at.get(), name.c_str(), 0777) != 0) {
     // Another writer made it, or removed the one above, which was empty: the caller looks again.
     if (errno == EEXIST || errno == ENOENT) return {};
     return system_error("make the directory", name, errno);
   }
-  if (directory.made.empty()) directory.above = Fd(::fcntl(at.get(), F_DUPFD_CLOEXEC, 0));
+  if (directory.made.empty()) directory.above = Fd(os::duplicate(at.get()));
   directory.made.push_back(directory.made.empty() ? name : directory.made.back() + "/" + name);
   const int code = options_.durable ? sync_walked(at.get()) : 0;
   if (code != 0) return system_error("sync the directory above", name, code);

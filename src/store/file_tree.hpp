@@ -1,40 +1,20 @@
 // The directories of a file store as the operating system shows them: opening, finding and making them.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "os/fd.hpp"
 #include "sherd/result.hpp"
 #include "sherd/store.hpp"
 #include "store/lock_wait.hpp"
 
 namespace sherd {
 
-/// An open file descriptor, or none.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) noexcept : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { (void)close(); }
-
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  /// Closes now; gives what the system says, which on network file systems may be a late write error, or 0.
-  int close() noexcept;
-
- private:
-  int fd_ = -1;
-};
+using os::Fd;
 
 /// `action` is what could not be done, such as "open"; `code` is an errno.
 [[nodiscard]] Error system_error(std::string_view action, const std::string& path, int code);

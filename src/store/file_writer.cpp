@@ -2,9 +2,6 @@
 // the part between taking the lock and giving it back, stands at the top of file.cpp.
 #include "store/file_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <system_error>
 
@@ -24,10 +21,7 @@ std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::u
                              std::uint64_t length) {
   std::uint64_t done = 0;
   while (done < length) {
-    auto read_at = static_cast<off64_t>(from_offset + done);
-    auto write_at = static_cast<off64_t>(to_offset + done);
-    const ssize_t count = ::copy_file_range(from, &read_at, to, &write_at, length - done, 0);
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = os::copy_file_range(from, from_offset + done, to, to_offset + done, length - done);
     if (count <= 0) break;
     done += static_cast<std::uint64_t>(count);
   }
@@ -52,7 +46,7 @@ FileWriter::~FileWriter() { end(); }
 /// The side file has become the object or holds an unfinished one: either way it is of no further use.
 void FileWriter::end() noexcept {
   if (!hold_) return;
-  if (second_ && second_->linked) ::unlinkat(second_->directory(), second_->side_file.c_str(), 0);
+  if (second_ && second_->linked) os::unlinkat(second_->directory(), second_->side_file.c_str(), 0);
   second_.reset();
   hold_->beneath.reset();
   hold_->end_writer();
@@ -74,13 +68,7 @@ Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> 
   SHERD_TRY(usable());
   const auto end = checked_add(offset, bytes.size());
   if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(side_file().fd(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return failed("write", count < 0 ? errno : ENOSPC);
-    offset += static_cast<std::uint64_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
+  if (os::pwrite_all(side_file().fd(), bytes, offset) != 0) return failed("write", errno);
   return {};
 }
 
@@ -116,7 +104,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
   }
   SHERD_TRY(finish(old));
   struct stat status{};
-  if (::fstat(side_file().fd(), &status) != 0) return failed("look at", errno);
+  if (os::fstat(side_file().fd(), status) != 0) return failed("look at", errno);
   SHERD_TRY(publish());
   committed_ = generation_of(status);
   return {};
@@ -125,7 +113,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
 Result<std::optional<struct stat>> FileWriter::present() const {
   struct stat status{};
   const int flags = tree_.options().follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
-  if (::fstatat(side_file().directory(), name_.c_str(), &status, flags) == 0) return std::optional(status);
+  if (os::fstatat(side_file().directory(), name_.c_str(), status, flags) == 0) return std::optional(status);
   if (errno == ENOENT) return std::optional<struct stat>();
   return system_error("look at", key_, errno).in_key(key_);
 }
@@ -133,15 +121,15 @@ Result<std::optional<struct stat>> FileWriter::present() const {
 /// Gives the new version its mode and time, and brings it to the disk. After a failed fsync the pages may count as
 /// written although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
-  if (present && ::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
+  if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
   const timespec time = time_after(present ? present->st_mtim : timespec{});
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time};
-  if (::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
+  if (os::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
   if (tree_.options().durable) {
-    if (::fsync(side_file().fd()) != 0) return failed("sync", errno);
+    if (os::fsync(side_file().fd()) != 0) return failed("sync", errno);
   } else {
     // Network file systems tell on close that a write has failed; a second descriptor asks without ending the lock.
-    Fd second(::fcntl(side_file().fd(), F_DUPFD_CLOEXEC, 0));
+    Fd second(os::duplicate(side_file().fd()));
     if (!second) return failed("write", errno);
     if (const int code = second.close()) return failed("write", code);
   }
@@ -163,7 +151,7 @@ Result<void> FileWriter::publish() {
 }
 
 Result<void> FileWriter::sync(int directory, const std::string& key) const {
-  if (!tree_.options().durable || ::fsync(directory) == 0) return {};
+  if (!tree_.options().durable || os::fsync(directory) == 0) return {};
   return system_error("sync the directory of", key, errno).in_key(key);
 }
 
@@ -185,17 +173,17 @@ Result<void> FileWriter::link(const std::string& key) {
 Result<void> FileWriter::mend(const Second& second) const {
   const int at = second.directory();
   struct stat left{};
-  if (::fstatat(at, second.side_file.c_str(), &left, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (os::fstatat(at, second.side_file.c_str(), left, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
     return system_error("look at", second.key, errno);
   }
   struct stat first{};
   const bool is_first =
-      ::fstatat(side_file().directory(), name_.c_str(), &first, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(left, first);
-  if (is_first && ::renameat(at, second.side_file.c_str(), at, second.name.c_str()) != 0)
+      os::fstatat(side_file().directory(), name_.c_str(), first, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(left, first);
+  if (is_first && os::renameat(at, second.side_file.c_str(), at, second.name.c_str()) != 0)
     return system_error("rename", second.key, errno);
   // A rename of one name over another of the same file leaves both.
-  if (::unlinkat(at, second.side_file.c_str(), 0) != 0 && errno != ENOENT)
+  if (os::unlinkat(at, second.side_file.c_str(), 0) != 0 && errno != ENOENT)
     return system_error("remove", second.side_file, errno);
   return sync(at, second.key);
 }
@@ -203,9 +191,9 @@ Result<void> FileWriter::mend(const Second& second) const {
 Result<void> FileWriter::check_pair(const Second& second) const {
   struct stat first{};
   struct stat other{};
-  const bool has_first = ::fstatat(side_file().directory(), name_.c_str(), &first, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool has_first = os::fstatat(side_file().directory(), name_.c_str(), first, AT_SYMLINK_NOFOLLOW) == 0;
   if (!has_first && errno != ENOENT) return system_error("look at", key_, errno);
-  if (::fstatat(second.directory(), second.name.c_str(), &other, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (os::fstatat(second.directory(), second.name.c_str(), other, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
     return system_error("look at", second.key, errno);
   }
@@ -239,7 +227,7 @@ Result<void> FileWriter::link_second() {
 
 Result<void> FileWriter::publish_second() {
   const int at = second_->directory();
-  if (::renameat(at, second_->side_file.c_str(), at, second_->name.c_str()) != 0) {
+  if (os::renameat(at, second_->side_file.c_str(), at, second_->name.c_str()) != 0) {
     const int code = errno;
     second_->linked = false;  // stays, for the next writer to go on with
     return system_error("rename", second_->key, code)

@@ -1,8 +1,6 @@
 // The next version of an object of a file store.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <memory>
 #include <optional>

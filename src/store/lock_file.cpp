@@ -2,15 +2,15 @@
 // finds each of them in the list.
 #include "store/lock_file.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <mutex>
 #include <new>
 #include <set>
 #include <shared_mutex>
+
+#include "os/calls.hpp"
 
 namespace sherd {
 namespace {
@@ -41,11 +41,11 @@ void in_parent() {
 /// closed first; no other thread can take its number here.
 void in_child() {
   for (const int fd : slot()->descriptors) {
-    ::close(fd);
-    const int other = ::open("/", O_PATH | O_CLOEXEC);
+    os::close(fd);
+    const int other = os::openat(AT_FDCWD, "/", O_PATH | O_CLOEXEC);
     if (other < 0 || other == fd) continue;
-    ::dup3(other, fd, O_CLOEXEC);
-    ::close(other);
+    os::dup3(other, fd, O_CLOEXEC);
+    os::close(other);
   }
   // The lock was taken by a thread with another id, so it cannot be unlocked here.
   slot() = new OpenFiles;
@@ -65,13 +65,13 @@ std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
 LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
   OpenFiles& files = *slot();
   const auto forking = hold_off_fork(files);
-  const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
+  const int fd = os::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
   if (fd < 0) return {};
   try {
     const std::lock_guard hold(files.mutex);
     files.descriptors.insert(fd);
   } catch (const std::bad_alloc&) {
-    ::close(fd);
+    os::close(fd);
     errno = ENOMEM;
     return {};
   }
@@ -86,7 +86,7 @@ LockFile::~LockFile() {
     const auto forking = hold_off_fork(files);
     const std::lock_guard hold(files.mutex);
     files.descriptors.erase(fd_);
-    ::close(fd_);
+    os::close(fd_);
   }
   errno = code;
 }

@@ -1,21 +1,13 @@
 // Files of the local file system, read at any place. Import reads regular files only, because their size bounds what a
 // header may claim.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <system_error>
 
 #include "base/try.hpp"
+#include "os/calls.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
-namespace {
-
-constexpr std::size_t kLargestCall = std::size_t{1} << 30;
-
-}  // namespace
 
 Error file_error(std::string_view what, const std::string& path, int number) {
   const std::string reason = std::generic_category().message(number);
@@ -27,25 +19,22 @@ Error file_error(std::string_view what, const std::string& path, int number) {
 
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
   // A pipe without a writer would block; a regular file does not care.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return file_error("cannot open", path, errno);
   struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
+  if (os::fstat(descriptor, status) != 0 || !S_ISREG(status.st_mode)) {
+    os::close(descriptor);
     return invalid_argument("is not a regular file; only those can be imported").in_key(path);
   }
   return std::unique_ptr<InputFile>(new InputFile(path, descriptor, static_cast<std::uint64_t>(status.st_size)));
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() { os::close(descriptor_); }
 
 Result<std::size_t> InputFile::read_some(std::uint64_t offset, std::span<std::byte> into) {
-  for (;;) {
-    const ssize_t got =
-        ::pread(descriptor_, into.data(), std::min(into.size(), kLargestCall), static_cast<off_t>(offset));
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return file_error("cannot read", path_, errno);
-  }
+  const ssize_t got = os::pread(descriptor_, into, offset);
+  if (got < 0) return file_error("cannot read", path_, errno);
+  return static_cast<std::size_t>(got);
 }
 
 Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> into) {
@@ -53,14 +42,12 @@ Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> into)
     return corrupt("truncated: " + std::to_string(into.size()) + " bytes are wanted at byte " + std::to_string(offset) +
                    ", the file ends at byte " + std::to_string(size_))
         .in_key(path_);
-  while (!into.empty()) {
-    SHERD_TRY(got, read_some(offset, into));
-    if (got == 0)
-      return corrupt("became shorter while it was read; it ends at byte " + std::to_string(offset)).in_key(path_);
-    offset += got;
-    into = into.subspan(got);
-  }
-  return {};
+  const ssize_t got = os::pread_all(descriptor_, into, offset);
+  if (got < 0) return file_error("cannot read", path_, errno);
+  if (static_cast<std::size_t>(got) == into.size()) return {};
+  return corrupt("became shorter while it was read; it ends at byte " +
+                 std::to_string(offset + static_cast<std::uint64_t>(got)))
+      .in_key(path_);
 }
 
 }  // namespace sherd

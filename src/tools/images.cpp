@@ -10,6 +10,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "os/directory.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -263,23 +264,24 @@ Result<void> StackWriter::finish() {
 }
 
 Result<void> StackWriter::place_planes() const {
-  std::error_code failure;
   if (stack_.is_new) {
-    fs::rename(scratch_.path(), stack_.folder, failure);
-    if (failure) return file_error("cannot put in place", stack_.folder.string(), failure.value());
+    if (const int code = put_in_place(scratch_.path(), stack_.folder.string(), true))
+      return file_error("cannot put in place", stack_.folder.string(), code);
     return {};
   }
   for (const std::string& name : stack_.names) {
     const fs::path from = scratch_.path() / fs::path(name), to = stack_.folder / name;
-    const auto old = fs::status(to, failure);
-    if (fs::is_regular_file(old)) fs::permissions(from, old.permissions(), failure);
-    if (fs::is_regular_file(old) && failure) return file_error("cannot set the mode of", to.string(), failure.value());
+    struct stat old{};
+    if (os::fstatat(AT_FDCWD, to.c_str(), old) == 0 && S_ISREG(old.st_mode) &&
+        os::fchmodat(AT_FDCWD, from.c_str(), old.st_mode & 07777) != 0)
+      return file_error("cannot set the mode of", to.string(), errno);
     if (const int code = put_in_place(from.string(), to.string(), mode_.overwrite))
       return file_error("cannot put in place", to.string(), code);
   }
   for (const std::string& name : stack_.stale) {
-    fs::remove(stack_.folder / name, failure);
-    if (failure) return file_error("cannot remove", (stack_.folder / name).string(), failure.value());
+    const std::string path = (stack_.folder / name).string();
+    if (os::unlinkat(AT_FDCWD, path.c_str(), 0) != 0 && errno != ENOENT)
+      return file_error("cannot remove", path, errno);
   }
   return {};
 }
@@ -287,33 +289,31 @@ Result<void> StackWriter::place_planes() const {
 // What stands in the folder that the planes are to replace, or that would be taken for more of them.
 Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
   const std::set<std::string_view> names(stack.names.begin(), stack.names.end());
-  std::error_code failure;
-  fs::directory_iterator entry(stack.folder, failure);
-  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    std::string name = entry->path().filename().string();
+  os::Directory entries(AT_FDCWD, stack.folder.c_str());
+  while (const dirent64* entry = entries.next()) {
+    const std::string_view name = entry->d_name;
     const bool is_one = names.contains(name);
     if (!is_one && !planes.matches(name)) continue;
-    if (!overwrite) return conflict("exists already").in_key(entry->path().string());
-    if (!is_one) stack.stale.push_back(std::move(name));
+    if (!overwrite) return conflict("exists already").in_key((stack.folder / name).string());
+    if (!is_one) stack.stale.emplace_back(name);
   }
-  if (failure) return file_error("cannot list the directory", stack.folder.string(), failure.value());
+  if (entries.error() != 0) return file_error("cannot list the directory", stack.folder.string(), entries.error());
   return {};
 }
 
 Result<Stack> plan_stack(const std::string& destination, std::uint64_t count, WriteMode mode, std::string_view suffix) {
   fs::path path(destination);
   auto planes = parse_numbered(path.filename().string());
-  std::error_code failure;
   Stack stack;
   if (planes) {
     stack.folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     for (std::uint64_t i = 0; i < count; ++i) stack.names.push_back(planes->name(i));
-    stack.is_new = !fs::exists(stack.folder, failure);
+    stack.is_new = !os::exists(stack.folder.c_str());
     if (!stack.is_new) SHERD_TRY(find_stale(stack, *planes, mode.overwrite));
     return stack;
   }
   const std::string_view suffixes[] = {suffix};
-  const bool directory = fs::is_directory(path, failure);
+  const bool directory = os::is_directory(path.c_str());
   if (!directory && count == 1) {
     stack.names = {destination};
     return stack;
@@ -349,25 +349,24 @@ Result<void> check_image(const ImageInfo& info, const Limits& limits) {
 
 Result<std::optional<std::vector<std::string>>> list_images(const std::string& source,
                                                             std::span<const std::string_view> suffixes) {
-  std::error_code failure;
   const fs::path path(source);
-  const bool directory = fs::is_directory(path, failure);
+  const bool directory = os::is_directory(path.c_str());
   const std::string pattern = path.filename().string();
   const auto numbered = parse_numbered(pattern);
   const bool globbed = pattern.find_first_of("*?[") != std::string::npos;
-  if (!directory && (fs::exists(path, failure) || (!numbered && !globbed)))
+  if (!directory && (os::exists(path.c_str()) || (!numbered && !globbed)))
     return std::optional<std::vector<std::string>>();
   const fs::path folder = directory ? path : path.parent_path().empty() ? fs::path(".") : path.parent_path();
   std::vector<std::string> names;
-  fs::directory_iterator entry(folder, failure);
-  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    const std::string name = entry->path().filename().string();
+  os::Directory entries(AT_FDCWD, folder.c_str());
+  while (const dirent64* entry = entries.next()) {
+    const std::string name = entry->d_name;
     const bool wanted = directory  ? name[0] != '.' && has_suffix(name, suffixes)
                         : numbered ? numbered->matches(name)
                                    : ::fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0;
     if (wanted) names.push_back(name);
   }
-  if (failure) return file_error("cannot list the directory", folder.string(), failure.value());
+  if (entries.error() != 0) return file_error("cannot list the directory", folder.string(), entries.error());
   if (names.empty()) return not_found("no such images stand there").in_key(source);
   std::sort(names.begin(), names.end(), natural_less);
   for (std::string& name : names)

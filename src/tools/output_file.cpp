@@ -3,17 +3,15 @@
 // in ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or
 // renamed. A lock that can be taken therefore means that the maker was killed: making the next file in that
 // directory removes such leftovers. Where the file system has no locks nothing is removed.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/try.hpp"
+#include "os/directory.hpp"
 #include "tools/files.hpp"
 
 namespace sherd {
@@ -24,7 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPart = ".sherd-part";
 /// With a longer name inside, the hidden name would be too long for a file system.
 constexpr std::size_t kLongestNamed = 200;
-constexpr std::size_t kLargestCall = std::size_t{1} << 30;
 constexpr int kAttempts = 100;
 
 /// The file that `path` names after links, so that replacing it does not replace the link.
@@ -52,8 +49,8 @@ std::string hidden_name(const std::string& path) {
 bool is_named(const std::string& name, int descriptor) noexcept {
   struct stat named{};
   struct stat opened{};
-  return ::lstat(name.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
-         named.st_ino == opened.st_ino;
+  return os::fstatat(AT_FDCWD, name.c_str(), named, AT_SYMLINK_NOFOLLOW) == 0 && os::fstat(descriptor, opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 /// Makes something under a hidden name beside `path` and locks it; `make(name)` returns a descriptor, or -1 and errno.
@@ -65,9 +62,9 @@ int make_hidden(const std::string& path, std::string& name, const Make& make) {
     const int descriptor = make(name);
     if (descriptor < 0 && errno == ENOENT && attempt == 0) continue;
     if (descriptor < 0) return -1;
-    const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool taken = os::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && is_named(name, descriptor)) return descriptor;
-    ::close(descriptor);
+    os::close(descriptor);
   }
   errno = EAGAIN;
   return -1;
@@ -77,60 +74,66 @@ std::string descriptor_path(int descriptor) { return "/proc/self/fd/" + std::to_
 
 /// A file without a name that can be given one later; -1 where the file system or a missing /proc does not allow it.
 int open_unnamed(const std::string& directory, mode_t access) {
-  const int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, access);
+  const int descriptor = os::openat(AT_FDCWD, directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, access);
   if (descriptor < 0) return -1;
   struct stat reached{};
   struct stat opened{};
-  if (::stat(descriptor_path(descriptor).c_str(), &reached) == 0 && ::fstat(descriptor, &opened) == 0 &&
+  if (os::fstatat(AT_FDCWD, descriptor_path(descriptor).c_str(), reached) == 0 && os::fstat(descriptor, opened) == 0 &&
       reached.st_dev == opened.st_dev && reached.st_ino == opened.st_ino) {
-    (void)::flock(descriptor, LOCK_EX | LOCK_NB);
+    (void)os::flock(descriptor, LOCK_EX | LOCK_NB);
     return descriptor;
   }
-  ::close(descriptor);
+  os::close(descriptor);
   return -1;
 }
 
 int link_unnamed(int descriptor, const std::string& name) {
   const std::string from = descriptor_path(descriptor);
-  return ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+  return os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+/// Removes a file, or a directory and the files in it.
+void remove_all(const std::string& path) noexcept {
+  if (os::unlinkat(AT_FDCWD, path.c_str(), 0) == 0 || errno != EISDIR) return;
+  os::Directory entries(AT_FDCWD, path.c_str());
+  while (const dirent64* entry = entries.next()) os::unlinkat(entries.fd(), entry->d_name, 0);
+  os::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR);
 }
 
 /// Removes what killed processes have left in a directory. In one of those there is nothing but what its maker writes.
 void remove_leftovers(const std::string& directory) noexcept {
   if (directory.ends_with(kPart)) return;
-  std::error_code ignored;
-  fs::directory_iterator entry(directory, ignored);
-  for (; !ignored && entry != fs::directory_iterator(); entry.increment(ignored)) {
-    const std::string name = entry->path().filename().string();
+  os::Directory entries(AT_FDCWD, directory.c_str());
+  while (const dirent64* entry = entries.next()) {
+    const std::string_view name = entry->d_name;
     if (!name.starts_with('.') || !name.ends_with(kPart)) continue;
-    const std::string path = entry->path().string();
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const std::string path = (fs::path(directory) / name).string();
+    const int descriptor = os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) continue;
-    std::error_code kept;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(path, descriptor)) fs::remove_all(path, kept);
-    ::close(descriptor);
+    if (os::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(path, descriptor)) remove_all(path);
+    os::close(descriptor);
   }
 }
 
 }  // namespace
 
 int put_in_place(const std::string& from, const std::string& to, bool overwrite) {
-  if (overwrite) return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
+  const unsigned flags = overwrite ? 0 : RENAME_NOREPLACE;
+  if (os::renameat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
+  if (overwrite || (errno != EINVAL && errno != ENOSYS)) return errno;
   // Network file systems have no such rename, but links, which replace nothing either.
-  if (::link(from.c_str(), to.c_str()) != 0) return errno;
-  ::unlink(from.c_str());
+  if (os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0) return errno;
+  os::unlinkat(AT_FDCWD, from.c_str(), 0);
   return 0;
 }
 
 Result<void> sync_directory(const std::string& file) {
   const std::string name = parent_of(file);
-  const int descriptor = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = os::openat(AT_FDCWD, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return file_error("cannot open the directory", name, errno);
-  const int failed = ::fsync(descriptor);
+  const int failed = os::fsync(descriptor);
   const int number = errno;
-  ::close(descriptor);
+  os::close(descriptor);
   if (failed != 0) return file_error("cannot flush the directory", name, number);
   return {};
 }
@@ -139,10 +142,10 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mod
   remove_leftovers(parent_of(path));
   std::string name;
   const int descriptor = make_hidden(path, name, [access](const std::string& hidden) {
-    if (::mkdir(hidden.c_str(), access) != 0) return -1;
-    const int made = ::open(hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (os::mkdirat(AT_FDCWD, hidden.c_str(), access) != 0) return -1;
+    const int made = os::openat(AT_FDCWD, hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int code = errno;
-    if (made < 0) ::rmdir(hidden.c_str());
+    if (made < 0) os::unlinkat(AT_FDCWD, hidden.c_str(), AT_REMOVEDIR);
     errno = code;
     return made;
   });
@@ -151,18 +154,17 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mod
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!path_.empty()) remove_all(path_);
+  if (descriptor_ >= 0) os::close(descriptor_);
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, WriteMode mode) {
   std::string real = resolved(path);
   struct stat status{};
-  const bool exists = ::stat(real.c_str(), &status) == 0;
+  const bool exists = os::fstatat(AT_FDCWD, real.c_str(), status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);
   if (exists && !S_ISREG(status.st_mode)) {
-    const int descriptor = ::open(real.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor = os::openat(AT_FDCWD, real.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return file_error("cannot open for writing", path, errno);
     std::unique_ptr<OutputFile> direct(new OutputFile(std::move(real), descriptor, mode));
     direct->direct_ = true;
@@ -176,32 +178,25 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   int descriptor = open_unnamed(parent_of(real), access);
   if (descriptor < 0) {
     descriptor = make_hidden(real, hidden, [access](const std::string& name) {
-      return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access);
+      return os::openat(AT_FDCWD, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access);
     });
   }
   if (descriptor < 0) return file_error("cannot create", path, errno);
   std::unique_ptr<OutputFile> file(new OutputFile(std::move(real), descriptor, mode));
   file->hidden_ = std::move(hidden);
-  if (exists && ::fchmod(descriptor, access) != 0) return file_error("cannot set the mode of", path, errno);
+  if (exists && os::fchmod(descriptor, access) != 0) return file_error("cannot set the mode of", path, errno);
   return file;
 }
 
 OutputFile::~OutputFile() {
-  if (!hidden_.empty()) ::unlink(hidden_.c_str());
-  ::close(descriptor_);
+  if (!hidden_.empty()) os::unlinkat(AT_FDCWD, hidden_.c_str(), 0);
+  os::close(descriptor_);
 }
 
 Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   end_ = offset + bytes.size();
-  while (!bytes.empty()) {
-    const std::size_t size = std::min(bytes.size(), kLargestCall);
-    const ssize_t put = direct_ ? ::write(descriptor_, bytes.data(), size)
-                                : ::pwrite(descriptor_, bytes.data(), size, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return file_error("cannot write", path_, put < 0 ? errno : ENOSPC);
-    offset += static_cast<std::uint64_t>(put);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
+  const int failed = direct_ ? os::write_all(descriptor_, bytes) : os::pwrite_all(descriptor_, bytes, offset);
+  if (failed != 0) return file_error("cannot write", path_, errno);
   return {};
 }
 
@@ -222,8 +217,8 @@ int OutputFile::put_in_place() {
 Result<void> OutputFile::commit() {
   if (direct_) return {};
   if (mode_.durable) {
-    if (::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
-  } else if (const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) {
+    if (os::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
+  } else if (const int copy = os::duplicate(descriptor_); copy < 0 || os::close(copy) != 0) {
     // Network file systems report on close that a write has failed.
     return file_error("cannot write", path_, errno);
   }

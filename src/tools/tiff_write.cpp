@@ -1,9 +1,6 @@
 // TIFF files through libtiff, written: one page a plane, uncompressed strips, the machine's byte order; BigTIFF where
 // 32-bit offsets would not reach. The first page has OME-XML; spacing becomes the resolution, too. Also the session
 // that reading shares.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "os/calls.hpp"
 #include "tools/image.hpp"
 #include "tools/ome_xml_write.hpp"
 #include "tools/tiff_session.hpp"
@@ -44,13 +42,13 @@ Result<void> TiffSession::open(int descriptor, const char* mode, std::uint64_t l
   if (largest != 0)
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(std::min(largest, std::uint64_t{1} << 62)));
   // libtiff closes what it is given and moves its position; the file's own descriptor stays untouched.
-  const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  const int own = os::duplicate(descriptor);
   if (own >= 0) tiff_ = TIFFFdOpenExt(own, path_.c_str(), mode, options);
   const int number = errno;
   TIFFOpenOptionsFree(options);
   if (own < 0) return file_error("cannot open", path_, number);
   if (tiff_ != nullptr) return {};
-  ::close(own);
+  os::close(own);
   return mode[0] == 'w' ? failure("cannot write", ErrorCode::io) : failure("not a TIFF file");
 }
 

@@ -1,5 +1,6 @@
 """A value of a shard of ids is replaced, added or deleted, and the writer is killed or fails at each call it makes: another
-reader finds every value as it was or as it should become, and the next writer succeeds."""
+reader finds every value as it was or as it should become, and the next writer succeeds. tests/faults does the same for
+more deeds, with simulated system calls."""
 
 import shutil
 
@@ -8,7 +9,7 @@ import pytest
 from crash.deeds import CHANGES, WRITER, files, ok, points, strace, writer
 
 pytestmark = pytest.mark.usefixtures("strace")
-DEEDS = {"put": "in place", "put-many": "in place, two minishards", "remove": "in place", "rewrite": "anew"}
+DEEDS = {"put-many": "in place, two minishards", "rewrite": "anew"}
 
 
 def values(folder):

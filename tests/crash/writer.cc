@@ -7,21 +7,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "sherd/sherd.hpp"
+#include "tests/crash/deeds.hpp"
 
 namespace {
 
+using deeds::config_of;
+using deeds::open;
+using deeds::Values;
+using deeds::write;
 using sherd::Array;
 using sherd::Box;
 using sherd::Result;
-using Values = std::vector<std::uint16_t>;
 
 [[noreturn]] void fail(const sherd::Error& error) {
   std::fprintf(stderr, "%s: %s\n", std::string(sherd::to_string(error.code())).c_str(), error.message().c_str());
@@ -37,67 +38,14 @@ void must(const Result<void>& result) {
   if (!result) fail(result.error());
 }
 
-sherd::Config config_of(unsigned threads) {
-  sherd::Config config;
-  config.threads = threads;
-  return config;
-}
-
-Array open(const std::string& directory, const sherd::Config& config) {
-  return must(sherd::open_array(directory, {.path = "a", .writable = true, .config = config}));
-}
-
-/// Chunk by chunk another value, so that a mixture of two versions would show.
-void write(const Array& array, const Box& box, std::uint16_t value) {
-  const Values values(*sherd::element_count(box.shape), value);
-  must(array.write(box, std::span(values)));
-}
-
-void create(const std::string& directory, const std::string& index_location, const sherd::Config& config) {
-  sherd::CreateOptions options{.shape = {44, 40}, .dtype = sherd::DType::uint16, .chunks = {8, 8}, .shards = {16, 16}};
-  options.codecs = {sherd::Json("zstd:1")};
-  options.index_location = index_location == "start" ? sherd::IndexLocation::start : sherd::IndexLocation::end;
-  options.overwrite = true;
-  options.config = config;
-  const Array array = must(sherd::create_array(must(sherd::file_store(directory, config)), "a", options));
-  write(array, {{0, 0}, {44, 40}}, 1);
-}
-
-// The deeds that are killed: each opens what is there, or says that it is about to begin and changes it.
-
-using Deed = std::function<void(Array&, std::uint16_t)>;
-
-const std::map<std::string, Deed>& deeds() {
-  static const std::map<std::string, Deed> all{
-      {"shard", [](Array& a, std::uint16_t v) { write(a, {{16, 16}, {16, 16}}, v); }},
-      {"edge", [](Array& a, std::uint16_t v) { write(a, {{32, 32}, {12, 8}}, v); }},
-      {"part", [](Array& a, std::uint16_t v) { write(a, {{17, 18}, {9, 5}}, v); }},
-      {"two", [](Array& a, std::uint16_t v) { write(a, {{15, 3}, {2, 8}}, v); }},
-      {"all", [](Array& a, std::uint16_t v) { write(a, {{0, 0}, {44, 40}}, v); }},
-      {"attributes",
-       [](Array& a, std::uint16_t v) {
-         must(a.update_attributes(must(sherd::Json::parse("{\"value\": " + std::to_string(v) + "}"))));
-       }},
-      {"shrink", [](Array& a, std::uint16_t v) { must(a.resize({static_cast<std::uint64_t>(18 + v % 2), 19})); }},
-      {"grow", [](Array& a, std::uint16_t v) { must(a.resize({static_cast<std::uint64_t>(60 + v), 50})); }},
-      {"append",
-       [](Array& a, std::uint16_t v) {
-         const Values rows(5 * 40, v);
-         must(a.append(sherd::StridedView<const std::uint16_t>(rows.data(), {5, 40}).untyped()));
-       }},
-      {"erase", [](Array& a, std::uint16_t) { write(a, {{16, 16}, {16, 16}}, 0); }},
-  };
-  return all;
-}
-
 void do_deed(const std::string& directory, const std::string& name, std::uint16_t value, const sherd::Config& config) {
   if (name == "create") {
     (void)::getppid();
-    return create(directory, "end", config);
+    return deeds::create(directory, "end", config);
   }
   Array array = open(directory, config);
   (void)::getppid();  // what a trace is told by that everything before was only the beginning
-  deeds().at(name)(array, value);
+  deeds::changes().at(name)(array, value);
 }
 
 /// What list and check make of the store: a key a line, then the faults.
@@ -208,104 +156,41 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
   }
 }
 
-// An array in two formats, of four shards.
-
-constexpr std::uint64_t kTwinElements = std::uint64_t{16} * 16 * 16;
-
-void prepare_twin(const std::string& directory) {
-  sherd::CreateOptions options{.shape = {16, 16, 16},
-                               .dtype = sherd::DType::uint16,
-                               .chunks = {8, 8, 8},
-                               .shards = {8, 8, 16},
-                               .config = config_of(1)};
-  options.config.layout = sherd::Layout::zarr_neuroglancer;
-  std::vector<std::uint16_t> values(kTwinElements);
-  std::iota(values.begin(), values.end(), std::uint16_t{1});
-  must(must(sherd::create_array(directory, options))
-           .write(Box{{0, 0, 0}, {16, 16, 16}}, std::span(std::as_const(values))));
-}
-
 /// The elements of both halves, a line each, in the order of the array.
 void look_at_twin(const std::string& directory) {
   for (const char* format : {"zarr3", "precomputed"}) {
-    const sherd::Array half = must(sherd::open_array(directory, {.format = format, .config = config_of(1)}));
-    std::vector<std::uint16_t> values(kTwinElements);
-    const sherd::Shape shape = half.shape();
-    must(half.read(Box{sherd::Shape(shape.size(), 0), shape},
-                   sherd::AnyView::dense(reinterpret_cast<std::byte*>(values.data()), sherd::DType::uint16, shape,
-                                         half.ndim() == 4 ? sherd::Order::f : sherd::Order::c)));
+    const Values values = deeds::read_dual(directory, format);
     for (const std::uint16_t value : values) std::printf("%u ", value);
     std::printf("\n");
   }
 }
 
 void change_twin(const std::string& directory, const std::string& deed, std::uint16_t value) {
-  const bool through_volume = deed == "twin-volume";
-  const sherd::Array half = must(sherd::open_array(
-      directory, {.writable = true, .format = through_volume ? "precomputed" : "zarr3", .config = config_of(1)}));
-  if (deed == "twin-erase") value = 0;
-  const Box box = through_volume        ? Box{{3, 2, 1, 0}, {9, 4, 12, 1}}
-                  : deed == "twin-part" ? Box{{2, 3, 4}, {4, 9, 5}}
-                                        : Box{{8, 0, 0}, {8, 8, 16}};
+  const Array array = deeds::open_dual(directory, deed);
   (void)::getppid();
-  must(half.fill(box, std::as_bytes(std::span(&value, 1))));
-}
-
-// A shard of ids, whose values are changed in place and anew.
-
-sherd::neuroglancer::ShardedStore open_ids(const std::string& directory) {
-  sherd::neuroglancer::ShardedStoreOptions options{.writable = true, .config = config_of(1)};
-  options.config.max_unused = 0.9;
-  const auto sharding = must(sherd::Json::parse(
-      R"({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 2,
-          "shard_bits": 0, "minishard_index_encoding": "raw", "data_encoding": "raw"})"));
-  return must(sherd::neuroglancer::ShardedStore::open(directory, sharding, options));
-}
-
-void put_ids(const sherd::neuroglancer::ShardedStore& ids, const std::map<std::uint64_t, std::string>& values) {
-  std::vector<sherd::neuroglancer::ShardedStore::Item> items;
-  for (const auto& [id, value] : values) items.push_back({id, std::as_bytes(std::span(value))});
-  must(ids.put_many(items));
-}
-
-void prepare_ids(const std::string& directory) {
-  std::map<std::uint64_t, std::string> values;
-  for (std::uint64_t id = 0; id < 30; ++id) values[id] = std::to_string(id) + std::string(200, 'o');
-  put_ids(open_ids(directory), values);
+  deeds::change_dual(array, deed, value);
 }
 
 /// An id and its value a line.
 void look_at_ids(const std::string& directory) {
-  const auto ids = open_ids(directory);
-  must(ids.list([&](std::uint64_t id, std::uint64_t) {
-    return std::printf("%llu %s\n", static_cast<unsigned long long>(id), must(ids.get(id)).value().c_str()) > 0;
-  }));
+  for (const auto& [id, value] : deeds::read_ids(directory))
+    std::printf("%llu %s\n", static_cast<unsigned long long>(id), value.c_str());
 }
 
 void change_ids(const std::string& directory, const std::string& deed, std::uint16_t value) {
-  const auto ids = open_ids(directory);
+  const auto ids = deeds::open_ids(directory);
   (void)::getppid();
-  const std::string text = std::to_string(value) + std::string(300, 'n');
-  if (deed == "ids-put") put_ids(ids, {{7, text}});
-  if (deed == "ids-put-many") put_ids(ids, {{7, text}, {8, text}, {100, text}});
-  if (deed == "ids-remove") must(ids.erase(7));
-  if (deed == "ids-rewrite") {
-    std::vector<std::uint64_t> most(28);
-    std::iota(most.begin(), most.end(), 0);
-    must(ids.erase_many(most));
-  }
+  deeds::change_ids(ids, deed, value);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run(int count, char** words) {
   if (count < 3) return 2;
   const std::string directory = words[1], deed = words[2], argument = count > 3 ? words[3] : "";
   const auto number = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
   const char* threads = std::getenv("CRASH_THREADS");
   sherd::Config config = config_of(threads != nullptr ? static_cast<unsigned>(std::atoi(threads)) : 1);
   if (deed == "prepare")
-    create(directory, argument, config);
+    deeds::create(directory, argument, config);
   else if (deed == "look")
     look(directory);
   else if (deed == "create-crowd")
@@ -319,13 +204,13 @@ int main(int count, char** words) {
   else if (deed == "create-volume")
     create_volume(directory, number);
   else if (deed == "twin-prepare")
-    prepare_twin(directory);
+    deeds::create_dual(directory);
   else if (deed == "twin-look")
     look_at_twin(directory);
   else if (deed.starts_with("twin-"))
     change_twin(directory, deed, number);
   else if (deed == "ids-prepare")
-    prepare_ids(directory);
+    deeds::create_ids(directory);
   else if (deed == "ids-look")
     look_at_ids(directory);
   else if (deed.starts_with("ids-"))
@@ -333,4 +218,14 @@ int main(int count, char** words) {
   else
     do_deed(directory, deed, number, config);
   return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run(count, words);
+  } catch (const sherd::Exception& failure) {
+    fail(failure.error());
+  }
 }

@@ -4,6 +4,7 @@
 - public headers include the standard library and each other, nothing else;
 - no file of code is longer than 500 lines;
 - no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
+- stores and files call the file system through src/os, which tests can replace;
 - there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
 - no document refers to a path outside the repository.
 
@@ -16,7 +17,12 @@ import sys
 import tempfile
 from collections import defaultdict
 
-ROOMS = ["base", "codec", "store", "shard", "kv", "array", "format", "precomputed", "tools", "registry"]
+ROOMS = ["base", "os", "codec", "store", "shard", "kv", "array", "format", "precomputed", "tools", "registry"]
+# Rooms that leave the file system to src/os: the headers they may not include, and what else they may call.
+OVER_OS = {"store", "kv", "tools"}
+CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
+OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
+PATH_NAMES = {"absolute", "canonical", "path"}
 CODE = {".cpp", ".hpp", ".h", ".cc", ".py", ".cmake", ".js", ".mjs"}
 FOLDERS = ["include", "src", "cli", "python", "fuzz", "bench", "tests", "cmake", "script", "docs", "examples", ".ci"]
 GENERATED = {"node_modules", "__pycache__", "data", "corpus", ".pytest_cache", ".hypothesis"}
@@ -24,6 +30,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 NAMESPACE = re.compile(r"^(?:inline )?namespace\b ?([\w:]*) ?\{")
 KIND = r"(?:class|struct|union|enum|enum class)"
 TYPE = re.compile(rf"^(?:template <.*> )?{KIND} (?:\w+ )*?(\w+)(?: final)?(?: : [^;]*)?( \{{.*)?$")
+GLOBAL_CALL = re.compile(r"(?<![\w:>])::([a-z]\w*)\(")
+FILESYSTEM = re.compile(r"\b(?:fs|filesystem)::(\w+)|\bstd::(fopen|freopen|rename|tmpfile)\(")
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 LONGEST = 500
 # What a file of src/shard must be called that reads sources, or writes objects.
@@ -90,6 +98,18 @@ def shard_faults(path, lines):
                     yield f"{path}:{number}: {word}: in src/shard only {' and '.join(sorted(allowed))} may use it"
 
 
+def call_faults(path, lines):
+    """Calls of the file system that a test could not replace."""
+    for number, line in enumerate(lines, 1):
+        included = INCLUDE.match(line)
+        names = [included.group(2)] if included and included.group(2) in CALL_HEADERS else []
+        code = line.partition("//")[0]
+        names += [name for name in GLOBAL_CALL.findall(code) if name not in OTHER_CALLS]
+        names += [one or other for one, other in FILESYSTEM.findall(code) if one not in PATH_NAMES]
+        for name in names:
+            yield f"{path}:{number}: {name}: call the file system through src/os, so that a test can replace it"
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
@@ -115,6 +135,8 @@ def faults(root):
             yield f"{name}: {here} is no room; the rooms are {', '.join(ROOMS)}"
             continue
         yield from shard_faults(name, lines)
+        if here in OVER_OS:
+            yield from call_faults(name, lines)
         for number, line in enumerate(lines, 1):
             found = INCLUDE.match(line)
             fault = include_fault(here, *found.groups()) if found and here else None
@@ -136,6 +158,9 @@ def self_test():
         "src/array/h.cpp": "\n" * (LONGEST + 1),
         "src/shard/other_reader.hpp": "Result<Index> read_other_index(ByteSource& source);\n",
         "src/shard/reader.cpp": "void keep(ObjectWriter& to);\n",
+        "src/store/l.cpp": "Fd file(::openat(at, name, O_RDONLY));\n",
+        "src/kv/m.cpp": "while (!std::filesystem::is_directory(place)) {\n}\n",
+        "src/tools/n.cpp": "#include <fstream>\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
         "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
@@ -144,6 +169,8 @@ def self_test():
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
         "src/kv/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
+        "src/os/o.cpp": "#include <fcntl.h>\nint close(int fd) noexcept { return ::close(fd); }\n",
+        "src/store/p.cpp": "Fd file(os::openat(at, std::filesystem::path(name).c_str(), ::getpid()));\n",
         "src/shard/writer.hpp": "void move(ByteSource& from, ObjectWriter& to);\n",
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',

@@ -1,0 +1,86 @@
+// The system calls that stores and files make, as functions that a test can replace by linking others
+// (tests/faults/simulated.hpp). No file of src/store, src/kv and src/tools calls the file system in another way.
+//
+// Each function is named after its system call and fails as that does: it returns -1 and sets errno. It never throws,
+// allocates memory or adds a system call. Reading, writing and locking continue when a signal interrupts them. The
+// other functions report EINTR: a signal must be able to end the opening of a pipe, and an fsync() that failed must not
+// be repeated.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sherd::os {
+
+// ---- descriptors ----
+
+[[nodiscard]] int openat(int directory, const char* path, int flags, mode_t mode = 0666) noexcept;
+/// Opens a file of which no other process knows the name. The last six bytes of `path` are XXXXXX and become its name.
+[[nodiscard]] int mkostemp(char* path, int flags) noexcept;
+/// The descriptor is closed in any case. A failure is that of an earlier write, which network file systems report late.
+int close(int fd) noexcept;
+/// Another descriptor of the same open file, closed by exec().
+[[nodiscard]] int duplicate(int fd) noexcept;
+int dup3(int from, int to, int flags) noexcept;
+
+// ---- bytes ----
+
+/// Returns the number of bytes read, which may be fewer than there are; 0 only at the end of the file.
+[[nodiscard]] ssize_t pread(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept;
+/// Returns the number of bytes read; fewer than asked for only where the file ends.
+[[nodiscard]] ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept;
+/// Writes all bytes and returns 0. After a failure any number of them may be written.
+[[nodiscard]] int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
+/// As pwrite_all(), at the file's position: for pipes and devices.
+[[nodiscard]] int write_all(int fd, std::span<const std::byte> bytes) noexcept;
+/// Copies within the kernel. Returns the number of bytes copied, which may be fewer than asked for.
+[[nodiscard]] ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
+                                      std::size_t length) noexcept;
+[[nodiscard]] int ftruncate(int fd, std::uint64_t size) noexcept;
+[[nodiscard]] int fsync(int fd) noexcept;
+
+// ---- status ----
+
+[[nodiscard]] int fstat(int fd, struct stat& status) noexcept;
+[[nodiscard]] int fstatat(int directory, const char* path, struct stat& status, int flags = 0) noexcept;
+[[nodiscard]] int fstatfs(int fd, struct statfs& status) noexcept;
+[[nodiscard]] int fchmod(int fd, mode_t mode) noexcept;
+[[nodiscard]] int fchmodat(int directory, const char* path, mode_t mode) noexcept;
+/// The times of the last access and of the last change.
+[[nodiscard]] int futimens(int fd, const timespec (&times)[2]) noexcept;
+
+// ---- names ----
+
+[[nodiscard]] int mkdirat(int directory, const char* path, mode_t mode) noexcept;
+int unlinkat(int directory, const char* path, int flags) noexcept;
+[[nodiscard]] int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept;
+/// renameat2() where there are flags, otherwise renameat(), which every file system has.
+[[nodiscard]] int renameat(int from_directory, const char* from, int to_directory, const char* to,
+                           unsigned flags = 0) noexcept;
+/// Reads entries as `dirent64`, one after the other, and returns the number of bytes filled; 0 at the end.
+[[nodiscard]] ssize_t getdents(int fd, std::span<std::byte> into) noexcept;
+
+// ---- locks: none waits ----
+
+/// A lock of the open file (F_OFD_SETLK) on all its bytes: F_RDLCK, F_WRLCK or F_UNLCK.
+int set_lock(int fd, short type) noexcept;
+int flock(int fd, int operation) noexcept;
+
+// ---- what a path names, after links ----
+
+[[nodiscard]] inline bool exists(const char* path) noexcept {
+  struct stat status{};
+  return fstatat(AT_FDCWD, path, status) == 0;
+}
+[[nodiscard]] inline bool is_directory(const char* path) noexcept {
+  struct stat status{};
+  return fstatat(AT_FDCWD, path, status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace sherd::os

@@ -1,0 +1,247 @@
+// A Zarr array is written, and each system call of the writer fails in turn, or is the last before the writer is
+// killed. Another reader finds every stored object as it was or as it should become; the next writer succeeds and
+// tidies up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <regex>
+
+#include "tests/crash/deeds.hpp"
+#include "tests/faults/faults.hpp"
+
+namespace faults {
+namespace {
+
+using deeds::Values;
+
+constexpr std::uint64_t kRows = 80, kColumns = 64, kShard = 16;
+constexpr std::uint16_t kValue = 2, kNextValue = 3;
+
+/// The array as a reader finds it: its elements with zeros around them, so that arrays of different shapes compare.
+struct Seen {
+  std::uint64_t rows = 44, columns = 40;
+  std::array<std::uint16_t, kRows * kColumns> canvas{};
+  std::int64_t value = -1;  ///< the attribute, -1: none
+
+  std::uint16_t& at(std::uint64_t row, std::uint64_t column) { return canvas[row * kColumns + column]; }
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+std::optional<Seen> see(const std::string& folder) {
+  const auto array = sherd::open_array(folder, {.path = "a", .config = deeds::config_of(1)});
+  if (!array && array.error().code() == sherd::ErrorCode::not_found) return std::nullopt;
+  Seen seen;
+  const sherd::Shape shape = array.value().shape();
+  seen.rows = shape[0];
+  seen.columns = shape[1];
+  Values values(seen.rows * seen.columns);
+  array->read(sherd::Box{{0, 0}, shape}, std::span(values)).value();
+  for (std::uint64_t row = 0; row < seen.rows; ++row)
+    std::copy_n(&values[row * seen.columns], seen.columns, &seen.at(row, 0));
+  const sherd::Json attributes = array->attributes();
+  if (const sherd::Json* value = attributes.find("value")) seen.value = value->as_int().value();
+  return seen;
+}
+
+Seen filled(Seen seen, std::array<std::uint64_t, 4> box, std::uint16_t value) {
+  for (std::uint64_t row = box[0]; row < box[0] + box[2]; ++row)
+    for (std::uint64_t column = box[1]; column < box[1] + box[3]; ++column) seen.at(row, column) = value;
+  return seen;
+}
+
+Seen resized(const Seen& seen, std::uint64_t rows, std::uint64_t columns) {
+  Seen result{.rows = rows, .columns = columns, .value = seen.value};
+  for (std::uint64_t row = 0; row < std::min(rows, seen.rows); ++row)
+    for (std::uint64_t column = 0; column < std::min(columns, seen.columns); ++column)
+      result.at(row, column) = seen.canvas[row * kColumns + column];
+  return result;
+}
+
+/// The array after a deed has been done to it.
+Seen expected(const std::string& deed, Seen seen, std::uint16_t value) {
+  if (deed == "create") return filled({}, {0, 0, 44, 40}, 1);
+  if (deed == "shard") return filled(seen, {16, 16, 16, 16}, value);
+  if (deed == "edge") return filled(seen, {32, 32, 12, 8}, value);
+  if (deed == "part") return filled(seen, {17, 18, 9, 5}, value);
+  if (deed == "two") return filled(seen, {15, 3, 2, 8}, value);
+  if (deed == "all") return filled(seen, {0, 0, seen.rows, seen.columns}, value);
+  if (deed == "erase") return filled(seen, {16, 16, 16, 16}, 0);
+  if (deed == "grow") return resized(seen, 60U + value, 50);
+  if (deed == "shrink") return resized(seen, 18U + value % 2U, 19);
+  if (deed == "append") return filled(resized(seen, seen.rows + 5, seen.columns), {seen.rows, 0, 5, 40}, value);
+  seen.value = value;
+  return seen;
+}
+
+std::function<void()> begin(const std::string& folder, const std::string& deed, std::uint16_t value) {
+  if (deed == "create") return [=] { deeds::create(folder, "end", deeds::config_of(1)); };
+  return [=, array = deeds::open(folder, deeds::config_of(1))]() mutable { deeds::changes().at(deed)(array, value); };
+}
+
+/// What the format does not know of.
+std::set<std::string> leftovers(const std::string& folder) {
+  static const std::regex format(R"(zarr\.json|a/zarr\.json|a/c/\d+/\d+)");
+  std::set<std::string> names = files(folder);
+  std::erase_if(names, [](const std::string& name) { return std::regex_match(name, format); });
+  return names;
+}
+
+class WriterOfAnArray : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() != "create") deeds::create(faults_.clean(), location_, deeds::config_of(1));
+    before_ = see(faults_.clean());
+    there_ = files(faults_.clean());
+    ASSERT_EQ(faults_.run(), std::nullopt);
+    EXPECT_EQ(see(faults_.folder()), expected(GetParam(), before_.value_or(Seen()), kValue));
+    calls_ = faults_.calls();
+    ASSERT_GT(calls_.size(), 10U);
+  }
+
+  /// Every stored object is as it was or as it should become, and so is the document.
+  void expect_old_or_new(const std::optional<Seen>& seen) const {
+    if (!seen && !before_) return;
+    ASSERT_TRUE(seen.has_value()) << "the array has vanished";
+    const Seen old = before_.value_or(Seen()), now = expected(GetParam(), old, kValue);
+    EXPECT_TRUE((seen->rows == old.rows && seen->columns == old.columns) ||
+                (seen->rows == now.rows && seen->columns == now.columns));
+    EXPECT_TRUE(seen->value == old.value || seen->value == now.value);
+    for (std::uint64_t top = 0; top < kRows; top += kShard)
+      for (std::uint64_t left = 0; left < kColumns; left += kShard) expect_object(*seen, old, now, top, left);
+  }
+
+  /// The next writer succeeds, whatever it finds, and tidies up.
+  void expect_success_of_the_next(const std::optional<Seen>& seen) const {
+    begin(faults_.folder(), GetParam(), kNextValue)();
+    EXPECT_EQ(see(faults_.folder()), expected(GetParam(), seen.value_or(Seen()), kNextValue));
+    // Leftovers beside objects that the deed, done again, does not write.
+    if (GetParam() == "shrink") begin(faults_.folder(), "grow", kNextValue)();
+    if (GetParam() == "shrink" || GetParam() == "append") begin(faults_.folder(), "all", kNextValue)();
+    EXPECT_EQ(leftovers(faults_.folder()), std::set<std::string>());
+  }
+
+  void expect_only_objects_listed() const {
+    static const std::regex format(R"(zarr\.json|a/zarr\.json|a/c/\d+/\d+)");
+    const auto store = sherd::file_store(faults_.folder()).value();
+    store
+        ->list("",
+               [](const std::string& key, std::uint64_t) {
+                 EXPECT_TRUE(std::regex_match(key, format)) << key;
+                 return true;
+               })
+        .value();
+    const auto report = sherd::check(store, {.data = true});
+    if (!report) {
+      EXPECT_EQ(report.error().code(), sherd::ErrorCode::not_found);
+    } else {
+      EXPECT_TRUE(report->faults.empty());
+    }
+  }
+
+  /// A failure is typed and, unless it says otherwise, has changed nothing.
+  void expect_failure(const sherd::Error& error, const std::optional<Seen>& seen, bool is_blind) const {
+    SCOPED_TRACE(error.text());
+    EXPECT_EQ(error.code(), sherd::ErrorCode::io);
+    const bool is_published = error.text().find("the new version is in place") != std::string::npos ||
+                              error.text().find("the change is stored") != std::string::npos;
+    const bool is_one_object = GetParam() == "shard" || GetParam() == "part" || GetParam() == "attributes";
+    if (is_published || !is_one_object) return;
+    EXPECT_EQ(seen, before_);
+    if (!is_blind) {
+      EXPECT_EQ(files(faults_.folder()), there_);
+    }
+  }
+
+  void expect_old_or_new_after_failures(Fault::Kind kind);
+  void expect_old_or_new_after_kills();
+
+  std::string location_ = "end";
+  Faults faults_{[](const std::string& folder) { return begin(folder, GetParam(), kValue); }};
+  std::optional<Seen> before_;
+  std::set<std::string> there_;
+  std::vector<Call> calls_;
+
+ private:
+  static void expect_object(Seen seen, Seen old, Seen now, std::uint64_t top, std::uint64_t left) {
+    bool is_old = true, is_new = true;
+    for (std::uint64_t row = top; row < top + kShard; ++row) {
+      for (std::uint64_t column = left; column < left + kShard; ++column) {
+        const bool same_as_old = seen.at(row, column) == old.at(row, column);
+        const bool same_as_new = seen.at(row, column) == now.at(row, column);
+        is_old = is_old && same_as_old;
+        is_new = is_new && same_as_new;
+        // Shrinking writes an object twice: some elements are as before, some as after.
+        if (GetParam() == "shrink") is_old = is_new = same_as_old || same_as_new;
+        if (GetParam() == "shrink" && row < now.rows && column < now.columns) {
+          EXPECT_TRUE(same_as_old);
+        }
+      }
+    }
+    EXPECT_TRUE(is_old || is_new) << "the object at " << top << ", " << left << " is neither old nor new";
+  }
+};
+
+void WriterOfAnArray::expect_old_or_new_after_failures(Fault::Kind kind) {
+  const std::string& deed = GetParam();
+  for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
+    const auto error = faults_.run(fault);
+    const auto seen = see(faults_.folder());
+    expect_old_or_new(seen);
+    // A writer that cannot look at files any more does not know which side file is its own, and leaves it.
+    const bool is_blind = kind == Fault::Kind::onward && (call.name == "fstat" || call.name == "fstatat");
+    if (!is_blind) {
+      EXPECT_EQ(leftovers(faults_.folder()), std::set<std::string>());
+    }
+    expect_bytes_are_not_lost_silently(call, error.has_value());
+    if (error) {
+      expect_failure(*error, seen, is_blind);
+    } else if (deed != "create" && deed != "attributes") {  // it did without the call, or repeated it
+      EXPECT_EQ(seen->canvas, expected(deed, before_.value_or(Seen()), kValue).canvas);
+    }
+    expect_success_of_the_next(see(faults_.folder()));
+  });
+}
+
+void WriterOfAnArray::expect_old_or_new_after_kills() {
+  for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
+    (void)faults_.run(fault);
+    const auto seen = see(faults_.folder());
+    expect_old_or_new(seen);
+    expect_only_objects_listed();
+    expect_success_of_the_next(seen);
+  });
+}
+
+TEST_P(WriterOfAnArray, LeavesWhatWasThereWhenACallFails) { expect_old_or_new_after_failures(Fault::Kind::once); }
+
+TEST_P(WriterOfAnArray, LeavesWhatWasThereWhenACallFailsFromThenOn) {
+  expect_old_or_new_after_failures(Fault::Kind::onward);
+}
+
+TEST_P(WriterOfAnArray, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_or_new_after_kills(); }
+
+std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
+
+INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArray,
+                         testing::Values("create", "shard", "edge", "part", "two", "all", "attributes", "grow",
+                                         "shrink", "append", "erase"),
+                         name_of);
+
+/// The same where the index of a shard is before its chunks.
+class WriterOfLeadingIndexes : public WriterOfAnArray {
+ protected:
+  WriterOfLeadingIndexes() { location_ = "start"; }
+};
+
+TEST_P(WriterOfLeadingIndexes, LeavesWhatWasThereWhenACallFails) {
+  expect_old_or_new_after_failures(Fault::Kind::once);
+}
+
+TEST_P(WriterOfLeadingIndexes, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_or_new_after_kills(); }
+
+INSTANTIATE_TEST_SUITE_P(All, WriterOfLeadingIndexes, testing::Values("shard", "edge", "part", "two"), name_of);
+
+}  // namespace
+}  // namespace faults

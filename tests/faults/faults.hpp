@@ -1,0 +1,144 @@
+// A directory that is prepared once and that each fault finds as it was.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sherd/result.hpp"
+#include "tests/faults/simulated.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace faults {
+
+namespace fs = std::filesystem;
+using sherd::os::Call;
+using sherd::os::Fault;
+using sherd::os::Simulation;
+
+/// Replaces `to` by a copy of `from`, in which names of one file are names of one file, too.
+inline void copy_tree(const std::string& from, const std::string& to) {
+  fs::remove_all(to);
+  fs::create_directories(to);
+  std::map<ino_t, fs::path> copied;
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    const fs::path path = to / entry.path().lexically_relative(from);
+    struct stat status{};
+    ::lstat(entry.path().c_str(), &status);
+    const auto [first, is_new] = copied.try_emplace(status.st_ino, path);
+    if (entry.is_directory())
+      fs::create_directory(path);
+    else if (is_new)
+      fs::copy_file(entry.path(), path);
+    else
+      fs::create_hard_link(first->second, path);
+  }
+}
+
+/// Everything but directories.
+inline std::set<std::string> files(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (!entry.is_directory()) names.insert(entry.path().lexically_relative(folder).string());
+  return names;
+}
+
+/// The error that `act` throws.
+template <class Act>
+std::optional<sherd::Error> error_of(const Act& act) {
+  try {
+    act();
+    return std::nullopt;
+  } catch (const sherd::Exception& failure) {
+    return failure.error();
+  }
+}
+
+/// Something done to a directory. `open` prepares it and returns what is done.
+using Deed = std::function<std::function<void()>(const std::string& folder)>;
+
+class Faults {
+ public:
+  explicit Faults(Deed deed) : deed_(std::move(deed)) { fs::create_directory(clean()); }
+
+  /// The directory as every run of the deed finds it.
+  [[nodiscard]] std::string clean() const { return folder_ / "clean"; }
+  /// The directory in which the deed is done.
+  [[nodiscard]] std::string folder() const { return folder_ / "store"; }
+
+  /// Does the deed to a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
+  /// killed writer cannot tidy up.
+  std::optional<sherd::Error> run(const Fault& fault = {}) {
+    copy_tree(clean(), folder());
+    auto act = deed_(folder());
+    const Simulation simulation(fault);
+    auto error = error_of(act);
+    act = nullptr;
+    calls_ = simulation.calls();
+    return error;
+  }
+  /// The calls of the last run.
+  [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
+
+ private:
+  TempDir folder_;
+  Deed deed_;
+  std::vector<Call> calls_;
+};
+
+inline std::string text(const Fault& fault, const Call& call) {
+  const char* kinds[] = {"none", "once", "from then on", "killed"};
+  return call.name + ", call " + std::to_string(fault.at) + ", " + kinds[static_cast<int>(fault.kind)] + ", errno " +
+         std::to_string(fault.code) + (fault.partial ? ", half written" : "");
+}
+
+/// Calls visit(fault, call) for each way in which a call of `calls` can be the last of a killed process.
+inline void for_each_kill(const std::vector<Call>& calls, const std::function<void(const Fault&, const Call&)>& visit) {
+  int faults = 0;
+  for (std::size_t at = 0; at < calls.size() && !testing::Test::HasFailure(); ++at) {
+    if (!calls[at].changes) continue;  // after it the disk is as before it
+    for (const bool partial : {false, true}) {
+      if (partial && calls[at].name != "pwrite_all") continue;
+      const Fault fault{.kind = Fault::Kind::killed, .at = at, .partial = partial};
+      SCOPED_TRACE(text(fault, calls[at]));
+      visit(fault, calls[at]);
+      ++faults;
+    }
+  }
+  testing::Test::RecordProperty("faults", faults);
+}
+
+/// Calls visit(fault, call) for each way in which a call of `calls` can fail. Names that cannot be removed stay, so
+/// failures of unlinkat() are left out.
+inline void for_each_failure(const std::vector<Call>& calls, Fault::Kind kind,
+                             const std::function<void(const Fault&, const Call&)>& visit) {
+  int faults = 0;
+  for (std::size_t at = 0; at < calls.size() && !testing::Test::HasFailure(); ++at) {
+    if (calls[at].name == "unlinkat") continue;
+    for (const int code : {EIO, ENOSPC}) {
+      if (code == ENOSPC && !calls[at].changes) continue;
+      const Fault fault{.kind = kind, .at = at, .code = code, .partial = code == ENOSPC};
+      SCOPED_TRACE(text(fault, calls[at]));
+      visit(fault, calls[at]);
+      ++faults;
+    }
+  }
+  testing::Test::RecordProperty("faults", faults);
+}
+
+/// A writer whose bytes were not written, or may not outlive a power failure, says so.
+inline void expect_bytes_are_not_lost_silently(const Call& failed, bool is_reported) {
+  if (failed.name == "pwrite_all" || failed.name == "fsync") {
+    EXPECT_TRUE(is_reported);
+  }
+}
+
+}  // namespace faults

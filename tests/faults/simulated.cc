@@ -1,0 +1,195 @@
+#include "tests/faults/simulated.hpp"
+
+#include <dirent.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "os/calls.hpp"
+
+namespace sherd::os {
+namespace {
+
+struct Running {
+  Fault fault;
+  std::vector<Call> calls;
+  std::string failing;  // the name of the call that the fault has met
+};
+
+std::mutex mutex;  // guards what follows
+std::optional<Running> running;
+
+enum class Fate : std::uint8_t { real, fails, fails_partially };
+
+/// Decides on a call; sets errno where it fails.
+Fate meet(const char* name, bool changes) {
+  const std::lock_guard hold(mutex);
+  if (!running) return Fate::real;
+  const Fault& fault = running->fault;
+  const bool is_met = fault.kind != Fault::Kind::none && running->calls.size() == fault.at;
+  const bool is_after = !running->failing.empty();
+  running->calls.push_back({name, changes});
+  const bool fails = is_met || (is_after && (fault.kind == Fault::Kind::killed ||
+                                             (fault.kind == Fault::Kind::onward && running->failing == name)));
+  if (!fails) return Fate::real;
+  if (is_met) running->failing = name;
+  errno = fault.code;
+  return is_met && fault.partial ? Fate::fails_partially : Fate::fails;
+}
+
+/// A call that only looks.
+template <class Real>
+auto look(const char* name, const Real& real) -> decltype(real()) {
+  return meet(name, false) == Fate::real ? real() : -1;
+}
+
+template <class Real>
+auto change(const char* name, const Real& real) -> decltype(real()) {
+  return meet(name, true) == Fate::real ? real() : -1;
+}
+
+/// `put(size)` writes that many of `size` bytes.
+template <class Put>
+int write(const char* name, std::size_t size, const Put& put) {
+  const Fate fate = meet(name, true);
+  const int code = errno;
+  const std::size_t written = fate == Fate::real ? size : fate == Fate::fails_partially ? size / 2 / 16 * 16 : 0;
+  if (put(written) != static_cast<ssize_t>(written)) return -1;
+  errno = code;
+  return fate == Fate::real ? 0 : -1;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Fault& fault) {
+  const std::lock_guard hold(mutex);
+  if (running) std::abort();
+  running = Running{fault, {}, {}};
+}
+
+Simulation::~Simulation() {
+  const std::lock_guard hold(mutex);
+  running.reset();
+}
+
+std::vector<Call> Simulation::calls() const {
+  const std::lock_guard hold(mutex);
+  return running->calls;
+}
+
+int openat(int directory, const char* path, int flags, mode_t mode) noexcept {
+  const auto real = [&] { return ::openat(directory, path, flags, mode); };
+  const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  return makes ? change("openat", real) : look("openat", real);
+}
+
+int mkostemp(char* path, int flags) noexcept {
+  return change("mkostemp", [&] { return ::mkostemp(path, flags); });
+}
+
+int close(int fd) noexcept { return ::close(fd); }
+
+int duplicate(int fd) noexcept {
+  return look("duplicate", [&] { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); });
+}
+
+int dup3(int from, int to, int flags) noexcept { return ::dup3(from, to, flags); }
+
+ssize_t pread(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept {
+  return look("pread", [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+}
+
+ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept {
+  return look("pread_all", [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+}
+
+int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  return write("pwrite_all", bytes.size(),
+               [&](std::size_t size) { return ::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset)); });
+}
+
+int write_all(int fd, std::span<const std::byte> bytes) noexcept {
+  return write("write_all", bytes.size(), [&](std::size_t size) { return ::write(fd, bytes.data(), size); });
+}
+
+ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
+                        std::size_t length) noexcept {
+  return change("copy_file_range", [&] {
+    auto read_at = static_cast<off64_t>(from_offset);
+    auto write_at = static_cast<off64_t>(to_offset);
+    return ::copy_file_range(from, &read_at, to, &write_at, length, 0);
+  });
+}
+
+int ftruncate(int fd, std::uint64_t size) noexcept {
+  return change("ftruncate", [&] { return ::ftruncate(fd, static_cast<off_t>(size)); });
+}
+
+int fsync(int /*fd*/) noexcept {
+  return change("fsync", [] { return 0; });
+}
+
+int fstat(int fd, struct stat& status) noexcept {
+  return look("fstat", [&] { return ::fstat(fd, &status); });
+}
+
+int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {
+  return look("fstatat", [&] { return ::fstatat(directory, path, &status, flags); });
+}
+
+int fstatfs(int fd, struct statfs& status) noexcept {
+  return look("fstatfs", [&] { return ::fstatfs(fd, &status); });
+}
+
+int fchmod(int fd, mode_t mode) noexcept {
+  return change("fchmod", [&] { return ::fchmod(fd, mode); });
+}
+
+int fchmodat(int directory, const char* path, mode_t mode) noexcept {
+  return change("fchmodat", [&] { return ::fchmodat(directory, path, mode, 0); });
+}
+
+int futimens(int fd, const timespec (&times)[2]) noexcept {
+  return change("futimens", [&] { return ::futimens(fd, times); });
+}
+
+int mkdirat(int directory, const char* path, mode_t mode) noexcept {
+  return change("mkdirat", [&] { return ::mkdirat(directory, path, mode); });
+}
+
+int unlinkat(int directory, const char* path, int flags) noexcept {
+  return change("unlinkat", [&] { return ::unlinkat(directory, path, flags); });
+}
+
+int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept {
+  return change("linkat", [&] { return ::linkat(from_directory, from, to_directory, to, flags); });
+}
+
+int renameat(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) noexcept {
+  return change("renameat", [&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
+}
+
+ssize_t getdents(int fd, std::span<std::byte> into) noexcept {
+  return look("getdents", [&] { return ::getdents64(fd, into.data(), into.size()); });
+}
+
+int set_lock(int fd, short type) noexcept {
+  const auto real = [&] {
+    struct ::flock lock{};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    return ::fcntl(fd, F_OFD_SETLK, &lock);
+  };
+  return type == F_UNLCK ? real() : look("set_lock", real);
+}
+
+int flock(int fd, int operation) noexcept {
+  return look("flock", [&] { return ::flock(fd, operation); });
+}
+
+}  // namespace sherd::os

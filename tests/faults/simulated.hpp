@@ -1,0 +1,43 @@
+// System calls that fail when a test wants them to: linked instead of src/os/calls.cpp (tests/CMakeLists.txt).
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sherd::os {
+
+/// One call that the process made.
+struct Call {
+  std::string name;
+  bool changes = false;  ///< it changes what is stored, or makes it durable
+};
+
+/// What happens to one call.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    none,
+    once,    ///< the call fails
+    onward,  ///< the call fails, and so does each later call of the same name
+    killed,  ///< the process ends at the call: no later call does anything
+  };
+  Kind kind = Kind::none;
+  std::size_t at = 0;    ///< the number of calls before it
+  int code = EIO;        ///< why it fails
+  bool partial = false;  ///< half of the bytes are written first; 16 aligned bytes are written as a whole or not at all
+};
+
+/// While it lives, calls meet a fault and are recorded. There is at most one at a time. Files are not synced to disk:
+/// what a power failure leaves is not simulated. Closing a file always works, and so do locks.
+class Simulation {
+ public:
+  explicit Simulation(const Fault& fault = {});
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  [[nodiscard]] std::vector<Call> calls() const;
+};
+
+}  // namespace sherd::os
