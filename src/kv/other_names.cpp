@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", 
 
 class NamesStore final : public ForwardingStore {
  public:
-  NamesStore(std::shared_ptr<Store> store, OtherNames names) : ForwardingStore(std::move(store)), names_(std::move(names)) {}
+  NamesStore(std::shared_ptr<Store> store, OtherNames names)
+      : ForwardingStore(std::move(store)), names_(std::move(names)) {}
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(object, store_->open(key));
