@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,7 +26,7 @@ struct Generation {
   friend bool operator==(const Generation&, const Generation&) = default;
 };
 
-/// One read of a batch: `into.size()` bytes from `offset` on.
+/// `into.size()` bytes from `offset` on.
 struct RangeRead {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
@@ -42,14 +43,34 @@ class SHERD_API ByteSource {
   /// The size in bytes. May cost a request where nothing has been read yet.
   virtual Result<std::uint64_t> size() = 0;
   virtual Result<Generation> generation() = 0;
-  /// Reads all ranges, each whole: one that ends beyond the object is `corrupt`. `done(i)` is called as soon as
-  /// range i is there, on any thread, in any order; it may be empty.
-  virtual Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done = {}) = 0;
-  /// Reads the last into.size() bytes and gives the object's size; shorter objects are `corrupt`.
-  virtual Result<std::uint64_t> read_suffix(std::span<std::byte> into);
+  /// Reads all ranges, each whole: one that ends beyond the object is `corrupt`.
+  virtual Result<void> read(std::span<const RangeRead> ranges) = 0;
   /// The bytes themselves where they are in memory; empty optional otherwise.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> view() const noexcept { return std::nullopt; }
 };
+
+/// One read of a batch: a range of an object that is open already, or of the present version of one that is not.
+struct ReadRequest {
+  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
+
+  std::string key = {};                      ///< of the object whose present version is opened; unused if `of` is set
+  std::shared_ptr<ByteSource> of = nullptr;  ///< the version to read
+  std::uint64_t offset = 0;                  ///< of the first byte; 0 if from_end is set
+  std::uint64_t length = kToEnd;             ///< in bytes
+  bool from_end = false;                     ///< the last `length` bytes; only without `of`
+  std::span<std::byte> into = {};            ///< where the bytes go, `length` of them; if empty, the store finds memory
+};
+
+/// What a store answers to a ReadRequest.
+struct ReadReply {
+  std::shared_ptr<ByteSource> source = nullptr;  ///< the version that was read; nullptr if there is no such object
+  std::uint64_t offset = 0;                      ///< of the first of `bytes` in the object
+  std::span<const std::byte> bytes = {};
+  std::shared_ptr<const void> owner = nullptr;  ///< keeps `bytes` alive unless they are in ReadRequest::into
+};
+
+/// Receives the reply to requests[request]. A failure returned from here ends the batch with that failure.
+using OnReply = std::function<Result<void>(std::size_t request, Result<ReadReply> reply)>;
 
 /// What must hold when an object is replaced.
 struct Condition {
@@ -92,7 +113,7 @@ struct StoreTraits {
   std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are one
   std::uint64_t tail_read_bytes = 0;                      ///< objects no larger are read whole at the first request
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
-  unsigned parallel_requests = 1;  ///< how many requests one thread's worth of work should keep under way
+  unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
   bool locks = false;              ///< lock() excludes other writers, also of other processes
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
 };
@@ -117,6 +138,13 @@ class SHERD_API Store {
 
   /// The object's present version, or nullptr where there is none.
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
+  /// Answers all requests, each as soon as it can and in any order, by calls of `reply` from the calling thread.
+  /// A request that opens an object gets as much of its range as exists, and costs one request of the store, not one
+  /// more for the size; the source in its reply knows size and generation. A range of a version that is open is read
+  /// whole: `corrupt` if it ends beyond the object, `conflict` if the store cannot read that version any longer. A
+  /// request that fails does not end the batch: its failure is its reply. `unavailable` if the call that this thread
+  /// works for was interrupted. The default opens and reads one object after the other.
+  virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
   /// A writer of a version that differs from the present one, which must be there (`not_found`), by bytes behind its
@@ -195,6 +223,10 @@ SHERD_API std::shared_ptr<Store> memory_store();
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store, its requests counted by `recorder`.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
+/// The same store, in which every request takes `latency` longer, and `parallel` of them are under way at a time: how
+/// a program behaves on a remote store can be measured on a local one.
+SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
+                                               unsigned parallel);
 /// What lies below `prefix` (which ends in `/`) in another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
 /// The store that a path or URL names: a plain path, `file://…`, `memory:`.

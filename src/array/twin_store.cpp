@@ -2,32 +2,24 @@
 // store's below.
 #include "array/twin.hpp"
 #include "base/try.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd {
 namespace {
 
-class TwinStore final : public Store {
+class TwinStore final : public ForwardingStore {
  public:
   TwinStore(std::shared_ptr<Store> store, std::shared_ptr<const TwinKeys> keys, ChunkGrid grid, std::string prefix)
-      : store_(std::move(store)), keys_(std::move(keys)), grid_(std::move(grid)), prefix_(std::move(prefix)) {}
+      : ForwardingStore(std::move(store)), keys_(std::move(keys)), grid_(std::move(grid)), prefix_(std::move(prefix)) {}
 
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(writer, store_->write(key, size_hint));
     if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));
     return writer;
   }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
+  // A shard under two names is replaced, not changed in place: readers of the other name could see a part of it.
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return Store::amend(key); }
   Result<bool> erase(const std::string& key) override;
-  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
-  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return store_->move_prefix(from, to);
-  }
-  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
 
  private:
   [[nodiscard]] std::optional<std::string> second_of(std::string_view key) const {
@@ -36,7 +28,6 @@ class TwinStore final : public Store {
     return cell ? std::optional(keys_->key(*cell)) : std::nullopt;
   }
 
-  std::shared_ptr<Store> store_;
   std::shared_ptr<const TwinKeys> keys_;
   ChunkGrid grid_;
   std::string prefix_;

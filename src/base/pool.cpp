@@ -241,6 +241,12 @@ namespace {
 
 }  // namespace
 
+Config with_requests(const Config& config, unsigned parallel_requests) {
+  Config result = config;
+  if (parallel_requests > 1) result.threads = std::max(thread_count(config.threads), parallel_requests);
+  return result;
+}
+
 Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total) {
   if (!config.progress) return config;
   Config result = config;

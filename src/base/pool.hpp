@@ -26,6 +26,10 @@ namespace sherd {
 Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body);
 
+/// The call's configuration for a loop whose iterations wait for requests: `parallel_requests` threads at least, unless
+/// requests have no latency (1).
+[[nodiscard]] Config with_requests(const Config& config, unsigned parallel_requests);
+
 /// The call's configuration with progress reported whenever interruption is polled. All three must outlive its use.
 [[nodiscard]] Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);
 

@@ -22,9 +22,7 @@ class DecodedSource final : public ByteSource {
   Result<std::uint64_t> size() override { return span_.size(); }
   Result<Generation> generation() override { return generation_; }
   [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override { return span_.view(); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
-    return span_.read(ranges, done);
-  }
+  Result<void> read(std::span<const RangeRead> ranges) override { return span_.read(ranges); }
 
  private:
   Buffer bytes_;

@@ -33,14 +33,14 @@ class PartSource final : public ByteSource {
     if (!whole) return std::nullopt;
     return whole->subspan(part_.offset, part_.length);
   }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     std::vector<RangeRead> inside(ranges.begin(), ranges.end());
     for (RangeRead& range : inside) {
       if (range.offset > part_.length || range.into.size() > part_.length - range.offset)
         return corrupt("ends at byte " + std::to_string(part_.length) + ", inside what is to be read").in_key(key_);
       range.offset += part_.offset;
     }
-    return whole_->read(inside, done);
+    return whole_->read(inside);
   }
 
  private:

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "kv/state.hpp"
-#include "sherd/store.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd::neuroglancer {
 
 /// Values are what stands in the shard: what the sharding has done to them is for the caller to undo.
 /// PREFIX and a decimal id is the key of a value; every other key is the store's below. Where the values of a shard
 /// change together, use change(): each change of an object here is one of its shard.
-class IdObjects final : public Store {
+class IdObjects final : public ForwardingStore {
  public:
   struct Options {
     CodecTable codecs;
@@ -29,20 +29,15 @@ class IdObjects final : public Store {
   /// The same with another configuration.
   [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
 
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return Store::read(requests, reply);
+  }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
   /// Of a value: its shard's lock.
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key) override;
-  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
-  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return store_->move_prefix(from, to);
-  }
   Result<Listing> list_dir(const std::string& prefix) override;
 
   [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
@@ -55,13 +50,12 @@ class IdObjects final : public Store {
  private:
   IdObjects(std::shared_ptr<Store> store, std::string prefix, Options options,
             std::shared_ptr<ShardedStore::State> state)
-      : store_(std::move(store)), prefix_(std::move(prefix)), options_(std::move(options)), state_(std::move(state)) {}
+      : ForwardingStore(std::move(store)), prefix_(std::move(prefix)), options_(std::move(options)), state_(std::move(state)) {}
   class Writer;
   [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
   [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }
   Result<std::shared_ptr<ByteSource>> open_value(const std::string& key, std::uint64_t id) const;
 
-  std::shared_ptr<Store> store_;
   std::string prefix_;
   Options options_;
   std::shared_ptr<ShardedStore::State> state_;  // of a store that begins at the prefix

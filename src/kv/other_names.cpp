@@ -11,6 +11,8 @@
 #include "base/try.hpp"
 #include "kv/decoded_source.hpp"
 #include "kv/state.hpp"
+#include "store/answer.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -19,32 +21,25 @@ constexpr std::string_view kGzip = ".gz";
 /// By which cloud-volume compresses files; of these Sherd has the first.
 constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
 
-class NamesStore final : public Store {
+class NamesStore final : public ForwardingStore {
  public:
-  NamesStore(std::shared_ptr<Store> store, OtherNames names) : store_(std::move(store)), names_(std::move(names)) {}
+  NamesStore(std::shared_ptr<Store> store, OtherNames names)
+      : ForwardingStore(std::move(store)), names_(std::move(names)) {}
 
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(object, store_->open(key));
     return object != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(object)) : open_other(key);
   }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
     SHERD_TRY(object, store_->open(key));
     return object != nullptr ? store_->amend(key) : Store::amend(key);
   }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
   Result<bool> erase(const std::string& key) override {
     SHERD_TRY(plain, store_->erase(key));
     SHERD_TRY(other, erase_other(key));
     return plain || other;
-  }
-  Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
-  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return store_->move_prefix(from, to);
   }
   Result<Listing> list_dir(const std::string& prefix) override;
 
@@ -73,7 +68,6 @@ class NamesStore final : public Store {
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
   [[nodiscard]] std::string present_name(const Listing::Object& object, const std::set<std::string>& names) const;
 
-  std::shared_ptr<Store> store_;
   OtherNames names_;
 };
 
@@ -118,6 +112,24 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   }
   SHERD_TRY(writer_->commit(below));
   SHERD_TRY(store_.erase_other(key_));
+  return {};
+}
+
+// What is absent under its own name is looked for under others, after all the rest has been answered.
+Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
+  std::vector<std::size_t> absent;
+  SHERD_TRY(store_->read(requests, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
+    if (!answered || answered->source) return reply(i, std::move(answered));
+    absent.push_back(i);
+    return {};
+  }));
+  for (const std::size_t i : absent) {
+    const auto read_other = [&]() -> Result<ReadReply> {
+      SHERD_TRY(source, open_other(requests[i].key));
+      return source ? answer(std::move(source), requests[i]) : ReadReply{};
+    };
+    SHERD_TRY(reply(i, read_other()));
+  }
   return {};
 }
 

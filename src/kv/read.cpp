@@ -198,7 +198,7 @@ Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uin
     groups.push_back(std::span(requests).subspan(first, last - first));
   }
   Budget budget(state.config().memory_budget / 2);
-  return parallel_for(groups.size(), state.config(),
+  return parallel_for(groups.size(), with_requests(state.config(), state.store->traits().parallel_requests),
                       [&](std::size_t g) { return GroupReader(state, groups[g], visit, budget).run(); });
 }
 

@@ -33,7 +33,7 @@ class PairSource final : public ByteSource {
   Result<std::uint64_t> size() override { return size_; }
   Result<Generation> generation() override { return generation_; }
 
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     std::vector<RangeRead> here, there;
     for (const RangeRead& range : ranges) {
       const std::uint64_t before = range.offset < first_size_ ? first_size_ - range.offset : 0;
@@ -43,7 +43,6 @@ class PairSource final : public ByteSource {
     }
     if (!here.empty()) SHERD_TRY(first_->read(here));
     if (!there.empty()) SHERD_TRY(second_->read(there));
-    for (std::size_t i = 0; done && i < ranges.size(); ++i) done(i);
     return {};
   }
 

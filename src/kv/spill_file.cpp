@@ -37,13 +37,11 @@ Result<void> SpillFile::write(std::uint64_t offset, std::span<const std::byte> b
       .in("a build needs room for its values; name another directory for temporary files");
 }
 
-Result<void> SpillFile::read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) {
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const auto& [offset, into] = ranges[i];
+Result<void> SpillFile::read(std::span<const RangeRead> ranges) {
+  for (const auto& [offset, into] : ranges) {
     const ssize_t count = os::pread_all(file_.get(), into, offset);
     if (count < 0) return system_error("read", name_, errno);
     if (static_cast<std::size_t>(count) != into.size()) return system_error("read", name_, EIO);
-    if (done) done(i);
   }
   return {};
 }

@@ -22,7 +22,7 @@ class SpillFile final : public ByteSource {
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
   Result<std::uint64_t> size() override { return end_.load(); }
   Result<Generation> generation() override { return Generation{}; }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done = {}) override;
+  Result<void> read(std::span<const RangeRead> ranges) override;
 
  private:
   SpillFile(Fd file, const std::string& directory)

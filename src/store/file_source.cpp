@@ -22,16 +22,14 @@ Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into)
 
 }  // namespace
 
-Result<void> FileSource::read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) {
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const auto& [offset, into] = ranges[i];
+Result<void> FileSource::read(std::span<const RangeRead> ranges) {
+  for (const auto& [offset, into] : ranges) {
     if (offset > bytes() || into.size() > bytes() - offset) {
       return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
                      " ends beyond the object's " + std::to_string(bytes()))
           .in_key(key_);
     }
     SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
-    if (done) done(i);
   }
   return check_unchanged();
 }

@@ -14,7 +14,7 @@ class FileSource final : public ByteSource {
   [[nodiscard]] const std::string& name() const noexcept override { return key_; }
   Result<std::uint64_t> size() override { return bytes(); }
   Result<Generation> generation() override { return generation_of(status_); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override;
+  Result<void> read(std::span<const RangeRead> ranges) override;
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   /// `conflict` if the file has changed since it was opened.

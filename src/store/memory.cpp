@@ -42,17 +42,15 @@ class MemorySource final : public ByteSource {
     return object_->bytes.span();
   }
 
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     const auto bytes = object_->bytes.span();
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const auto& [offset, into] = ranges[i];
+    for (const auto& [offset, into] : ranges) {
       if (offset > bytes.size() || into.size() > bytes.size() - offset) {
         return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
                        " ends beyond the object's " + std::to_string(bytes.size()))
             .in_key(key_);
       }
       if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
-      if (done) done(i);
     }
     return {};
   }

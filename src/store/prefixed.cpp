@@ -4,7 +4,7 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "sherd/store.hpp"
+#include "store/forwarding.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -35,18 +35,24 @@ class PrefixedWriter final : public ObjectWriter {
   std::string prefix_;
 };
 
-class PrefixedStore final : public Store {
+class PrefixedStore final : public ForwardingStore {
  public:
   PrefixedStore(std::shared_ptr<Store> store, std::string prefix)
-      : store_(std::move(store)), prefix_(std::move(prefix)), url_(url_below(store_->url(), prefix_)) {}
+      : ForwardingStore(std::move(store)), prefix_(std::move(prefix)), url_(url_below(store_->url(), prefix_)) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
-
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return store_->open(prefix_ + key);
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    std::vector<ReadRequest> beneath(requests.begin(), requests.end());
+    for (ReadRequest& request : beneath) {
+      if (request.of) continue;
+      SHERD_TRY(check_key(request.key));
+      request.key.insert(0, prefix_);
+    }
+    return store_->read(beneath, reply);
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(check_key(key));
@@ -84,7 +90,6 @@ class PrefixedStore final : public Store {
   }
 
  private:
-  std::shared_ptr<Store> store_;
   std::string prefix_;
   std::string url_;
 };

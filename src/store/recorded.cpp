@@ -1,11 +1,11 @@
 // The store that counts: every request that reaches the store beneath, as a remote store would see it.
-// A range read is one `get`; so is an open that finds nothing (of length 0). A committed object is one `put` of all its
+// A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
+// finds nothing (of length 0). A committed object is one `put` of all its
 // bytes, copied ones among them: what is copied inside a store is written, but not read; an amended one is a `put` of
 // what was changed. `erase` and `list` count once
 // each, whatever they find. Locks, sizes and generations cost no request. There is no view(): it would hide reads.
-#include "sherd/store.hpp"
-
 #include "base/try.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd {
 namespace {
@@ -18,16 +18,11 @@ class RecordedSource final : public ByteSource {
   [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
   Result<std::uint64_t> size() override { return source_->size(); }
   Result<Generation> generation() override { return source_->generation(); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     for (const auto& range : ranges) recorder_->request("get", name(), range.offset, range.into.size());
-    return source_->read(ranges, done);
+    return source_->read(ranges);
   }
-  Result<std::uint64_t> read_suffix(std::span<std::byte> into) override {
-    SHERD_TRY(size, source_->read_suffix(into));
-    recorder_->request("get", name(), size - into.size(), into.size());
-    return size;
-  }
-  [[nodiscard]] ByteSource& beneath() const noexcept { return *source_; }
+  [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
 
  private:
   std::shared_ptr<ByteSource> source_;
@@ -47,7 +42,7 @@ class RecordedWriter final : public ObjectWriter {
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override {
     const auto* recorded = dynamic_cast<RecordedSource*>(&from);
-    SHERD_TRY(writer_->copy(recorded ? recorded->beneath() : from, from_offset, length, to_offset));
+    SHERD_TRY(writer_->copy(recorded ? *recorded->beneath() : from, from_offset, length, to_offset));
     written_ += length;
     return {};
   }
@@ -66,20 +61,33 @@ class RecordedWriter final : public ObjectWriter {
   std::atomic<std::uint64_t> written_{0};
 };
 
-class RecordedStore final : public Store {
+class RecordedStore final : public ForwardingStore {
  public:
   RecordedStore(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
-      : store_(std::move(store)), recorder_(std::move(recorder)) {}
-
-  [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
-  [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
+      : ForwardingStore(std::move(store)), recorder_(std::move(recorder)) {}
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(source, store_->open(key));
     if (source) return std::make_shared<RecordedSource>(std::move(source), recorder_);
     recorder_->request("get", key, 0, 0);
     return std::shared_ptr<ByteSource>();
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    std::vector<ReadRequest> beneath(requests.begin(), requests.end());
+    for (ReadRequest& request : beneath)
+      if (const auto* recorded = dynamic_cast<RecordedSource*>(request.of.get())) request.of = recorded->beneath();
+    return store_->read(beneath, [&](std::size_t i, Result<ReadReply> answered) {
+      if (answered) {
+        const ReadRequest& request = requests[i];
+        recorder_->request("get", request.of ? request.of->name() : request.key, answered->offset,
+                           answered->bytes.size());
+        if (request.of)
+          answered->source = request.of;
+        else if (answered->source)
+          answered->source = std::make_shared<RecordedSource>(std::move(answered->source), recorder_);
+      }
+      return reply(i, std::move(answered));
+    });
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(writer, store_->write(key, size_hint));
@@ -89,7 +97,6 @@ class RecordedStore final : public Store {
     SHERD_TRY(writer, store_->amend(key));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
   Result<bool> erase(const std::string& key) override {
     recorder_->request("erase", key, 0, 0);
     return store_->erase(key);
@@ -98,7 +105,6 @@ class RecordedStore final : public Store {
     recorder_->request("erase", prefix, 0, 0);
     return store_->erase_prefix(prefix);
   }
-  Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     recorder_->request("move", from, 0, 0);
     return store_->move_prefix(from, to);
@@ -109,7 +115,6 @@ class RecordedStore final : public Store {
   }
 
  private:
-  std::shared_ptr<Store> store_;
   std::shared_ptr<Recorder> recorder_;
 };
 

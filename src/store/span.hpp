@@ -20,14 +20,12 @@ class SpanSource final : public ByteSource {
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
   Result<std::uint64_t> size() override { return std::uint64_t{bytes_.size()}; }
   Result<Generation> generation() override { return Generation{}; }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const auto end = checked_add(ranges[i].offset, ranges[i].into.size());
+  Result<void> read(std::span<const RangeRead> ranges) override {
+    for (const auto& [offset, into] : ranges) {
+      const auto end = checked_add(offset, into.size());
       if (!end || *end > bytes_.size())
         return corrupt("ends at byte " + std::to_string(bytes_.size()) + ", inside what is to be read");
-      if (!ranges[i].into.empty())
-        std::memcpy(ranges[i].into.data(), bytes_.data() + ranges[i].offset, ranges[i].into.size());
-      if (done) done(i);
+      if (!into.empty()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
     }
     return {};
   }

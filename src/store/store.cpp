@@ -1,19 +1,25 @@
-// What all stores have in common: whole objects, depth-first lists, and the slow but general ways to read a suffix
-// and to copy. Sizes are compared with a bound before anything is allocated.
+// What all stores have in common: whole objects, depth-first lists, and the slow but general ways to answer a batch and
+// to copy. Sizes are compared with a bound before anything is allocated.
 #include "sherd/store.hpp"
 
 #include <algorithm>
 #include <exception>
 
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/answer.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::uint64_t kCopyBlock = std::uint64_t{1} << 20;
+
+struct Range {
+  std::uint64_t offset, length;
+};
 
 /// A directory on the way of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
 /// sorting the names sorts the keys.
@@ -38,18 +44,56 @@ Result<Level> read_level(Store& store, std::string prefix) {
   return level;
 }
 
+/// The range that a request names, of an object of this size: whole if its version is open, else what exists of it.
+Range range_of(const ReadRequest& request, std::uint64_t size) {
+  if (request.from_end) {
+    const std::uint64_t length = std::min(request.length, size);
+    return {size - length, length};
+  }
+  const std::uint64_t rest = size - std::min(request.offset, size);
+  if (request.of && request.length != ReadRequest::kToEnd) return {request.offset, request.length};
+  return {std::min(request.offset, size), std::min(request.length, rest)};
+}
+
 }  // namespace
 
-Result<std::uint64_t> ByteSource::read_suffix(std::span<std::byte> into) {
-  SHERD_TRY(total, size());
-  if (into.size() > total) {
-    return corrupt("the object has " + std::to_string(total) + " bytes, too few for a suffix of " +
-                   std::to_string(into.size()))
-        .in_key(name());
+Result<ReadReply> answer(Store& store, const ReadRequest& request) {
+  if (request.of) return answer(request.of, request);
+  SHERD_TRY(opened, store.open(request.key));
+  return opened ? answer(std::move(opened), request) : ReadReply{};
+}
+
+Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& request) {
+  ReadReply reply{.source = std::move(source)};
+  SHERD_TRY(size, reply.source->size());
+  const auto [offset, length] = range_of(request, size);
+  reply.offset = offset;
+  if (request.into.empty()) {
+    if (const auto view = reply.source->view(); view && offset <= size && length <= size - offset) {
+      reply.bytes = view->subspan(offset, length);
+      reply.owner = reply.source;
+      return reply;
+    }
   }
-  const RangeRead range{total - into.size(), into};
-  SHERD_TRY(read({&range, 1}));
-  return total;
+  std::span<std::byte> into = request.into.first(request.into.empty() ? 0 : length);
+  if (request.into.empty() && length > 0) {
+    auto buffer = std::make_shared<Buffer>();
+    SHERD_TRY(buffer->resize(length).in_key(reply.source->name()));
+    into = buffer->span();
+    reply.owner = std::move(buffer);
+  }
+  const RangeRead range{offset, into};
+  if (length > 0) SHERD_TRY(reply.source->read({&range, 1}));
+  reply.bytes = into;
+  return reply;
+}
+
+Result<void> Store::read(std::span<const ReadRequest> requests, const OnReply& reply) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(reply(i, answer(*this, requests[i])));
+  }
+  return {};
 }
 
 Result<void> ObjectWriter::link(const std::string& key) {

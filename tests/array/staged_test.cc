@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
 

@@ -8,7 +8,7 @@
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
 #include "tests/array/nodes_testing.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {

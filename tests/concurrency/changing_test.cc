@@ -14,7 +14,7 @@
 #include "shard/uint64.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -170,10 +170,10 @@ class InterruptedReads final : public ForwardingStore {
     [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
     Result<std::uint64_t> size() override { return source_->size(); }
     Result<Generation> generation() override { return source_->generation(); }
-    Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+    Result<void> read(std::span<const RangeRead> ranges) override {
       const int left = store_.reads_before--;
       if (store_.happen && (left == 0 || (left < 0 && store_.again))) store_.happen();
-      return source_->read(ranges, done);
+      return source_->read(ranges);
     }
 
    private:

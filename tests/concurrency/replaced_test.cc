@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -35,9 +35,9 @@ class InterruptedSource final : public ByteSource {
   [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
   Result<std::uint64_t> size() override { return source_->size(); }
   Result<Generation> generation() override { return source_->generation(); }
-  Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+  Result<void> read(std::span<const RangeRead> ranges) override {
     interruption_.pass();
-    return source_->read(ranges, done);
+    return source_->read(ranges);
   }
 
  private:

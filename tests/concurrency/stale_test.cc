@@ -9,7 +9,7 @@
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {

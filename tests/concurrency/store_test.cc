@@ -45,7 +45,8 @@ bool add_by_condition(Store& store, const std::string& key) {
     const auto source = store.open(key).value();
     if (!source) return false;
     std::string text(source->size().value(), ' ');
-    source->read_suffix(std::as_writable_bytes(std::span(text))).value();
+    const RangeRead whole{0, std::as_writable_bytes(std::span(text))};
+    source->read({&whole, 1}).value();
     const auto generation = source->generation().value();
     if (value_of(number(text)) != text) return false;
     const auto set = store.set(key, value_of(number(text) + 1), Condition::matches(generation));

@@ -12,7 +12,7 @@
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
 #include "tests/hostile/hostile.hpp"
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd::hostile {
 namespace {
@@ -50,11 +50,11 @@ class WatchedStore final : public ForwardingStore {
     [[nodiscard]] const std::string& name() const noexcept override { return inner_->name(); }
     Result<std::uint64_t> size() override { return inner_->size(); }
     Result<Generation> generation() override { return inner_->generation(); }
-    Result<void> read(std::span<const RangeRead> ranges, const std::function<void(std::size_t)>& done) override {
+    Result<void> read(std::span<const RangeRead> ranges) override {
       if (store_.left_ != 0 && --store_.left_ == 0) store_.happens_();
       if (!store_.pins_ && store_.store_->open(name()).value()->generation().value() != generation().value())
         return conflict("the object has been replaced");
-      return inner_->read(ranges, done);
+      return inner_->read(ranges);
     }
 
    private:

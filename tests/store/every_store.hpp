@@ -35,6 +35,13 @@ inline const Kind kKinds[] = {
      [](const std::string& directory) {
        return recorded_store(files(directory, true, true), std::make_shared<Recorder>());
      }},
+    {"DelayedMemory",
+     [](const std::string&) { return delayed_store(memory_store(), std::chrono::microseconds(10), 3); }},
+    {"RecordedDelayedFile",
+     [](const std::string& directory) {
+       return recorded_store(delayed_store(files(directory, true, true), std::chrono::microseconds(10), 3),
+                             std::make_shared<Recorder>());
+     }},
 };
 
 class EveryStore : public testing::TestWithParam<Kind> {

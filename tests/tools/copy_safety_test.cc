@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/copy_testing.hpp"
 #include "tests/tools/failing_store.hpp"

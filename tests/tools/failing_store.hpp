@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/store/forwarding_store.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd::tools_testing {
 
@@ -42,7 +42,7 @@ class FailingStore final : public ForwardingStore {
     [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
     Result<std::uint64_t> size() override { return source_->size(); }
     Result<Generation> generation() override { return source_->generation(); }
-    Result<void> read(std::span<const RangeRead>, const std::function<void(std::size_t)>&) override {
+    Result<void> read(std::span<const RangeRead>) override {
       return io_error("the disk is broken");
     }
 

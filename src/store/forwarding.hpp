@@ -1,4 +1,4 @@
-// A store that passes everything on to another: what a test's store changes of it, it overrides.
+// A store that passes everything on to another: wrappers override what they change.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,13 @@ class ForwardingStore : public Store {
 
   [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
+  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
-    return store_->write(key, size);
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return store_->read(requests, reply);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    return store_->write(key, size_hint);
   }
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return store_->amend(key); }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
