@@ -321,19 +321,23 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   const ReadTarget target{into.data, std::move(strides)};
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t total = selected.region().element_count() * state.dtype.size();
+  const StoreTraits traits = state.place.store->traits();
   const Config config = with_progress(state.config(), done, total);
   ReadBudget budget(config.memory_budget);
-  const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
+  const ChunkReader reader(config, traits, state.cache, budget, arena);
   if (state.scattered && config.cache == CacheMode::index && are_worth_joining(state, cells, selected.region()))
     return read_scattered({state, config, cells, target, reader, done});
-  return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
-    Shape cell;
-    Region part;
-    cells.get(i, cell, part);
-    SHERD_TRY(read_cell(state, reader, access(state, cell, array_shape), part, target));
-    done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
-    return {};
-  });
+  if (traits.parallel_requests > 1 && !state.scattered && reader.reads_together(state.layout))
+    return read_together({state, config, cells, target, reader, done});
+  return parallel_for(cells.size(), with_requests(config, traits.parallel_requests),
+                      [&](std::size_t i) -> Result<void> {
+                        Shape cell;
+                        Region part;
+                        cells.get(i, cell, part);
+                        SHERD_TRY(read_cell(state, reader, access(state, cell, array_shape), part, target));
+                        done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
+                        return {};
+                      });
 }
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {

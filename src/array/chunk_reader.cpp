@@ -1,7 +1,7 @@
 // The plan of a read. Shards are divided into slots, slots become extents of the object, extents become few runs;
 // a run is read once and its chunks are decoded by whoever is free. Chunks without compression are divided into
 // blocks that fit the cache, as if they were shards with a known index, so a box of them reads only its own bytes.
-#include "array/chunk_reader.hpp"
+#include "array/chunk_plan.hpp"
 
 #include <algorithm>
 
@@ -55,41 +55,6 @@ std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span
   }
   return {low, high + element_size};
 }
-
-// One shard on the way down, and the pieces of its inner chunks.
-struct ChunkReader::Level {
-  const ChunkLayout& layout;  // of the inner chunks
-  Shape shape;                // of the inner chunks
-  Cells cells;
-  ReadTarget target;
-  bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
-  const ShardLayout* shard = nullptr;
-  Shape shard_shape = {};  // where the inner chunks end
-};
-
-// One chunk, or one block of a raw chunk.
-struct ChunkReader::Job {
-  const Level* level;
-  std::uint64_t cell;
-  std::uint64_t slot;
-  Extent extent;
-  std::uint64_t skipped;  // raw: bytes of the chunk before the extent
-  bool raw = false;
-
-  [[nodiscard]] Piece piece() const {
-    Shape at;
-    Piece piece{level->layout, level->shape, {}, level->target};
-    level->cells.get(cell, at, piece.part);
-    if (level->shard != nullptr) piece.shape = level->shard->inner_shape_at(at, level->shard_shape);
-    return piece;
-  }
-};
-
-struct ChunkReader::Plan {
-  std::deque<Level> levels;
-  std::vector<Job> jobs;
-  std::vector<Job> empty;
-};
 
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape) {
   return element_count(shape).value_or(0) * layout.dtype.size();  // bounded by limits.chunk_bytes when built
@@ -164,13 +129,21 @@ Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, co
   SHERD_TRY(whole, wants_whole(source, size, piece, valid));
   if (whole) return from_whole_object(source, size, piece);
   Plan plan;
+  SHERD_TRY(make_plan(source, size, piece, plan));
+  return run(source, plan);
+}
+
+Result<void> ChunkReader::make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const {
   const Piece stored = stored_piece(piece);
-  if (layout.shard) {
+  if (piece.layout.shard) {
     SHERD_TRY(collect(source, {0, size}, stored, plan));
   } else {
     SHERD_TRY(collect_raw({0, size}, stored, plan));
   }
-  return run(source, plan);
+  plan.wanted.resize(plan.jobs.size());
+  for (std::size_t i = 0; i < plan.wanted.size(); ++i) plan.wanted[i] = {plan.jobs[i].extent, i};
+  plan.runs = coalesce(plan.wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), run_bytes());
+  return {};
 }
 
 Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece,
@@ -305,38 +278,42 @@ Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& p
 }
 
 Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
-  std::vector<Wanted> wanted(plan.jobs.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {plan.jobs[i].extent, i};
-  const auto runs = coalesce(wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), run_bytes());
-  const std::size_t fills = (plan.empty.size() + 15) / 16;
-  return parallel_for(runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
-    if (i < runs.size()) return run_one(source, plan, wanted, runs[i]);
-    const std::size_t first = (i - runs.size()) * 16;
-    for (std::size_t j = first; j < std::min(first + 16, plan.empty.size()); ++j)
-      SHERD_TRY(fill(plan.empty[j].piece()));
-    return {};
+  constexpr std::size_t kFills = 16;
+  const std::size_t fills = ceil_div(plan.empty.size(), kFills);
+  return parallel_for(plan.runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
+    if (i < plan.runs.size()) return run_one(source, plan, plan.runs[i]);
+    const std::size_t first = (i - plan.runs.size()) * kFills;
+    return fill_empty(plan, first, std::min(first + kFills, plan.empty.size()));
   });
 }
 
-Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted,
-                                  const Run& run) const {
-  const Job& first = plan.jobs[wanted[run.first].tag];
-  const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
+Result<void> ChunkReader::fill_empty(const Plan& plan, std::size_t first, std::size_t last) const {
+  for (std::size_t i = first; i < last; ++i) SHERD_TRY(fill(plan.empty[i].piece()));
+  return {};
+}
+
+Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const Run& run) const {
   const auto share = budget_.stored.take(run.extent.length);
   Scratch buffer;
   SHERD_TRY(buffer->resize(run.extent.length));
   const RangeRead range{run.extent.offset, buffer->span()};
   SHERD_TRY(source.read({&range, 1}));
+  return decode_run(source, plan, run, buffer->span());
+}
+
+Result<void> ChunkReader::decode_run(ByteSource& source, const Plan& plan, const Run& run,
+                                     std::span<const std::byte> bytes) const {
+  const Job& first = plan.jobs[plan.wanted[run.first].tag];
+  const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
   const std::size_t count = run.last - run.first;
   const auto batch =
       static_cast<std::size_t>(std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, decoded)));
   return parallel_for((count + batch - 1) / batch, config_, [&](std::size_t task) -> Result<void> {
     const std::size_t begin = run.first + task * batch;
     for (std::size_t i = begin; i < std::min(begin + batch, run.last); ++i) {
-      const Job& job = plan.jobs[wanted[i].tag];
-      const auto bytes =
-          std::span<const std::byte>(buffer->span()).subspan(job.extent.offset - run.extent.offset, job.extent.length);
-      SHERD_TRY(decode_job(source, job, bytes).in_slot(job.slot));
+      const Job& job = plan.jobs[plan.wanted[i].tag];
+      const auto encoded = bytes.subspan(job.extent.offset - run.extent.offset, job.extent.length);
+      SHERD_TRY(decode_job(source, job, encoded).in_slot(job.slot));
     }
     return {};
   });

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,23 @@ class ChunkReader {
   /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
   /// is read with one request.
   Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
+  /// A chunk of a store, and where it goes.
+  struct StoredPiece {
+    std::string key;
+    Piece piece;
+    Shape valid;  ///< as in from_object()
+  };
+  /// Whether from_store() can read chunks of this layout.
+  [[nodiscard]] bool reads_together(const ChunkLayout& layout) const noexcept {
+    return config_.cache == CacheMode::index && !layout.opaque_shard();
+  }
+  /// How many bytes from_store() asks for when it opens the object of a piece.
+  [[nodiscard]] std::uint64_t first_bytes(const StoredPiece& stored) const { return first_read(stored).length; }
+  /// Reads chunks of many objects of a store whose requests have latency, a batch after the other: first all objects
+  /// are opened, together with their indices; then their inner chunks are read. Calls `done` once for each piece, from
+  /// several threads; a failure that it returns ends the call.
+  using OnPiece = std::function<Result<void>(std::size_t piece, Result<void> outcome)>;
+  Result<void> from_store(Store& store, std::span<const StoredPiece> pieces, const OnPiece& done) const;
   /// Decodes what stands in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   /// The same reader, whose variable-length elements live in another arena.
@@ -63,6 +82,10 @@ class ChunkReader {
   struct Level;
   struct Job;
   struct Plan;
+  struct Together;
+
+  [[nodiscard]] ReadRequest first_read(const StoredPiece& stored) const;
+  Result<void> make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const;
 
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
   Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
@@ -71,7 +94,9 @@ class ChunkReader {
   Result<void> collect_slot(ByteSource& source, Job job, Plan& plan) const;
   Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
   Result<void> run(ByteSource& source, Plan& plan) const;
-  Result<void> run_one(ByteSource& source, const Plan& plan, const std::vector<Wanted>& wanted, const Run& run) const;
+  Result<void> run_one(ByteSource& source, const Plan& plan, const Run& run) const;
+  Result<void> decode_run(ByteSource& source, const Plan& plan, const Run& run, std::span<const std::byte> bytes) const;
+  Result<void> fill_empty(const Plan& plan, std::size_t first, std::size_t last) const;
   Result<void> decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
   Result<void> decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes,
                            const Piece& piece) const;

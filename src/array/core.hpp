@@ -104,9 +104,8 @@ struct RegionWrite {
 /// Writes `region`; see Array::write.
 Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call);
 
-/// The same where chunks are values of a store of ids: those that fall into one shard are put into it together.
-/// Reading where chunks are values of a store of ids: by shards, with requests that are joined.
-struct ScatteredRead {
+/// Reading the chunks of a call together.
+struct CellsRead {
   const Array::State& state;
   const Config& config;
   const Cells& cells;
@@ -114,9 +113,14 @@ struct ScatteredRead {
   const ChunkReader& reader;
   std::atomic<std::uint64_t>& done;  ///< decoded bytes
 };
+/// In batches of requests, for stores whose requests have latency.
+Result<void> read_together(const CellsRead& call);
+/// Where chunks are values of a store of ids: by shards, with requests that are joined.
+Result<void> read_scattered(const CellsRead& call);
 /// Whether that is better than reading chunk by chunk, which takes only what is wanted of one that is stored raw.
 [[nodiscard]] bool are_worth_joining(const Array::State& state, const Cells& cells, const Region& region);
-Result<void> read_scattered(const ScatteredRead& call);
+/// As write_region() where chunks are values of a store of ids: those that fall into one shard are put into it
+/// together.
 Result<void> write_scattered(const Array::State& state, const Region& region, const RegionWrite& call);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);

@@ -19,7 +19,7 @@ bool are_worth_joining(const Array::State& state, const Cells& cells, const Regi
   return region.element_count() >= elements / 2;
 }
 
-Result<void> read_scattered(const ScatteredRead& call) {
+Result<void> read_scattered(const CellsRead& call) {
   const Array::State& state = call.state;
   const Shape array_shape = state.shape();
   std::vector<std::uint64_t> ids;

@@ -1,0 +1,47 @@
+// The plan of a read, as its two ways share it: of one object by the threads that decode it, and of many objects a
+// batch after the other.
+#pragma once
+
+#include "array/chunk_reader.hpp"
+
+namespace sherd {
+
+// One shard on the way down, and the pieces of its inner chunks.
+struct ChunkReader::Level {
+  const ChunkLayout& layout;  // of the inner chunks
+  Shape shape;                // of the inner chunks
+  Cells cells;
+  ReadTarget target;
+  bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
+  const ShardLayout* shard = nullptr;
+  Shape shard_shape = {};  // where the inner chunks end
+};
+
+// One chunk, or one block of a raw chunk.
+struct ChunkReader::Job {
+  const Level* level;
+  std::uint64_t cell;
+  std::uint64_t slot;
+  Extent extent;
+  std::uint64_t skipped;  // raw: bytes of the chunk before the extent
+  bool raw = false;
+
+  [[nodiscard]] Piece piece() const {
+    Shape at;
+    Piece piece{level->layout, level->shape, {}, level->target};
+    level->cells.get(cell, at, piece.part);
+    if (level->shard != nullptr) piece.shape = level->shard->inner_shape_at(at, level->shard_shape);
+    return piece;
+  }
+};
+
+// What reading one object comes to.
+struct ChunkReader::Plan {
+  std::deque<Level> levels;
+  std::vector<Job> jobs;
+  std::vector<Job> empty;
+  std::vector<Wanted> wanted = {};  // of the jobs, in the order of the runs
+  std::vector<Run> runs = {};
+};
+
+}  // namespace sherd

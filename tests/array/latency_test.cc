@@ -1,0 +1,189 @@
+// Reads from a store whose requests have latency: they are sent together, as many at a time as the store allows.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "base/pool.hpp"
+#include "sherd/sherd.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr unsigned kParallel = 32;
+
+/// Counts the round trips that a call waits for if kParallel requests are under way at a time.
+class RoundTrips final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    ++requests;
+    ++rounds;
+    return ForwardingStore::open(key);
+  }
+  Result<void> read(std::span<const ReadRequest> batch, const OnReply& reply) override {
+    requests += batch.size();
+    rounds += (batch.size() + kParallel - 1) / kParallel;
+    return ForwardingStore::read(batch, reply);
+  }
+  std::atomic<std::uint64_t> requests{0}, rounds{0};
+};
+
+class Latency : public ::testing::Test {
+ protected:
+  /// Elements 1, 2, … in the C order of the shape; what is read of the array afterwards is counted.
+  Array written(CreateOptions options) {
+    std::vector<std::uint32_t> values(*element_count(options.shape));
+    std::iota(values.begin(), values.end(), 1U);
+    const Array array = create_array(memory_, "", options).value();
+    array.write(Box{Shape(options.shape.size(), 0), options.shape}, std::span<const std::uint32_t>(values)).value();
+    OpenOptions open;
+    open.config = options.config;
+    Array opened = open_array(store_, open).value();
+    store_->requests = store_->rounds = 0;
+    return opened;
+  }
+  static void expect_elements(const Array& array, const Box& box) {
+    std::vector<std::uint32_t> values(*element_count(box.shape));
+    array.read(box, std::span(values)).value();
+    const Shape shape = array.shape();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], (box.origin[0] + i / box.shape[1]) * shape[1] + box.origin[1] + i % box.shape[1] + 1) << i;
+  }
+  static Box all(const Array& array) { return {{0, 0}, array.shape()}; }
+
+  std::shared_ptr<Store> memory_ = memory_store();
+  std::shared_ptr<RoundTrips> store_ =
+      std::make_shared<RoundTrips>(delayed_store(memory_, std::chrono::microseconds(100), kParallel));
+};
+
+TEST_F(Latency, FiveHundredAndTwelveUnshardedChunksTakeSixteenRoundTrips) {
+  for (const char* codec : {"raw", "zstd"}) {
+    CreateOptions options{.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
+    options.codecs = std::string_view(codec) == "raw" ? std::vector<Json>() : std::vector<Json>{Json(codec)};
+    const Array array = written(options);
+    expect_elements(array, all(array));
+    EXPECT_EQ(store_->requests, 512U) << codec;
+    EXPECT_EQ(store_->rounds, 16U) << codec;
+  }
+}
+
+TEST_F(Latency, ABoxOverSixtyFourShardsTakesFourRoundTrips) {
+  const Array array = written({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}});
+  expect_elements(array, {{5, 5}, {240, 240}});
+  EXPECT_LE(store_->rounds, 4U);
+}
+
+TEST_F(Latency, AWholeSmallShardTakesOneRequest) {
+  const Array array = written({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}});
+  expect_elements(array, all(array));
+  EXPECT_EQ(store_->requests, 64U);
+  EXPECT_EQ(store_->rounds, 2U);
+}
+
+TEST_F(Latency, AColdInnerChunkTakesTwoRequests) {
+  const Array array = written({.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}});
+  expect_elements(array, {{8, 8}, {8, 8}});
+  EXPECT_EQ(store_->requests, 2U);
+}
+
+TEST_F(Latency, AColdInnerChunkTakesOneRequestIfTheObjectIsNoLargerThanATailRead) {
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}};
+  options.config.tail_read_bytes = 1 << 20;
+  const Array array = written(options);
+  expect_elements(array, {{8, 8}, {8, 8}});
+  EXPECT_EQ(store_->requests, 1U);
+}
+
+TEST_F(Latency, MissingChunksAreTheFillValue) {
+  const Array array = create_array(memory_, "", {.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}}).value();
+  std::vector<std::uint32_t> values(64 * 64, 7);
+  open_array(store_).value().read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+  EXPECT_EQ(values, std::vector<std::uint32_t>(64 * 64, 0));
+}
+
+TEST_F(Latency, AMissingChunkIsAnErrorNamingItIfTheConfigurationSaysSo) {
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}};
+  options.config.missing_is_error = true;
+  const Array array = written(options);
+  memory_->erase("c/3/4").value();
+  std::vector<std::uint32_t> values(64 * 64);
+  const auto read = array.read(Box{{0, 0}, {64, 64}}, std::span(values));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::not_found);
+  EXPECT_EQ(read.error().key(), "c/3/4");
+}
+
+TEST_F(Latency, ADamagedChunkIsCorruptAndNamed) {
+  const Array array = written({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}});
+  std::string shard = memory_->get("c/2/3").value().value();
+  shard[shard.size() - 10] ^= 1;
+  memory_->set("c/2/3", shard).value();
+  for (const Box& box : {Box{{0, 0}, {256, 256}}, Box{{65, 97}, {3, 3}}}) {
+    std::vector<std::uint32_t> values(*element_count(box.shape));
+    const auto read = array.read(box, std::span(values));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
+    EXPECT_EQ(read.error().key(), "c/2/3");
+  }
+}
+
+TEST_F(Latency, AChunkThatIsTooLongIsCorrupt) {
+  const Array array = written({.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}});
+  memory_->set("c/1/1", std::string(1 << 20, 'x')).value();
+  std::vector<std::uint32_t> values(64 * 64);
+  const auto read = array.read(Box{{0, 0}, {64, 64}}, std::span(values));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(read.error().key(), "c/1/1");
+}
+
+TEST_F(Latency, ASmallBudgetReadsTheSameInMoreBatches) {
+  CreateOptions options{.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}};
+  options.config.memory_budget = 16 << 10;
+  const Array array = written(options);
+  expect_elements(array, all(array));
+  expect_elements(array, {{3, 70}, {200, 100}});
+}
+
+TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
+  for (const char* location : {"start", "end"}) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .overwrite = true};
+    options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [32, 32]}})").value();
+    const std::string bytes = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+    const auto sharding = [&](const std::string& chunk, const std::string& inner) {
+      return R"({"name": "sharding_indexed", "configuration": {"chunk_shape": )" + chunk + R"(, "codecs": [)" + inner +
+             R"(], "index_codecs": [)" + bytes + R"(, "crc32c"], "index_location": ")" + location + R"("}})";
+    };
+    options.raw_codecs = Json::parse("[" + sharding("[16, 16]", sharding("[4, 8]", bytes)) + "]").value();
+    const Array array = written(options);
+    expect_elements(array, all(array));
+    expect_elements(array, {{3, 5}, {20, 50}});
+  }
+}
+
+TEST_F(Latency, AnInterruptEndsAReadThatWaits) {
+  std::atomic<bool> interrupted{false};
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}};
+  written(options);
+  OpenOptions open;
+  open.config.interrupted = [&] { return interrupted.load(); };
+  const auto slow = delayed_store(memory_, std::chrono::hours(1), kParallel);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    interrupted = true;
+  });
+  const ReadRequest request{.key = "c/0/0"};
+  const auto read = parallel_for(1, open.config, [&](std::size_t) {
+    return slow->read({&request, 1}, [](std::size_t, Result<ReadReply>) { return Result<void>{}; });
+  });
+  other.join();
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace sherd
