@@ -115,10 +115,13 @@ struct Copy {
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-") return invalid_argument("DST: a copy is no stream; write ./- for a directory of that name");
+    std::shared_ptr<Recorder>& recorder = chosen.config.recorder;
+    if (!recorder) recorder = std::make_shared<Recorder>();
     auto copied = sherd::copy(source, destination, chosen);
     if (!copied) {
       const ErrorCode code = copied.error().code();
-      if (code == ErrorCode::io || code == ErrorCode::unavailable)
+      const bool may_go_on = code == ErrorCode::io || code == ErrorCode::unavailable;
+      if (may_go_on && recorder->stats().bytes_written != 0)
         session.note("the same command with --resume goes on with what is copied so far");
       return std::move(copied).error();
     }

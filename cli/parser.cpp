@@ -109,7 +109,8 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
   place(option);
 }
 
-void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
+template <class Number>
+void Arguments::any_number(const std::string& name, Number& value, const std::string& help) {
   // CLI11's own numbers wrap round below 0, and it does not say what they may be.
   const auto check = [](const std::string& given) {
     return whole_number(given) ? std::string() : "'" + given + "' is no whole number from 0 to 2^64-1";
@@ -118,6 +119,14 @@ void Arguments::number(const std::string& name, std::uint64_t& value, const std:
                  name, [&value](const std::string& given) { value = *whole_number(given); }, help)
              ->type_name("N")
              ->check(CLI::Validator(check, "")));
+}
+
+void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
+  any_number(name, value, help);
+}
+
+void Arguments::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
+  any_number(name, value, help);
 }
 
 void Arguments::flag(const std::string& name, bool& value, const std::string& help) {

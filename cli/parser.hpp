@@ -29,6 +29,7 @@ class Arguments {
   void text(const std::string& name, const std::string& type, std::optional<std::string>& value,
             const std::string& help);
   void number(const std::string& name, std::uint64_t& value, const std::string& help);
+  void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
   /// One of several words; a name without dashes is a required argument. `later` are words as the options of later().
   void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
@@ -50,6 +51,8 @@ class Arguments {
 
  private:
   void place(CLI::Option& option) const;
+  template <class Number>
+  void any_number(const std::string& name, Number& value, const std::string& help);
   CLI::App* app_;
   std::string group_;
 };

@@ -51,7 +51,8 @@ struct Picture {
   std::string axis;
   std::optional<std::string> index, range;
   std::vector<std::string> at;
-  std::uint64_t level = 0, width = 0;
+  std::uint64_t level = 0;
+  std::optional<std::uint64_t> width;
 
   [[nodiscard]] Result<PictureOptions> options() const {
     PictureOptions options{.axis = axis, .width = width};
@@ -99,13 +100,15 @@ Run add_picture(Arguments& arguments) {
                  "picture shows x and y; without such names the first");
   arguments.text("--index", "N", picture->index,
                  "Where on that axis; a negative number counts from its end. Default: the middle");
-  arguments.repeated("--at", "AXIS=N", picture->at,
-                     "Indices on further axes, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
-                     "channels, each in its colour");
+  arguments.repeated(
+      "--at", "AXIS=N", picture->at,
+      "Indices on axes that are not drawn, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
+      "channels, each in its colour");
   add_level(arguments, picture->level);
-  arguments.number("--width", picture->width,
-                   "Pixels in a row. Default: one per element, or more along the axis with the wider spacing, so that "
-                   "proportions are those of the object");
+  arguments.number(
+      "--width", picture->width,
+      "Pixels in a row, up to 65535. Default: one per element, or more along the axis with the wider spacing, so that "
+      "proportions are those of the object");
   arguments.text("--range", "LO,HI", picture->range,
                  "The values that are black and white. Default: those of the OME-NGFF image's channels, otherwise the "
                  "smallest and largest of the plane. Labels are drawn as numbers then");

@@ -151,15 +151,15 @@ struct PictureOptions {
   AxisId axis = {};
   /// Where on that axis, a negative number from its end. Default: the middle.
   std::optional<std::int64_t> index = {};
-  /// Black and white of every channel. Default: the window in OME-NGFF's `omero` or, without one, the smallest and the
-  /// largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
+  /// Black and white of every channel. Default: the window in `omero` or `channels` or, without one, the smallest and
+  /// the largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
   std::optional<std::pair<double, double>> range = {};
-  /// Indices on further axes, negative ones from their ends. Default: the middle of z, 0 of others, and all channels,
-  /// each in its colour.
+  /// Indices on axes that are not drawn, negative ones from their ends. Default: the middle of z, 0 of others, and all
+  /// channels, each in its colour.
   std::vector<std::pair<AxisId, std::int64_t>> at = {};
   /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
-  /// columns differs, so that lengths are those of the object.
-  std::uint64_t width = 0;
+  /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the plane.
+  std::optional<std::uint64_t> width = {};
 };
 /// Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file. Gray; in colour where the
 /// axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels; labels in colours of their own, 0 black.

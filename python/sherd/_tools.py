@@ -147,7 +147,7 @@ def picture(
 
     axis, index: across which axis the plane is cut, by name (x, y, z, t, c) or number, and where; the middle of z, so that
     rows are along y and columns along x, or without names of the first axis. Negative indices count from the end.
-    at: indices on further axes; 0 if omitted, and all channels, each in its colour.
+    at: indices on axes that are not drawn; 0 if omitted, and all channels, each in its colour.
     range: the values that are black and white; the window of the OME-NGFF image's channel if omitted, or the smallest and
     largest value of the plane.
     width: in pixels; if omitted, as many as elements, or more along the axis with the wider spacing.
@@ -164,7 +164,7 @@ def picture(
         low, high = range
         options["range"] = (float(low), float(high))
     if width is not None:
-        if not 0 < _whole(width, "width") < 2**31:
-            raise InvalidArgument("must be a positive number of pixels", member="width")
+        if _whole(width, "width") < 0:
+            raise InvalidArgument(f"must be a positive number of pixels, not {width}", member="width")
         options["width"] = operator.index(width)
     _sherd.picture(array, os.fspath(file), options)

@@ -111,11 +111,11 @@ std::optional<std::uint32_t> parse_colour(const Json* json) {
   return colour;
 }
 
-// OME-NGFF's `omero`, as far as it can be understood: it only says how to show what is there.
-std::vector<ImageChannel> channels_of(const Json& group) {
+// `channels` of OME-NGFF's `omero` or of an array, as far as it can be understood: it only says how to show what is
+// there.
+std::vector<ImageChannel> channels_of(const Json& parent) {
   std::vector<ImageChannel> channels;
-  const Json* omero = member(group, "omero");
-  const Json* list = omero == nullptr ? nullptr : omero->find("channels");
+  const Json* list = parent.find("channels");
   if (list == nullptr) return channels;
   for (const Json& each : list->elements()) {
     ImageChannel channel;
@@ -263,6 +263,10 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   ImageFacts facts;
   facts.attributes = array.attributes();
   facts.axes = axes_of(array, facts.attributes);
+  const auto c = facts.find("c");
+  facts.channels = channels_of(facts.attributes);
+  // Those of another image, as copy --pyramid has it too.
+  if (facts.channels.size() != (c ? array.shape()[*c] : 1)) facts.channels.clear();
   // An affine and the spacing beside it came from one file.
   const auto take_axes = [&](const std::vector<ImageAxis>& axes) {
     for (std::size_t d = 0; d < axes.size(); ++d)
@@ -284,7 +288,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
                         .in_key(state.place.format->document_key(state.place.path, NodeType::array))
                         .in_member("shape"),
                     array.store()->url());
-  facts.channels = channels_of(around->attributes);
+  if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
   facts.labels = around->image.labels;
   take_axes(axes_of(around->image, around->level));
   if (around->level > 0) inherit(facts, *around);

@@ -260,11 +260,19 @@ class Painter {
   std::uint64_t samples_ = 1, pixel_bytes_ = 1;
 };
 
+// The longest side that the caller may choose, unless the plane itself is longer: that of a JPEG.
+constexpr std::uint64_t kLongestChosen = 65535;
+
 // The picture's sides in pixels.
-Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::uint64_t wanted_width) {
+Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::optional<std::uint64_t> chosen_width) {
+  const std::uint64_t limit = std::max({kLongestChosen, bands.width(), bands.height()});
+  if (chosen_width && (*chosen_width == 0 || *chosen_width > limit))
+    return invalid_argument("must be from 1 to " + std::to_string(limit) + " pixels, not " +
+                            std::to_string(*chosen_width))
+        .in_member("width");
   const PicturePlane& plane = bands.plane();
   const bool square = std::abs(plane.row_step - plane.column_step) <= 1e-6 * plane.row_step;
-  if (square && (wanted_width == 0 || wanted_width == bands.width())) return std::pair(bands.width(), bands.height());
+  if (square && chosen_width.value_or(bands.width()) == bands.width()) return std::pair(bands.width(), bands.height());
   const double step = std::min(plane.row_step, plane.column_step);
   double width = static_cast<double>(bands.width()) * (square ? 1 : plane.column_step / step);
   double height = static_cast<double>(bands.height()) * (square ? 1 : plane.row_step / step);
@@ -272,11 +280,13 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::u
   constexpr double kLongest = 16384;
   const double most = std::max({kLongest, static_cast<double>(bands.width()), static_cast<double>(bands.height())});
   double factor = std::min(1.0, most / std::max(width, height));
-  if (wanted_width != 0) factor = static_cast<double>(wanted_width) / width;
+  if (chosen_width) factor = static_cast<double>(*chosen_width) / width;
   width *= factor;
   height *= factor;
-  if (!(width < 0x1p31 && height < 0x1p31))
-    return invalid_argument("the picture would be too large").in_member("width");
+  if (chosen_width && height > static_cast<double>(limit))
+    return invalid_argument("is " + std::to_string(*chosen_width) + ", which makes the picture higher than " +
+                            std::to_string(limit) + " pixels; choose a smaller width")
+        .in_member("width");
   return std::pair(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(width))),
                    std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(height))));
 }

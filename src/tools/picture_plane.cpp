@@ -1,5 +1,5 @@
 // Knows which two dimensions a picture shows where the caller leaves it open: x and y, or what is left of z, y, x; of
-// an array without such names the last two that are longer than 1.
+// an array without such names the last two that are longer than 1. Channels are colours, never rows or columns.
 #include "tools/picture_plane.hpp"
 
 #include <algorithm>
@@ -68,10 +68,6 @@ class PlaneChoice {
   }
 
   Result<void> fix(const PictureOptions& options) {
-    for (const auto& [axis, index] : options.at) {
-      SHERD_TRY(d, find_axis(axis, "at"));
-      SHERD_TRY(fix_at(d, index, "at"));
-    }
     if (!options.axis.text.empty()) {
       SHERD_TRY(d, find_axis(options.axis, "axis"));
       cut_ = d;
@@ -79,7 +75,23 @@ class PlaneChoice {
       cut_ = default_cut();
     }
     if (cut_) SHERD_TRY(fix_at(*cut_, options.index.value_or(kMiddle), "index"));
+    const bool sides_are_known = named_ && cut_;
+    if (sides_are_known) SHERD_TRY(choose_sides());
+    for (const auto& [axis, index] : options.at) {
+      SHERD_TRY(d, find_axis(axis, "at"));
+      if (sides_are_known && (d == row_ || d == column_)) return drawn_error(d);
+      SHERD_TRY(fix_at(d, index, "at"));
+    }
     return {};
+  }
+
+  // The cut decides which axes are drawn. Without one, what `at` leaves is drawn, such as x and t by indices on y and
+  // z.
+  [[nodiscard]] Error drawn_error(std::size_t d) const {
+    return invalid_argument("is an index on axis " + name_of(d) + ", which is drawn: a picture across " +
+                            name_of(*cut_) + " shows " + name_of(column_) + " and " + name_of(row_) +
+                            "; leave it out, or cut across axis " + name_of(d) + " instead")
+        .in_member("at");
   }
 
   // Across which a picture is cut unless the caller says so.
@@ -103,7 +115,6 @@ class PlaneChoice {
       for (const char* name : {"x", "y", "z", "t"}) add(facts_.find(name));
       for (std::size_t d = shape_.size(); d > 0; --d)
         if (facts_.axes[d - 1].name != "c") add(d - 1);
-      add(facts_.find("c"));
     } else {
       for (std::size_t d = shape_.size(); d > 0; --d)
         if (shape_[d - 1] > 1) add(d - 1);

@@ -174,6 +174,32 @@ def test_spacing_names_and_colours_come_from_ome_xml(sherd, tmp_path):
                                       {"label": "ünï", "color": "FF0000"}]
 
 
+def exported_channels(path):
+    with tifffile.TiffFile(path) as tiff:
+        channels = tifffile.xml2dict(tiff.ome_metadata)["OME"]["Image"]["Pixels"]["Channel"]
+    return [(channel.get("Name"), channel.get("Color")) for channel in channels]
+
+
+def test_names_and_colours_of_channels_come_back_from_an_array_and_its_copy(sherd, tmp_path):
+    named = [("DAPI", 65535), ("GFP & more", 16711935), ("ünï", -16776961)]
+    tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 4, 5, 6), photometric="minisblack", metadata={
+        "axes": "CZYX", "Channel": {"Name": [name for name, _ in named], "Color": [color for _, color in named]}})
+    sherd.ok("import", "a.ome.tif", "a.zarr")
+    sherd.ok("copy", "a.zarr", "b.zarr", "--chunks", "1,2,5,6")
+    for array in ["a.zarr", "b.zarr"]:
+        sherd.ok("export", array, "b.tif")
+        assert exported_channels(tmp_path / "b.tif") == named
+
+
+def test_channels_that_are_not_one_object_per_channel_are_not_exported(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", noise(2, 5, 6))
+    for channels in [[{"label": "DAPI"}], [{"label": "a"}] * 3, "two", {"label": "a"}, [1, "x"], [{"label": 1}, {}]]:
+        sherd.ok("import", "a.npy", "a.zarr", "--overwrite", "--dimension-names", "c,y,x", "--attributes",
+                 json.dumps({"channels": channels}))
+        sherd.ok("export", "a.zarr", "b.tif")
+        assert exported_channels(tmp_path / "b.tif") == [(None, None)] * 2
+
+
 @pytest.mark.parametrize("axes", ["YXS", "ZYXS", "TZYXS", "SYX", "ZSYX"])
 def test_samples_of_an_ome_tiff_are_channels(sherd, tmp_path, axes):
     lengths = {"T": 2, "Z": 4, "Y": 5, "X": 6, "S": 3}

@@ -7,6 +7,7 @@ import nibabel
 import numpy
 import pytest
 import tifffile
+from PIL import Image
 
 import sherd as library
 
@@ -32,6 +33,15 @@ FOUND = {
     "ome": (ome_zarr, "is an OME-Zarr 0.4 image (Zarr v2: it contains .zgroup)", "zarr migrate v3"),
     "x.h5": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is an HDF5 file", "h5py"),
     "x.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1")), "is a TIFF file", "sherd import"),
+    "big endian.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), byteorder=">"), "is a TIFF file",
+                       "sherd import"),
+    "big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1"), bigtiff=True), "is a TIFF file",
+                "sherd import"),
+    "big endian big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), bigtiff=True, byteorder=">"),
+                           "is a TIFF file", "sherd import"),
+    "x.png": (lambda path: Image.new("L", (4, 4)).save(path), "is a PNG file", "sherd import"),
+    "nifti 2.nii": (lambda path: nibabel.save(nibabel.Nifti2Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
+                    "is a NIfTI file", "sherd import"),
     "x.nii": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
               "is a NIfTI file", "sherd import"),
     "x.nii.gz": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),

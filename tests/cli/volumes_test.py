@@ -200,6 +200,18 @@ def test_the_type_of_a_copy_is_what_is_asked_for(sherd, tmp_path):
     assert type_of(sherd, tmp_path, "again.zarr") == "segmentation"
 
 
+@pytest.mark.parametrize("damaged", ["imge", 7, None, {}])
+@pytest.mark.parametrize("options", [["--type", "segmentation"], ["--type", "image"], []])
+def test_a_volume_whose_type_is_damaged_is_corrupt_whatever_type_is_asked_for(sherd, tmp_path, damaged, options):
+    labels_array(sherd, tmp_path)
+    sherd.ok("copy", "a.zarr", "em", "--to", "precomputed")
+    info = json.loads((tmp_path / "em/info").read_text())
+    (tmp_path / "em/info").write_text(json.dumps(info | {"type": damaged}))
+    ran = sherd("copy", "em", "b", *options)
+    assert ran.code == 4 and "'info' type: must be" in ran.stderr, ran.stderr
+    assert not (tmp_path / "b").exists()
+
+
 @pytest.mark.parametrize(("dtype", "options", "says"), [
     ("float32", ["--to", "precomputed", "--type", "segmentation"], "--type: a segmentation has integers"),
     ("bool", ["--pyramid", "mode", "--type", "segmentation"], "--type: a segmentation has integers"),

@@ -61,6 +61,26 @@ def test_waiting_for_another_writer_has_a_limit(sherd, stopped_writer):
     assert "--lock-timeout" in ran.stderr
 
 
+def test_a_copy_that_wrote_nothing_is_not_said_to_go_on(sherd, stopped_writer, start):
+    sherd.ok("import", "short.bin", "b.zarr", *SHORT)
+    ran = sherd("copy", "b.zarr", "a.zarr", "--lock-timeout", "0.1")
+    assert ran.code == 8 and "--lock-timeout" in ran.stderr and "--resume" not in ran.stderr
+    waiting = start("copy", "b.zarr", "a.zarr")
+    wait_until_locked_out(waiting)
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(60) == 130
+    assert waiting.stderr.read() == b"sherd: interrupted\n"
+
+
+def test_a_copy_that_was_cut_off_is_said_to_go_on(sherd):
+    (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
+    sherd.ok("import", "noise.bin", "b.zarr", "--from", "raw", "--shape", f"{2**20}", "--dtype", "uint8")
+    ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "copy", "b.zarr", "a.zarr"],
+                         cwd=sherd.folder, capture_output=True, text=True, preexec_fn=heed_interrupts)
+    assert ran.returncode == 7 and "the same command with --resume" in ran.stderr, ran.stderr
+    sherd.ok("copy", "b.zarr", "a.zarr", "--resume")
+
+
 @pytest.mark.parametrize("seconds", ["-1", "soon", "nan", "1s"])
 def test_a_lock_timeout_is_a_number_of_seconds(sherd, seconds):
     ran = sherd("create", "a.zarr", "--group", "--lock-timeout", seconds)

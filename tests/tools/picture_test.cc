@@ -153,6 +153,33 @@ TEST(Picture, HasTheWidthThatIsAskedFor) {
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 1}).first, (Shape{1, 1}));
 }
 
+TEST(Picture, HasAtMostThePixelsOfTheLimitOrOfThePlane) {
+  const Folder folder;
+  const auto refused = [&](const Array& array, std::uint64_t width, std::string_view text) {
+    return fails(picture(array, folder / "a.png", {.width = width}), ErrorCode::invalid_argument, text);
+  };
+  const Array small = make<std::uint8_t>(folder, {1, 2}, {10, 20});
+  EXPECT_TRUE(refused(small, 0, "width: must be from 1 to 65535 pixels, not 0"));
+  EXPECT_TRUE(refused(small, 65536, "width: must be from 1 to 65535 pixels, not 65536"));
+  const auto empty = [&](Shape shape) {
+    return create_array(folder / "a.zarr", {.shape = std::move(shape), .dtype = DType::uint8, .overwrite = true})
+        .value();
+  };
+  EXPECT_EQ(draw(folder, empty({1, 60000}), {.width = 65535}).first, (Shape{1, 65535}));
+  EXPECT_TRUE(refused(empty({1, 70000}), 70001, "from 1 to 70000 pixels"));
+  EXPECT_EQ(draw(folder, empty({1, 70000}), {.width = 70000}).first, (Shape{1, 70000}));
+  EXPECT_TRUE(refused(empty({70000, 1}), 2, "higher than 70000 pixels"));
+}
+
+TEST(Picture, DrawsNoAxisOfWhichAnIndexIsGiven) {
+  const Folder folder;
+  const Array array = make(folder, {3, 2, 4, 5}, pattern_of<std::uint8_t>(120), names("tzyx"));
+  EXPECT_TRUE(fails(picture(array, folder / "a.png", {.axis = "y", .at = {{"z", 1}}}), ErrorCode::invalid_argument,
+                    "at: is an index on axis z, which is drawn: a picture across y shows x and z"));
+  EXPECT_EQ(draw(folder, array, {.at = {{"y", 1}, {"z", 1}}}).first, (Shape{3, 5}));
+  EXPECT_EQ(draw(folder, array, {.axis = "y", .at = {{"t", 1}}}).first, (Shape{2, 5}));
+}
+
 TEST(Picture, AddsChannelsInTheirColoursWithinAnyBudget) {
   const Folder folder;
   const auto values = pattern_of<std::uint16_t>(2 * 30 * 17);
