@@ -71,6 +71,9 @@ class ReadTogether {
 
 }  // namespace
 
-Result<void> read_together(const CellsRead& call) { return ReadTogether(call).run(); }
+/// A store that waits asks the call of its thread whether to go on, and a loop is what makes one.
+Result<void> read_together(const CellsRead& call) {
+  return parallel_for(1, call.config, [&](std::size_t) { return ReadTogether(call).run(); });
+}
 
 }  // namespace sherd

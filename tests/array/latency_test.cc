@@ -3,9 +3,7 @@
 
 #include <atomic>
 #include <numeric>
-#include <thread>
 
-#include "base/pool.hpp"
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
 
@@ -165,24 +163,30 @@ TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
   }
 }
 
+/// Documents come at once, and chunks after an hour.
+class SlowChunks final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return slow_->read(requests, reply);
+  }
+
+ private:
+  const std::shared_ptr<Store> slow_ = delayed_store(store_, std::chrono::hours(1), kParallel);
+};
+
 TEST_F(Latency, AnInterruptEndsAReadThatWaits) {
-  std::atomic<bool> interrupted{false};
-  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}};
-  written(options);
+  written({.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}});
+  int polls = 0;
   OpenOptions open;
-  open.config.interrupted = [&] { return interrupted.load(); };
-  const auto slow = delayed_store(memory_, std::chrono::hours(1), kParallel);
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    interrupted = true;
-  });
-  const ReadRequest request{.key = "c/0/0"};
-  const auto read = parallel_for(1, open.config, [&](std::size_t) {
-    return slow->read({&request, 1}, [](std::size_t, Result<ReadReply>) { return Result<void>{}; });
-  });
-  other.join();
+  open.config.interrupted = [&] { return ++polls > 2; };
+  const Array array = open_array(std::make_shared<SlowChunks>(memory_), open).value();
+  std::vector<std::uint32_t> values(64 * 64);
+  const auto read = array.read(Box{{0, 0}, {64, 64}}, std::span(values));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(polls, 3);
 }
 
 }  // namespace
