@@ -158,7 +158,8 @@ struct PictureOptions {
   /// channels, each in its colour.
   std::vector<std::pair<AxisId, std::int64_t>> at = {};
   /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
-  /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the plane.
+  /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the
+  /// plane.
   std::optional<std::uint64_t> width = {};
 };
 /// Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file. Gray; in colour where the

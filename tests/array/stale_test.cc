@@ -10,6 +10,7 @@
 #include "tests/array/nodes_testing.hpp"
 #include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -71,23 +72,11 @@ std::vector<Kind> kinds() {
           {"DualFormat", zarr({.shards = {8, 8, 8}, .config = {.layout = Layout::zarr_neuroglancer}}), false}};
 }
 
-std::vector<std::string> keys_in(Store& store) {
-  std::vector<std::string> keys;
-  store
-      .list("",
-            [&](const std::string& key, std::uint64_t) {
-              keys.push_back(key);
-              return true;
-            })
-      .value();
-  return keys;
-}
-
 class StaleHandle : public testing::TestWithParam<Kind> {
  protected:
   [[nodiscard]] Array make(DType dtype = DType::uint16) const { return GetParam().make(store_, dtype); }
   void erase_all() const {
-    for (const std::string& key : keys_in(*store_)) store_->erase(key).value();
+    for (const std::string& key : keys_of(*store_)) store_->erase(key).value();
   }
   static Box box(const Array& array, std::uint64_t origin, std::uint64_t side) {
     Shape shape(array.ndim(), side);
@@ -121,21 +110,21 @@ TEST_P(StaleHandle, OfAnErasedArrayWritesNothing) {
   const auto edited = array.set_attributes(Json::Object{{"a", 1}});
   ASSERT_FALSE(edited);
   EXPECT_THAT(edited.error().code(), testing::AnyOf(ErrorCode::conflict, ErrorCode::unsupported));
-  EXPECT_THAT(keys_in(*store_), IsEmpty());
+  EXPECT_THAT(keys_of(*store_), IsEmpty());
 }
 
 TEST_P(StaleHandle, WritesNothingIntoAnArrayOfAnotherType) {
   Array array = make(DType::uint16);
   erase_all();
   const Array other = make(DType::uint32);
-  const auto keys = keys_in(*store_);
+  const auto keys = keys_of(*store_);
   for (const auto& written : writes(array)) {
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code(), ErrorCode::conflict) << written.error().text();
     EXPECT_THAT(written.error().text(), HasSubstr("the array was replaced since it was opened; open it again"));
   }
   EXPECT_FALSE(array.set_attributes(Json::Object{{"a", 1}}));
-  EXPECT_EQ(keys_in(*store_), keys);
+  EXPECT_EQ(keys_of(*store_), keys);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StaleHandle, testing::ValuesIn(kinds()),

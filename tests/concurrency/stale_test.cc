@@ -11,6 +11,7 @@
 #include "sherd/tools.hpp"
 #include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
@@ -103,15 +104,8 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
     other_->events = {};
   }
   [[nodiscard]] std::vector<std::string> chunks() const {
-    std::vector<std::string> keys;
-    file_store(directory_.path())
-        .value()
-        ->list("",
-               [&](const std::string& key, std::uint64_t) {
-                 if (!key.ends_with("zarr.json")) keys.push_back(key);
-                 return true;
-               })
-        .value();
+    std::vector<std::string> keys = keys_of(*file_store(directory_.path()).value());
+    std::erase_if(keys, [](const std::string& key) { return key.ends_with("zarr.json"); });
     return keys;
   }
   [[nodiscard]] Values elements() const {
@@ -175,15 +169,7 @@ TEST(ArraysThatComeAndGo, LeaveNothingBehindWhoeverWrites) {
   }
   done = true;
   for (auto& writer : writers) writer.join();
-  std::vector<std::string> keys;
-  store()
-      ->list("",
-             [&](const std::string& key, std::uint64_t) {
-               keys.push_back(key);
-               return true;
-             })
-      .value();
-  EXPECT_THAT(keys, testing::ElementsAre("zarr.json"));
+  EXPECT_THAT(keys_of(*store()), testing::ElementsAre("zarr.json"));
 }
 
 }  // namespace
