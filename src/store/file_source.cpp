@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/try.hpp"
+#include "store/answer.hpp"
 
 namespace sherd {
 namespace {
@@ -24,11 +25,7 @@ Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into)
 
 Result<void> FileSource::read(std::span<const RangeRead> ranges) {
   for (const auto& [offset, into] : ranges) {
-    if (offset > bytes() || into.size() > bytes() - offset) {
-      return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
-                     " ends beyond the object's " + std::to_string(bytes()))
-          .in_key(key_);
-    }
+    SHERD_TRY(check_range(offset, into.size(), bytes()).in_key(key_));
     SHERD_TRY(read_range(file_.get(), offset, into).in_key(key_));
   }
   return check_unchanged();

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "sherd/store.hpp"
+#include "store/answer.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
 
@@ -45,11 +46,7 @@ class MemorySource final : public ByteSource {
   Result<void> read(std::span<const RangeRead> ranges) override {
     const auto bytes = object_->bytes.span();
     for (const auto& [offset, into] : ranges) {
-      if (offset > bytes.size() || into.size() > bytes.size() - offset) {
-        return corrupt("a read of " + std::to_string(into.size()) + " bytes at " + std::to_string(offset) +
-                       " ends beyond the object's " + std::to_string(bytes.size()))
-            .in_key(key_);
-      }
+      SHERD_TRY(check_range(offset, into.size(), bytes.size()).in_key(key_));
       if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
     }
     return {};

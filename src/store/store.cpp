@@ -46,16 +46,24 @@ Result<Level> read_level(Store& store, std::string prefix) {
 
 /// The range that a request names, of an object of this size: whole if its version is open, else what exists of it.
 Range range_of(const ReadRequest& request, std::uint64_t size) {
+  const std::uint64_t room = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
+  const std::uint64_t wanted = std::min(request.length, room);
   if (request.from_end) {
-    const std::uint64_t length = std::min(request.length, size);
+    const std::uint64_t length = std::min(wanted, size);
     return {size - length, length};
   }
-  const std::uint64_t rest = size - std::min(request.offset, size);
-  if (request.of && request.length != ReadRequest::kToEnd) return {request.offset, request.length};
-  return {std::min(request.offset, size), std::min(request.length, rest)};
+  if (request.of && request.length != ReadRequest::kToEnd) return {request.offset, wanted};
+  const std::uint64_t offset = std::min(request.offset, size);
+  return {offset, std::min(wanted, size - offset)};
 }
 
 }  // namespace
+
+Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
+  if (offset <= size && length <= size - offset) return {};
+  return corrupt("a read of " + std::to_string(length) + " bytes at " + std::to_string(offset) +
+                 " ends beyond the object's " + std::to_string(size));
+}
 
 Result<ReadReply> answer(Store& store, const ReadRequest& request) {
   if (request.of) return answer(request.of, request);
@@ -67,9 +75,10 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
   ReadReply reply{.source = std::move(source)};
   SHERD_TRY(size, reply.source->size());
   const auto [offset, length] = range_of(request, size);
+  SHERD_TRY(check_range(offset, length, size).in_key(reply.source->name()));
   reply.offset = offset;
   if (request.into.empty()) {
-    if (const auto view = reply.source->view(); view && offset <= size && length <= size - offset) {
+    if (const auto view = reply.source->view()) {
       reply.bytes = view->subspan(offset, length);
       reply.owner = reply.source;
       return reply;
