@@ -291,6 +291,8 @@ TEST_P(ChangingVolume, IsCopiedSoundOrNotAtAll) {
         EXPECT_EQ(checked.error().code(), ErrorCode::conflict) << checked.error().text();
     }
   }
+  // A writer that never pauses may make every copy a conflict; whatever those left, the next copy is sound.
+  outcomes.add(sherd::copy(from_, to_, options), to_);
   EXPECT_GT(outcomes.sound, 0);
 }
 
