@@ -63,7 +63,7 @@ struct ReadRequest {
 
 /// What a store answers to a ReadRequest.
 struct ReadReply {
-  std::shared_ptr<ByteSource> source = nullptr;  ///< the version that was read; nullptr if there is no such object
+  std::shared_ptr<ByteSource> source = nullptr;  ///< the version that was read; nullptr if the object does not exist
   std::uint64_t offset = 0;                      ///< of the first of `bytes` in the object
   std::span<const std::byte> bytes = {};
   std::shared_ptr<const void> owner = nullptr;  ///< keeps `bytes` alive unless they are in ReadRequest::into

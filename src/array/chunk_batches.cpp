@@ -3,6 +3,7 @@
 // of inner chunks of all shards are read in batches that fit the budget.
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "array/chunk_plan.hpp"
 #include "base/try.hpp"
@@ -14,13 +15,21 @@ namespace {
 // Of the array at the beginning of a shard of ids; the rest, where there is more, costs a request of its own.
 constexpr std::uint64_t kHeadBytes = std::uint64_t{64} << 10;
 
+// All replies, in the order of the requests.
+Result<std::vector<Result<ReadReply>>> read_all(Store& store, std::span<const ReadRequest> requests) {
+  std::vector<Result<ReadReply>> replies(requests.size(), ReadReply{});
+  SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+    replies[i] = std::move(reply);
+    return {};
+  }));
+  return replies;
+}
+
 }  // namespace
 
-// Enough of an object to plan the rest, or all of it where that is wanted and fits a run.
-ReadRequest ChunkReader::first_read(const StoredPiece& stored) const {
-  const Piece& piece = stored.piece;
+ReadRequest ChunkReader::first_read(const std::string& key, const Piece& piece, const Shape& valid) const {
   const ChunkLayout& layout = piece.layout;
-  ReadRequest request{.key = stored.key};
+  ReadRequest request{.key = key};
   if (!layout.shard && layout.chain.raw_word_size() == 0) {
     request.length = layout.most_encoded(piece.shape) + 1;  // one that is too large shows itself
     return request;
@@ -42,10 +51,9 @@ ReadRequest ChunkReader::first_read(const StoredPiece& stored) const {
   const auto index = shard.slots()->encoded_size(grid, config_.limits);
   request.length = index ? *index : 0;  // where it is beyond a limit, the plan says so
   request.length = std::max(request.length, config_.tail_read_bytes.value_or(traits_.tail_read_bytes));
-  const std::uint64_t inside = *element_count(shard.grid(layout.chain.stored_shape(stored.valid)));
+  const std::uint64_t inside = *element_count(shard.grid(layout.chain.stored_shape(valid)));
   if (Cells(inner.part, regular_axes(shard.inner_shape)).size() >= inside)
-    request.length =
-        std::max(request.length, std::min(chunk_bytes(layout, stored.valid) + request.length, run_bytes()));
+    request.length = std::max(request.length, std::min(chunk_bytes(layout, valid) + request.length, run_bytes()));
   request.from_end = shard.slots()->location == IndexLocation::end;
   return request;
 }
@@ -64,28 +72,22 @@ struct ChunkReader::Together {
 
   const ChunkReader& reader;
   Store& store;
-  std::span<const StoredPiece> pieces;
+  std::span<const Piece> pieces;
   const OnPiece& done;
   std::vector<Object> objects = std::vector<Object>(pieces.size());
 
-  Result<void> open() {
-    std::vector<ReadRequest> requests;
-    for (const StoredPiece& piece : pieces) requests.push_back(reader.first_read(piece));
-    std::vector<Result<ReadReply>> replies(requests.size(), ReadReply{});
-    SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-      replies[i] = std::move(reply);
-      return {};
-    }));
+  Result<void> open(std::span<const ReadRequest> first_reads) {
+    SHERD_TRY(replies, read_all(store, first_reads));
     // Some of these still wait for requests: of what the first read did not bring, such as the index of a nested shard.
     const Config waiting = with_requests(reader.config_, reader.traits_.parallel_requests);
     return parallel_for(pieces.size(), waiting,
-                        [&](std::size_t i) -> Result<void> { return plan(i, std::exchange(replies[i], ReadReply{})); });
+                        [&](std::size_t i) { return plan(i, std::exchange(replies[i], ReadReply{})); });
   }
 
   // Decodes an object that came whole, and plans all others.
   Result<void> plan(std::size_t i, Result<ReadReply> reply) {
     if (!reply) return done(i, std::move(reply).error());
-    const Piece& piece = pieces[i].piece;
+    const Piece& piece = pieces[i];
     if (!reply->source) {
       if (reader.config_.missing_is_error) return done(i, not_found("the chunk is missing"));
       return done(i, reader.fill(piece));
@@ -122,46 +124,43 @@ struct ChunkReader::Together {
   }
 
   Result<void> read_batch(std::span<const Ask> asks) {
+    std::vector<std::optional<std::span<const std::byte>>> held;
     std::vector<ReadRequest> requests;
-    std::vector<std::size_t> numbers;
-    std::vector<Result<ReadReply>> replies(asks.size(), ReadReply{});
-    for (std::size_t k = 0; k < asks.size(); ++k) {
-      const Object& object = objects[asks[k].object];
-      const Extent where = extent(asks[k]);
-      if (const auto held = object.source->find(where.offset, where.length)) {
-        replies[k] = ReadReply{.source = object.source, .offset = where.offset, .bytes = *held};
-        continue;
-      }
-      requests.push_back({.of = object.source->beneath(), .offset = where.offset, .length = where.length});
-      numbers.push_back(k);
+    std::vector<std::size_t> numbers;  // of their replies
+    for (const Ask& ask : asks) {
+      const HeldSource& source = *objects[ask.object].source;
+      const Extent where = extent(ask);
+      held.push_back(source.find(where.offset, where.length));
+      numbers.push_back(requests.size());
+      if (!held.back()) requests.push_back({.of = source.beneath(), .offset = where.offset, .length = where.length});
     }
-    SHERD_TRY(store.read(requests, [&](std::size_t r, Result<ReadReply> reply) -> Result<void> {
-      replies[numbers[r]] = std::move(reply);
-      return {};
-    }));
-    return parallel_for(asks.size(), reader.config_,
-                        [&](std::size_t k) { return decode(asks[k], std::move(replies[k])); });
+    SHERD_TRY(replies, read_all(store, requests));
+    return parallel_for(asks.size(), reader.config_, [&](std::size_t k) -> Result<void> {
+      if (held[k]) return decode(asks[k], *held[k]);
+      const Result<ReadReply> reply = std::exchange(replies[numbers[k]], ReadReply{});
+      return reply ? decode(asks[k], reply->bytes) : settle(asks[k], reply.error());
+    });
   }
 
-  Result<void> decode(const Ask& ask, Result<ReadReply> reply) {
+  Result<void> decode(const Ask& ask, std::span<const std::byte> bytes) {
+    const Object& object = objects[ask.object];
+    return settle(ask, reader.decode_run(*object.source, object.plan, object.plan.runs[ask.run], bytes));
+  }
+
+  // A piece is done with its last run, or with the first that fails.
+  Result<void> settle(const Ask& ask, Result<void> outcome) {
     Object& object = objects[ask.object];
-    auto outcome = [&]() -> Result<void> {
-      if (!reply) return std::move(reply).error();
-      return reader.decode_run(*object.source, object.plan, object.plan.runs[ask.run], reply->bytes);
-    }();
-    if (!outcome) {
-      if (object.failed.exchange(true)) return {};
-      return done(ask.object, std::move(outcome));
-    }
-    return --object.runs_left == 0 ? done(ask.object, {}) : Result<void>{};
+    if (outcome) return --object.runs_left == 0 ? done(ask.object, {}) : Result<void>{};
+    return object.failed.exchange(true) ? Result<void>{} : done(ask.object, std::move(outcome));
   }
 
   [[nodiscard]] Extent extent(const Ask& ask) const { return objects[ask.object].plan.runs[ask.run].extent; }
 };
 
-Result<void> ChunkReader::from_store(Store& store, std::span<const StoredPiece> pieces, const OnPiece& done) const {
+Result<void> ChunkReader::from_store(Store& store, std::span<const ReadRequest> first_reads,
+                                     std::span<const Piece> pieces, const OnPiece& done) const {
   Together together{*this, store, pieces, done};
-  SHERD_TRY(together.open());
+  SHERD_TRY(together.open(first_reads));
   return together.read_runs();
 }
 

@@ -50,23 +50,19 @@ class ChunkReader {
   /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
   /// is read with one request.
   Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
-  /// A chunk of a store, and where it goes.
-  struct StoredPiece {
-    std::string key;
-    Piece piece;
-    Shape valid;  ///< as in from_object()
-  };
   /// Whether from_store() can read chunks of this layout.
   [[nodiscard]] bool reads_together(const ChunkLayout& layout) const noexcept {
     return config_.cache == CacheMode::index && !layout.opaque_shard();
   }
-  /// How many bytes from_store() asks for when it opens the object of a piece.
-  [[nodiscard]] std::uint64_t first_bytes(const StoredPiece& stored) const { return first_read(stored).length; }
+  /// What from_store() is to read of the object `key` together with opening it: enough to plan the rest, or all of it
+  /// if that is wanted and fits a run. `valid` is as in from_object().
+  [[nodiscard]] ReadRequest first_read(const std::string& key, const Piece& piece, const Shape& valid) const;
   /// Reads chunks of many objects of a store whose requests have latency, a batch after the other: first all objects
-  /// are opened, together with their indices; then their inner chunks are read. Calls `done` once for each piece, from
-  /// several threads; a failure that it returns ends the call.
+  /// are opened by the first reads, one for each piece; then their inner chunks are read. Calls `done` once for each
+  /// piece, from several threads; a failure that it returns ends the call.
   using OnPiece = std::function<Result<void>(std::size_t piece, Result<void> outcome)>;
-  Result<void> from_store(Store& store, std::span<const StoredPiece> pieces, const OnPiece& done) const;
+  Result<void> from_store(Store& store, std::span<const ReadRequest> first_reads, std::span<const Piece> pieces,
+                          const OnPiece& done) const;
   /// Decodes what stands in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   /// The same reader, whose variable-length elements live in another arena.
@@ -84,7 +80,6 @@ class ChunkReader {
   struct Plan;
   struct Together;
 
-  [[nodiscard]] ReadRequest first_read(const StoredPiece& stored) const;
   Result<void> make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const;
 
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;

@@ -1,4 +1,5 @@
 // Reading where requests have latency: the chunks of a call in windows that fit the budget.
+#include <algorithm>
 #include <mutex>
 
 #include "array/chunk_reader.hpp"
@@ -15,58 +16,62 @@ class ReadTogether {
   explicit ReadTogether(const CellsRead& call) : call_(call), shape_(call.state.shape()) {}
 
   Result<void> run() {
-    for (std::uint64_t first = 0, last = 0; first < call_.cells.size(); first = last) {
-      last = fill_window(first, call_.config.memory_budget / 2);
+    for (std::uint64_t next = 0; next < call_.cells.size();) {
+      next = fill_window(next);
       std::mutex mutex;  // guards `again`
       std::vector<std::size_t> again;
       const auto settle = [&](std::size_t i, Result<void> outcome) -> Result<void> {
-        if (outcome) {
-          call_.done.fetch_add(window_[i].piece.part.element_count() * call_.state.dtype.size(),
-                               std::memory_order_relaxed);
-          return {};
-        }
+        if (outcome) return count(i), Result<void>{};
         const ErrorCode code = outcome.error().code();
-        if (code != ErrorCode::conflict && code != ErrorCode::corrupt) return std::move(outcome).in_key(window_[i].key);
+        if (code != ErrorCode::conflict && code != ErrorCode::corrupt) return std::move(outcome).in_key(cells_[i].key);
         const std::lock_guard hold(mutex);
         again.push_back(i);
         return {};
       };
-      SHERD_TRY(call_.reader.from_store(*call_.state.place.store, window_, settle));
+      SHERD_TRY(call_.reader.from_store(*call_.state.place.store, first_reads_, pieces_, settle));
       for (const std::size_t i : again) {
-        const ChunkReader::StoredPiece& each = window_[i];
-        SHERD_TRY(read_cell(call_.state, call_.reader, access_[i], each.piece.part, call_.target));
-        call_.done.fetch_add(each.piece.part.element_count() * call_.state.dtype.size(), std::memory_order_relaxed);
+        SHERD_TRY(read_cell(call_.state, call_.reader, cells_[i], pieces_[i].part, call_.target));
+        count(i);
       }
     }
     return {};
   }
 
  private:
-  // Returns the first cell of the next window.
-  std::uint64_t fill_window(std::uint64_t first, std::uint64_t most_bytes) {
+  // Takes cells from the first on until their first reads fill half of the budget; returns the one after them.
+  std::uint64_t fill_window(std::uint64_t first) {
     constexpr std::uint64_t kMostCells = 4096;
-    window_.clear();
-    access_.clear();
-    std::uint64_t bytes = 0;
-    std::uint64_t next = first;
-    for (; next < call_.cells.size() && next - first < kMostCells; ++next) {
+    const std::uint64_t last = first + std::min(kMostCells, call_.cells.size() - first);
+    first_reads_.clear();
+    pieces_.clear();
+    cells_.clear();
+    std::uint64_t left = call_.config.memory_budget / 2;
+    for (std::uint64_t next = first; next < last; ++next) {
       Shape cell;
       Region part;
       call_.cells.get(next, cell, part);
       CellAccess at = access(call_.state, cell, shape_);
-      window_.push_back({at.key, {call_.state.layout, at.shape, std::move(part), call_.target, at.first_id}, at.valid});
-      access_.push_back(std::move(at));
-      bytes += std::min(call_.reader.first_bytes(window_.back()), most_bytes);
-      if (bytes > most_bytes && next > first) break;
+      Piece piece{call_.state.layout, at.shape, std::move(part), call_.target, at.first_id};
+      ReadRequest first_read = call_.reader.first_read(at.key, piece, at.valid);
+      if (first_read.length > left && next > first) return next;
+      left -= std::min(first_read.length, left);
+      first_reads_.push_back(std::move(first_read));
+      pieces_.push_back(std::move(piece));
+      cells_.push_back(std::move(at));
     }
-    if (next < call_.cells.size() && window_.size() > next - first) window_.pop_back();
-    return next;
+    return last;
+  }
+
+  void count(std::size_t i) const {
+    call_.done.fetch_add(pieces_[i].part.element_count() * call_.state.dtype.size(), std::memory_order_relaxed);
   }
 
   const CellsRead& call_;
   const Shape shape_;
-  std::vector<ChunkReader::StoredPiece> window_;
-  std::vector<CellAccess> access_;
+  // Of the window, an entry for each cell.
+  std::vector<ReadRequest> first_reads_;
+  std::vector<Piece> pieces_;
+  std::vector<CellAccess> cells_;
 };
 
 }  // namespace

@@ -12,6 +12,9 @@ class TwinStore final : public ForwardingStore {
   TwinStore(std::shared_ptr<Store> store, std::shared_ptr<const TwinKeys> keys, ChunkGrid grid, std::string prefix)
       : ForwardingStore(std::move(store)), keys_(std::move(keys)), grid_(std::move(grid)), prefix_(std::move(prefix)) {}
 
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return store_->read(requests, reply);
+  }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(writer, store_->write(key, size_hint));
     if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));

@@ -30,9 +30,6 @@ class IdObjects final : public ForwardingStore {
   [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return Store::read(requests, reply);
-  }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
   /// Of a value: its shard's lock.
@@ -50,7 +47,10 @@ class IdObjects final : public ForwardingStore {
  private:
   IdObjects(std::shared_ptr<Store> store, std::string prefix, Options options,
             std::shared_ptr<ShardedStore::State> state)
-      : ForwardingStore(std::move(store)), prefix_(std::move(prefix)), options_(std::move(options)), state_(std::move(state)) {}
+      : ForwardingStore(std::move(store)),
+        prefix_(std::move(prefix)),
+        options_(std::move(options)),
+        state_(std::move(state)) {}
   class Writer;
   [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
   [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }

@@ -72,26 +72,16 @@ class NamesStore final : public ForwardingStore {
 };
 
 // Replaces an object under whichever name it stands.
-class NamesWriter final : public ObjectWriter {
+class NamesWriter final : public ForwardingWriter {
  public:
   NamesWriter(const NamesStore& store, std::string key, std::unique_ptr<ObjectWriter> writer)
-      : store_(store), key_(std::move(key)), writer_(std::move(writer)) {}
+      : ForwardingWriter(std::move(writer)), store_(store), key_(std::move(key)) {}
 
-  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return writer_->write(offset, bytes);
-  }
-  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
-                    std::uint64_t to_offset) override {
-    return writer_->copy(from, from_offset, length, to_offset);
-  }
-  Result<void> link(const std::string& key) override { return writer_->link(key); }
   Result<void> commit(const Condition& condition) override;
-  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
   const NamesStore& store_;
   std::string key_;
-  std::unique_ptr<ObjectWriter> writer_;
 };
 
 Result<void> NamesWriter::commit(const Condition& condition) {

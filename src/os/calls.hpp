@@ -21,7 +21,8 @@ namespace sherd::os {
 // ---- descriptors ----
 
 [[nodiscard]] int openat(int directory, const char* path, int flags, mode_t mode = 0666) noexcept;
-/// Opens a file of which no other process knows the name. The last six bytes of `path` are XXXXXX and become its name.
+/// Creates a file under a name that is not in use. The last six bytes of `path` must be XXXXXX; they become that of the
+/// file.
 [[nodiscard]] int mkostemp(char* path, int flags) noexcept;
 /// The descriptor is closed in any case. A failure is that of an earlier write, which network file systems report late.
 int close(int fd) noexcept;

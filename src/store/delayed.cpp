@@ -23,71 +23,63 @@ class Line {
 
   [[nodiscard]] unsigned parallel() const noexcept { return static_cast<unsigned>(free_.size()); }
 
-  /// Sends a request, and returns when it will be answered.
-  [[nodiscard]] Clock::time_point send() {
-    const std::lock_guard hold(mutex_);
-    const auto place = std::ranges::min_element(free_);
-    return *place = std::max(*place, Clock::now()) + latency_;
-  }
-  /// `unavailable` if the call that this thread works for is interrupted meanwhile.
-  static Result<void> wait_until(Clock::time_point answered) {
+  /// Sends requests and waits until all are answered. `unavailable` if the call that this thread works for is
+  /// interrupted meanwhile.
+  Result<void> wait(std::size_t requests = 1) {
+    const auto answered = send(requests);
     for (auto now = Clock::now(); now < answered; now = Clock::now()) {
       if (call_interrupted()) return unavailable("interrupted");
       std::this_thread::sleep_for(std::min<Clock::duration>(answered - now, kBetweenPolls));
     }
     return {};
   }
-  Result<void> wait() { return wait_until(send()); }
 
  private:
+  /// When the last of them will be answered.
+  Clock::time_point send(std::size_t requests) {
+    const std::lock_guard hold(mutex_);
+    Clock::time_point last{};
+    for (; requests > 0; --requests) {
+      const auto place = std::ranges::min_element(free_);
+      last = *place = std::max(*place, Clock::now()) + latency_;
+    }
+    return last;
+  }
+
   const std::chrono::microseconds latency_;
   std::mutex mutex_;
   std::vector<Clock::time_point> free_;  ///< when each place is free again
 };
 
-class DelayedSource final : public ByteSource {
+class DelayedSource final : public ForwardingSource {
  public:
   DelayedSource(std::shared_ptr<ByteSource> source, std::shared_ptr<Line> line)
-      : source_(std::move(source)), line_(std::move(line)) {}
+      : ForwardingSource(std::move(source)), line_(std::move(line)) {}
 
-  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
-  Result<std::uint64_t> size() override { return source_->size(); }
-  Result<Generation> generation() override { return source_->generation(); }
   Result<void> read(std::span<const RangeRead> ranges) override {
-    Clock::time_point last{};
-    for (std::size_t i = 0; i < ranges.size(); ++i) last = std::max(last, line_->send());
-    SHERD_TRY(Line::wait_until(last));
+    SHERD_TRY(line_->wait(ranges.size()));
     return source_->read(ranges);
   }
-  [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
 
  private:
-  std::shared_ptr<ByteSource> source_;
   std::shared_ptr<Line> line_;
 };
 
-class DelayedWriter final : public ObjectWriter {
+class DelayedWriter final : public ForwardingWriter {
  public:
   DelayedWriter(std::unique_ptr<ObjectWriter> writer, std::shared_ptr<Line> line)
-      : writer_(std::move(writer)), line_(std::move(line)) {}
+      : ForwardingWriter(std::move(writer)), line_(std::move(line)) {}
 
-  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return writer_->write(offset, bytes);
-  }
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override {
-    const auto* delayed = dynamic_cast<DelayedSource*>(&from);
-    return writer_->copy(delayed ? *delayed->beneath() : from, from_offset, length, to_offset);
+    return writer_->copy(unwrapped<DelayedSource>(from), from_offset, length, to_offset);
   }
-  Result<void> link(const std::string& key) override { return writer_->link(key); }
   Result<void> commit(const Condition& condition) override {
     SHERD_TRY(line_->wait());
     return writer_->commit(condition);
   }
-  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
-  std::unique_ptr<ObjectWriter> writer_;
   std::shared_ptr<Line> line_;
 };
 
@@ -124,6 +116,10 @@ class DelayedStore final : public ForwardingStore {
     SHERD_TRY(line_->wait());
     return store_->erase_prefix(prefix);
   }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    SHERD_TRY(line_->wait());
+    return store_->move_prefix(from, to);
+  }
   Result<Listing> list_dir(const std::string& prefix) override {
     SHERD_TRY(line_->wait());
     return store_->list_dir(prefix);
@@ -137,18 +133,11 @@ class DelayedStore final : public ForwardingStore {
 Result<void> DelayedStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
     last = std::min<std::size_t>(first + line_->parallel(), requests.size());
-    Clock::time_point answered{};
-    for (std::size_t i = first; i < last; ++i) answered = std::max(answered, line_->send());
-    SHERD_TRY(Line::wait_until(answered));
+    SHERD_TRY(line_->wait(last - first));
     for (std::size_t i = last; i-- > first;) {
-      ReadRequest request = requests[i];
-      if (const auto* delayed = dynamic_cast<DelayedSource*>(request.of.get())) request.of = delayed->beneath();
-      auto answered_request = answer(*store_, request);
-      if (answered_request && answered_request->source)
-        answered_request->source = requests[i].of
-                                       ? requests[i].of
-                                       : std::make_shared<DelayedSource>(std::move(answered_request->source), line_);
-      SHERD_TRY(reply(i, std::move(answered_request)));
+      auto answered = answer(*store_, unwrapped<DelayedSource>(requests[i]));
+      if (answered) wrap<DelayedSource>(*answered, requests[i], line_);
+      SHERD_TRY(reply(i, std::move(answered)));
     }
   }
   return {};

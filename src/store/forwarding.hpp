@@ -1,4 +1,4 @@
-// A store that passes everything on to another: wrappers override what they change.
+// Stores, sources and writers that pass everything on to another: wrappers override what they change.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,64 @@
 
 namespace sherd {
 
+/// There is no view(): it would let reads pass by the wrapper.
+class ForwardingSource : public ByteSource {
+ public:
+  explicit ForwardingSource(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
+  Result<std::uint64_t> size() override { return source_->size(); }
+  Result<Generation> generation() override { return source_->generation(); }
+  Result<void> read(std::span<const RangeRead> ranges) override { return source_->read(ranges); }
+
+  [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
+
+ protected:
+  const std::shared_ptr<ByteSource> source_;
+};
+
+/// What `from` passes on to if it is a `Source`; otherwise `from`.
+template <class Source>
+ByteSource& unwrapped(ByteSource& from) {
+  const auto* wrapper = dynamic_cast<const Source*>(&from);
+  return wrapper != nullptr ? *wrapper->beneath() : from;
+}
+/// The same of the version that a request names.
+template <class Source>
+ReadRequest unwrapped(ReadRequest request) {
+  if (const auto* wrapper = dynamic_cast<const Source*>(request.of.get())) request.of = wrapper->beneath();
+  return request;
+}
+/// Makes the source in the reply to a request a `Source` over that of the store beneath.
+template <class Source, class Argument>
+void wrap(ReadReply& reply, const ReadRequest& request, const Argument& argument) {
+  if (request.of)
+    reply.source = request.of;
+  else if (reply.source)
+    reply.source = std::make_shared<Source>(std::move(reply.source), argument);
+}
+
+class ForwardingWriter : public ObjectWriter {
+ public:
+  explicit ForwardingWriter(std::unique_ptr<ObjectWriter> writer) : writer_(std::move(writer)) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_->write(offset, bytes);
+  }
+  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
+                    std::uint64_t to_offset) override {
+    return writer_->copy(from, from_offset, length, to_offset);
+  }
+  Result<void> link(const std::string& key) override { return writer_->link(key); }
+  Result<void> commit(const Condition& condition) override { return writer_->commit(condition); }
+  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
+
+ protected:
+  const std::unique_ptr<ObjectWriter> writer_;
+};
+
+/// A batch is answered through open(), as Store does it, so that it sees what a wrapper makes of objects. Wrappers that
+/// pass batches on override read().
 class ForwardingStore : public Store {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
@@ -17,9 +75,6 @@ class ForwardingStore : public Store {
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
   [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return store_->read(requests, reply);
-  }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     return store_->write(key, size_hint);
   }

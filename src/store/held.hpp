@@ -1,7 +1,6 @@
-// One version of an object, some bytes of which are in memory already.
+// One version of an object. Some of its bytes are already in memory.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -9,17 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/try.hpp"
-#include "sherd/store.hpp"
+#include "store/forwarding.hpp"
 
 namespace sherd {
 
 /// Ranges that hold() has brought cost no request; all others are read from the source. Threads may read together, but
 /// not while hold() is called.
-class HeldSource final : public ByteSource {
+class HeldSource final : public ForwardingSource {
  public:
   /// `size` is the source's.
-  HeldSource(std::shared_ptr<ByteSource> source, std::uint64_t size) : source_(std::move(source)), size_(size) {}
+  HeldSource(std::shared_ptr<ByteSource> source, std::uint64_t size)
+      : ForwardingSource(std::move(source)), size_(size) {}
 
   /// Keeps the bytes of a reply, which is of this source.
   void hold(ReadReply part) { parts_.push_back(std::move(part)); }
@@ -31,11 +30,7 @@ class HeldSource final : public ByteSource {
     }
     return std::nullopt;
   }
-  [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
 
-  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
-  Result<std::uint64_t> size() override { return size_; }
-  Result<Generation> generation() override { return source_->generation(); }
   [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override { return find(0, size_); }
   Result<void> read(std::span<const RangeRead> ranges) override {
     std::vector<RangeRead> missing;
@@ -50,7 +45,6 @@ class HeldSource final : public ByteSource {
   }
 
  private:
-  std::shared_ptr<ByteSource> source_;
   std::uint64_t size_;
   std::vector<ReadReply> parts_;
 };

@@ -11,27 +11,17 @@ namespace sherd {
 namespace {
 
 // A second name, too, is one below the prefix.
-class PrefixedWriter final : public ObjectWriter {
+class PrefixedWriter final : public ForwardingWriter {
  public:
   PrefixedWriter(std::unique_ptr<ObjectWriter> writer, std::string prefix)
-      : writer_(std::move(writer)), prefix_(std::move(prefix)) {}
+      : ForwardingWriter(std::move(writer)), prefix_(std::move(prefix)) {}
 
-  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return writer_->write(offset, bytes);
-  }
-  Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
-                    std::uint64_t to_offset) override {
-    return writer_->copy(from, from_offset, length, to_offset);
-  }
   Result<void> link(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return writer_->link(prefix_ + key);
   }
-  Result<void> commit(const Condition& condition) override { return writer_->commit(condition); }
-  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
-  std::unique_ptr<ObjectWriter> writer_;
   std::string prefix_;
 };
 

@@ -1,38 +1,32 @@
 // The store that counts: every request that reaches the store beneath, as a remote store would see it.
 // A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
-// finds nothing (of length 0). A committed object is one `put` of all its
-// bytes, copied ones among them: what is copied inside a store is written, but not read; an amended one is a `put` of
-// what was changed. `erase` and `list` count once
-// each, whatever they find. Locks, sizes and generations cost no request. There is no view(): it would hide reads.
+// finds nothing (of length 0). A committed object is one `put` of all its bytes, copied ones among them: what is copied
+// inside a store is written, but not read; an amended one is a `put` of what was changed. `erase` and `list` count once
+// each, whatever they find. Locks, sizes and generations cost no request.
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
 namespace sherd {
 namespace {
 
-class RecordedSource final : public ByteSource {
+class RecordedSource final : public ForwardingSource {
  public:
   RecordedSource(std::shared_ptr<ByteSource> source, std::shared_ptr<Recorder> recorder)
-      : source_(std::move(source)), recorder_(std::move(recorder)) {}
+      : ForwardingSource(std::move(source)), recorder_(std::move(recorder)) {}
 
-  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
-  Result<std::uint64_t> size() override { return source_->size(); }
-  Result<Generation> generation() override { return source_->generation(); }
   Result<void> read(std::span<const RangeRead> ranges) override {
     for (const auto& range : ranges) recorder_->request("get", name(), range.offset, range.into.size());
     return source_->read(ranges);
   }
-  [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
 
  private:
-  std::shared_ptr<ByteSource> source_;
   std::shared_ptr<Recorder> recorder_;
 };
 
-class RecordedWriter final : public ObjectWriter {
+class RecordedWriter final : public ForwardingWriter {
  public:
   RecordedWriter(std::unique_ptr<ObjectWriter> writer, std::string key, std::shared_ptr<Recorder> recorder)
-      : writer_(std::move(writer)), key_(std::move(key)), recorder_(std::move(recorder)) {}
+      : ForwardingWriter(std::move(writer)), key_(std::move(key)), recorder_(std::move(recorder)) {}
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     SHERD_TRY(writer_->write(offset, bytes));
@@ -41,21 +35,17 @@ class RecordedWriter final : public ObjectWriter {
   }
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override {
-    const auto* recorded = dynamic_cast<RecordedSource*>(&from);
-    SHERD_TRY(writer_->copy(recorded ? *recorded->beneath() : from, from_offset, length, to_offset));
+    SHERD_TRY(writer_->copy(unwrapped<RecordedSource>(from), from_offset, length, to_offset));
     written_ += length;
     return {};
   }
-  Result<void> link(const std::string& key) override { return writer_->link(key); }
   Result<void> commit(const Condition& condition) override {
     SHERD_TRY(writer_->commit(condition));
     recorder_->request("put", key_, 0, written_);
     return {};
   }
-  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
-  std::unique_ptr<ObjectWriter> writer_;
   std::string key_;
   std::shared_ptr<Recorder> recorder_;
   std::atomic<std::uint64_t> written_{0};
@@ -73,18 +63,14 @@ class RecordedStore final : public ForwardingStore {
     return std::shared_ptr<ByteSource>();
   }
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    std::vector<ReadRequest> beneath(requests.begin(), requests.end());
-    for (ReadRequest& request : beneath)
-      if (const auto* recorded = dynamic_cast<RecordedSource*>(request.of.get())) request.of = recorded->beneath();
+    std::vector<ReadRequest> beneath;
+    for (const ReadRequest& request : requests) beneath.push_back(unwrapped<RecordedSource>(request));
     return store_->read(beneath, [&](std::size_t i, Result<ReadReply> answered) {
       if (answered) {
         const ReadRequest& request = requests[i];
         recorder_->request("get", request.of ? request.of->name() : request.key, answered->offset,
                            answered->bytes.size());
-        if (request.of)
-          answered->source = request.of;
-        else if (answered->source)
-          answered->source = std::make_shared<RecordedSource>(std::move(answered->source), recorder_);
+        wrap<RecordedSource>(*answered, request, recorder_);
       }
       return reply(i, std::move(answered));
     });

@@ -28,20 +28,16 @@ struct Interruption {
   }
 };
 
-class InterruptedSource final : public ByteSource {
+class InterruptedSource final : public ForwardingSource {
  public:
   InterruptedSource(std::shared_ptr<ByteSource> source, Interruption& interruption)
-      : source_(std::move(source)), interruption_(interruption) {}
-  [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
-  Result<std::uint64_t> size() override { return source_->size(); }
-  Result<Generation> generation() override { return source_->generation(); }
+      : ForwardingSource(std::move(source)), interruption_(interruption) {}
   Result<void> read(std::span<const RangeRead> ranges) override {
     interruption_.pass();
     return source_->read(ranges);
   }
 
  private:
-  std::shared_ptr<ByteSource> source_;
   Interruption& interruption_;
 };
 

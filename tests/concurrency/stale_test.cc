@@ -26,24 +26,19 @@ struct Events {
   std::function<void(const std::string& key)> after_change = [](const std::string&) {};
 };
 
-class WatchedWriter final : public ObjectWriter {
+class WatchedWriter final : public ForwardingWriter {
  public:
   WatchedWriter(std::string key, std::unique_ptr<ObjectWriter> writer, const Events& events)
-      : key_(std::move(key)), writer_(std::move(writer)), events_(events) {}
-  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return writer_->write(offset, bytes);
-  }
+      : ForwardingWriter(std::move(writer)), key_(std::move(key)), events_(events) {}
   Result<void> commit(const Condition& condition) override {
     events_.before_commit(key_);
     auto done = writer_->commit(condition);
     events_.after_change(key_);
     return done;
   }
-  [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
   const std::string key_;
-  const std::unique_ptr<ObjectWriter> writer_;
   const Events& events_;
 };
 

@@ -1,4 +1,4 @@
-"""What tests/crash/deeds.hpp does, what must stand before and after it, and how it is killed or failed under strace.
+"""What tests/crash/deeds.hpp does, what must be stored before and after it, and how strace kills it or makes it fail.
 
 An array is looked at through zarr-python, as a canvas: its elements with zeros around them, so that arrays that were
 resized on the way can be compared block by block.

@@ -1,5 +1,5 @@
 """A writer is killed at each call it makes. Whatever it was about to do, zarr-python finds the old value or the new one
-in every stored object, nobody is misled by what is left over, and the next writer succeeds and removes it.
+in every stored object, leftovers mislead no reader, and the next writer succeeds and removes them.
 
 tests/faults ends every deed at every call, with simulated system calls in one process. Here real processes are killed in
 some of them, and in what takes several threads."""

@@ -11,8 +11,8 @@
 #include "base/endian.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
-#include "tests/hostile/hostile.hpp"
 #include "store/forwarding.hpp"
+#include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
 namespace {
@@ -44,22 +44,19 @@ class WatchedStore final : public ForwardingStore {
   }
 
  private:
-  class Source final : public ByteSource {
+  class Source final : public ForwardingSource {
    public:
-    Source(WatchedStore& store, std::shared_ptr<ByteSource> inner) : store_(store), inner_(std::move(inner)) {}
-    [[nodiscard]] const std::string& name() const noexcept override { return inner_->name(); }
-    Result<std::uint64_t> size() override { return inner_->size(); }
-    Result<Generation> generation() override { return inner_->generation(); }
+    Source(WatchedStore& store, std::shared_ptr<ByteSource> source)
+        : ForwardingSource(std::move(source)), store_(store) {}
     Result<void> read(std::span<const RangeRead> ranges) override {
       if (store_.left_ != 0 && --store_.left_ == 0) store_.happens_();
       if (!store_.pins_ && store_.store_->open(name()).value()->generation().value() != generation().value())
         return conflict("the object has been replaced");
-      return inner_->read(ranges);
+      return source_->read(ranges);
     }
 
    private:
     WatchedStore& store_;
-    std::shared_ptr<ByteSource> inner_;
   };
 
   bool pins_;

@@ -36,37 +36,21 @@ class FailingStore final : public ForwardingStore {
   }
 
  private:
-  class Source final : public ByteSource {
+  class Source final : public ForwardingSource {
    public:
-    explicit Source(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {}
-    [[nodiscard]] const std::string& name() const noexcept override { return source_->name(); }
-    Result<std::uint64_t> size() override { return source_->size(); }
-    Result<Generation> generation() override { return source_->generation(); }
-    Result<void> read(std::span<const RangeRead>) override {
-      return io_error("the disk is broken");
-    }
-
-   private:
-    std::shared_ptr<ByteSource> source_;
+    using ForwardingSource::ForwardingSource;
+    Result<void> read(std::span<const RangeRead>) override { return io_error("the disk is broken"); }
   };
-  class Writer final : public ObjectWriter {
+  class Writer final : public ForwardingWriter {
    public:
     Writer(std::unique_ptr<ObjectWriter> writer, FailingStore& store, std::string key)
-        : writer_(std::move(writer)), store_(store), key_(std::move(key)) {}
-    Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-      return writer_->write(offset, bytes);
-    }
-    Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
-                      std::uint64_t to_offset) override {
-      return writer_->copy(from, from_offset, length, to_offset);
-    }
+        : ForwardingWriter(std::move(writer)), store_(store), key_(std::move(key)) {}
     Result<void> commit(const Condition& condition) override {
       if (key_ == store_.unwritable || store_.commits_left-- <= 0) return io_error("no space left on device");
       return writer_->commit(condition);
     }
 
    private:
-    std::unique_ptr<ObjectWriter> writer_;
     FailingStore& store_;
     std::string key_;
   };
