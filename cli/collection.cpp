@@ -4,7 +4,7 @@
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
-#include "precomputed/document.hpp"
+#include "neuroglancer/document.hpp"
 
 namespace sherd::cli {
 namespace {

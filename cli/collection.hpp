@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "precomputed/collection.hpp"
+#include "neuroglancer/collection.hpp"
 #include "sherd/group.hpp"
 #include "sherd/json.hpp"
 

@@ -1,6 +1,7 @@
 // sherd info: what a node is, and what is stored of it.
 #include <array>
 
+#include "api/location.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "cli/collection.hpp"
@@ -8,7 +9,6 @@
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
-#include "place.hpp"
 
 namespace sherd::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "io/files.hpp"
 #include "sherd/options.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 

@@ -10,8 +10,8 @@
 #include "cli/options.hpp"
 #include "cli/value_file.hpp"
 #include "cli/values.hpp"
+#include "io/files.hpp"
 #include "sherd/sharded_store.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 namespace {

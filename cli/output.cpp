@@ -10,7 +10,7 @@
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
-#include "tools/files.hpp"
+#include "io/files.hpp"
 
 namespace sherd::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cli/output.hpp"
+#include "io/files.hpp"
 #include "sherd/options.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 

@@ -12,10 +12,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "api/registry.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
-#include "registry.hpp"
-#include "tools/axes.hpp"
+#include "io/axes.hpp"
 
 namespace sherd::cli {
 namespace {

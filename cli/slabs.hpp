@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "io/files.hpp"
 #include "sherd/array.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
-#include "tools/files.hpp"
+#include "io/files.hpp"
 
 namespace sherd::cli {
 

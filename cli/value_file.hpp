@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "io/files.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
-#include "tools/files.hpp"
 
 namespace sherd::cli {
 

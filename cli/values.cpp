@@ -8,7 +8,7 @@
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
-#include "tools/files.hpp"
+#include "io/files.hpp"
 
 namespace sherd::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/registry.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
-#include "registry.hpp"
 
 #ifndef SHERD_FUZZ_CODEC
 #error "SHERD_FUZZ_CODEC names the codec, such as \"zstd\""

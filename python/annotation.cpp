@@ -1,6 +1,6 @@
 // Annotations for sherd.neuroglancer: the info document as a class, annotations as arrays. Geometry crosses flat; the
 // Python side gives it the shape of its type.
-#include "precomputed/annotation_record.hpp"
+#include "neuroglancer/annotation_record.hpp"
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
 #include "python/precomputed.hpp"

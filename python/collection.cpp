@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "precomputed/collection.hpp"
+#include "neuroglancer/collection.hpp"
 #include "python/columns.hpp"
 #include "python/config.hpp"
 #include "python/node.hpp"

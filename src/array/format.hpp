@@ -1,4 +1,4 @@
-// A format: metadata text <-> ArraySpec, and nothing else. Rows of the format table in src/registry.cpp.
+// A format: metadata text <-> ArraySpec, and nothing else. Rows of the format table in src/api/registry.cpp.
 // Documents are kept as parsed Json, so that what a format does not know survives a rewrite verbatim.
 #pragma once
 
@@ -160,7 +160,7 @@ class Format {
 
 using FormatTable = std::span<const Format* const>;
 
-/// The tables of src/registry.cpp, handed down.
+/// The tables of src/api/registry.cpp, handed down.
 struct Tables {
   CodecTable codecs;
   CodecTable precomputed_codecs;  ///< of chunks of the precomputed format, and nowhere else

@@ -1,6 +1,6 @@
 // Knows which lists of codecs are chains: how they stand in metadata, in which order their kinds may come, and what
 // must be refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by name
-// and left to the shard room. How a chain is run stands in chain_run.cpp.
+// and left to the shard layer. How a chain is run stands in chain_run.cpp.
 #include "codec/chain.hpp"
 
 #include <algorithm>

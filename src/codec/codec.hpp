@@ -133,7 +133,7 @@ struct CodecEntry {
   Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
 };
 
-/// The table of src/registry.cpp, handed down. Each codec's file defines one `extern const CodecEntry`.
+/// The table of src/api/registry.cpp, handed down. Each codec's file defines one `extern const CodecEntry`.
 using CodecTable = std::span<const CodecEntry* const>;
 
 /// The entry that reads this name (its name or one of its aliases), or nullptr.

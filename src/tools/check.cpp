@@ -15,7 +15,7 @@
 #include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
-#include "precomputed/document.hpp"
+#include "neuroglancer/document.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/check_listing.hpp"

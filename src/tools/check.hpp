@@ -10,7 +10,7 @@
 
 #include "array/core.hpp"
 #include "base/pool.hpp"
-#include "precomputed/collection.hpp"
+#include "neuroglancer/collection.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd {

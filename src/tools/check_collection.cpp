@@ -8,8 +8,8 @@
 #include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/try.hpp"
-#include "precomputed/collection.hpp"
-#include "precomputed/document.hpp"
+#include "neuroglancer/collection.hpp"
+#include "neuroglancer/document.hpp"
 #include "store/key.hpp"
 #include "tools/check_lists.hpp"
 

@@ -23,7 +23,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/chain.hpp"
-#include "precomputed/document.hpp"
+#include "neuroglancer/document.hpp"
 
 namespace sherd {
 namespace {

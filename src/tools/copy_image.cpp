@@ -11,7 +11,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
-#include "precomputed/create.hpp"
+#include "neuroglancer/create.hpp"
 #include "tools/copy_options.hpp"
 
 namespace sherd {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "io/image.hpp"
 #include "tools/copy.hpp"
-#include "tools/image.hpp"
 
 namespace sherd {
 

@@ -8,7 +8,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
-#include "precomputed/create.hpp"
+#include "neuroglancer/create.hpp"
 #include "sherd/sharded_build.hpp"
 #include "tools/copy_image.hpp"
 

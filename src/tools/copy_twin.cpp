@@ -1,10 +1,10 @@
 // Copies and arrays in two formats (array/twin.hpp): of which half a copy is made, and what the volume half of a copy
 // says of itself. A copy never has the source's tie; with the layout it has one of its own.
 #include "base/try.hpp"
-#include "precomputed/document.hpp"
+#include "io/image.hpp"
+#include "neuroglancer/document.hpp"
 #include "store/key.hpp"
 #include "tools/copy.hpp"
-#include "tools/image.hpp"
 
 namespace sherd {
 namespace {

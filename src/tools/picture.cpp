@@ -10,7 +10,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/number.hpp"
-#include "tools/files.hpp"
+#include "io/files.hpp"
 #include "tools/picture_plane.hpp"
 
 namespace sherd {

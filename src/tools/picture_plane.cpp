@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "base/try.hpp"
-#include "tools/image.hpp"
-#include "tools/units.hpp"
+#include "io/image.hpp"
+#include "io/units.hpp"
 
 namespace sherd {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "tools/axes.hpp"
-#include "tools/files.hpp"
+#include "io/axes.hpp"
+#include "io/files.hpp"
 
 namespace sherd {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "sherd/sherd.hpp"
-#include "tests/tools/failing_store.hpp"
+#include "tests/store/failing_store.hpp"
 
 namespace sherd {
 namespace {

@@ -9,8 +9,8 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/array/nodes_testing.hpp"
+#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
-#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
-#include "tests/array/nodes_testing.hpp"
 #include "store/forwarding.hpp"
+#include "tests/array/nodes_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
 

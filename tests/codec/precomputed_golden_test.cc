@@ -2,8 +2,8 @@
 // (tests/data/codec/make_precomputed_chunks.py); and that Zarr does not know them.
 #include <gmock/gmock.h>
 
+#include "api/registry.hpp"
 #include "codec/chain.hpp"
-#include "registry.hpp"
 #include "tests/codec/codec_fixture.hpp"
 #include "tests/test_data.hpp"
 

@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "base/buffer.hpp"
+#include "io/files.hpp"
 #include "tests/faults/faults.hpp"
-#include "tools/files.hpp"
 
 namespace faults {
 namespace {

@@ -1,8 +1,8 @@
 // Hostile chunks: 56 to 75 of docs/limits.md. The chunk is the good array's 64 bytes; what stands there instead is put
 // together here byte by byte.
 #include "codec/codec.hpp"
+#include "api/registry.hpp"
 #include "base/checksum.hpp"
-#include "registry.hpp"
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {

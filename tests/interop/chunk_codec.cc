@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/registry.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
-#include "registry.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include "sherd/sharded_store.hpp"
 #include "tests/kv/shards_testing.hpp"
+#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
-#include "tests/tools/failing_store.hpp"
 
 namespace sherd::kv_testing {
 namespace {

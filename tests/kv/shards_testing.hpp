@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/registry.hpp"
 #include "base/buffer.hpp"
 #include "base/cache.hpp"
 #include "base/endian.hpp"
-#include "registry.hpp"
 #include "shard/reader.hpp"
 #include "sherd/sharded_build.hpp"
 #include "store/span.hpp"

@@ -11,14 +11,14 @@
 #include <functional>
 #include <thread>
 
+#include "api/registry.hpp"
 #include "base/cache.hpp"
 #include "base/endian.hpp"
-#include "registry.hpp"
 #include "shard/reader.hpp"
 #include "tests/child.hpp"
 #include "tests/kv/kv_testing.hpp"
+#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
-#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {

@@ -1,6 +1,6 @@
 """Checks the shape of the source tree from its text, and says with file and line what is wrong:
 
-- a room includes only itself, rooms to its left and the public headers;
+- a layer includes only itself, lower layers and the public headers; nothing lies in src/ itself;
 - public headers include the standard library and each other, nothing else;
 - no file of code is longer than 500 lines;
 - no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
@@ -17,9 +17,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
-ROOMS = ["base", "os", "codec", "store", "shard", "kv", "array", "format", "precomputed", "tools", "registry"]
-# Rooms that leave the file system to src/os: the headers they may not include, and what else they may call.
-OVER_OS = {"store", "kv", "tools"}
+LAYERS = ["base", "os", "codec", "store", "shard", "kv", "array", "format", "draft2022", "neuroglancer", "io", "tools", "api"]
+# Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
+OVER_OS = {"store", "kv", "io", "tools"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
 OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
 PATH_NAMES = {"absolute", "canonical", "path"}
@@ -48,12 +48,12 @@ def files(root):
                 yield path
 
 
-def place(path):
-    """The room that a file stands in, `include` for a public header, or None where every include is fine."""
+def layer_of(path):
+    """The layer of a file, `include` for a public header, or None for a file that may include anything."""
     if path.parts[0] == "include":
         return "include"
     if path.parts[0] == "src":
-        return path.parts[1] if len(path.parts) > 2 else "registry"
+        return path.parts[1] if len(path.parts) > 2 else "src"
     return path.parts[0] if path.parts[0] in ("cli", "python") else None
 
 
@@ -66,12 +66,12 @@ def include_fault(here, bracket, name):
         return None if standard else "a public header includes the standard library and public headers only"
     if bracket == "<":
         return None
-    room = name.split("/")[0] if "/" in name else "registry"
-    if here in ROOMS:
-        allowed = ROOMS[: ROOMS.index(here) + 1]
+    layer = name.split("/")[0]
+    if here in LAYERS:
+        allowed = LAYERS[: LAYERS.index(here) + 1]
     else:
-        allowed = [*ROOMS, here]
-    if room in allowed:
+        allowed = [*LAYERS, here]
+    if layer in allowed:
         return None
     return f"{here} may include {', '.join(allowed)} and sherd/"
 
@@ -130,9 +130,9 @@ def faults(root):
                 if others:
                     yield f"{name}:{number}: {type_name} is also defined in {', '.join(map(str, sorted(others)))}"
                 defined[type_name].add(name)
-        here = place(name) if path.suffix in CODE else None
-        if here not in (None, "include", "cli", "python", *ROOMS):
-            yield f"{name}: {here} is no room; the rooms are {', '.join(ROOMS)}"
+        here = layer_of(name) if path.suffix in CODE else None
+        if here not in (None, "include", "cli", "python", *LAYERS):
+            yield f"{name}: {here} is not a layer; the layers are {', '.join(LAYERS)}"
             continue
         yield from shard_faults(name, lines)
         if here in OVER_OS:
@@ -149,8 +149,9 @@ def faults(root):
 def self_test():
     wrong = {
         "src/base/a.cpp": '#include "codec/codec.hpp"\n',
-        "src/codec/b.cpp": '#include "registry.hpp"\n',
+        "src/codec/b.cpp": '#include "api/registry.hpp"\n',
         "src/attic/c.cpp": "\n",
+        "src/stray.cpp": "\n",
         "src/tools/d.cpp": '#include "cli/verbs.hpp"\n',
         "cli/e.cpp": '#include "python/module.hpp"\n',
         "include/sherd/f.hpp": "#include <zstd.h>\n",
@@ -165,7 +166,7 @@ def self_test():
         "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
     right = {
-        "src/registry.cpp": '#include "registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
+        "src/api/registry.cpp": '#include "api/registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
         "src/kv/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
@@ -175,7 +176,7 @@ def self_test():
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
         "tests/base/m_test.cc": '#include "tools/copy.hpp"\n',
-        "docs/n.md": "see [the tables](../src/registry.cpp)\n",
+        "docs/n.md": "see [the tables](../src/api/registry.cpp)\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

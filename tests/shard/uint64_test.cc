@@ -4,9 +4,9 @@
 
 #include <map>
 
+#include "api/registry.hpp"
 #include "base/cache.hpp"
 #include "base/endian.hpp"
-#include "registry.hpp"
 #include "shard/reader.hpp"
 #include "shard/uint64.hpp"
 #include "shard/writer.hpp"

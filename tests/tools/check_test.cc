@@ -10,7 +10,7 @@
 #include "base/scalar.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/tools/failing_store.hpp"
+#include "tests/store/failing_store.hpp"
 
 namespace sherd {
 namespace {

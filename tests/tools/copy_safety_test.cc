@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "store/forwarding.hpp"
+#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/copy_testing.hpp"
-#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {

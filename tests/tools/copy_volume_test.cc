@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/failing_store.hpp"
 #include "tests/store/tree.hpp"
-#include "tests/tools/failing_store.hpp"
 
 namespace sherd {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "sherd/group.hpp"
-#include "tests/tools/files_testing.hpp"
+#include "tests/io/files_testing.hpp"
 
 namespace sherd {
 namespace {

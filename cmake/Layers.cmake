@@ -1,0 +1,38 @@
+# A layer is a folder of src/, compiled to an object library; docs/architecture.md says what each one knows. They are
+# listed lowest first: each may use those before it. The target sherd_layers makes the linker check that: it links every
+# layer with the lower ones and nothing else.
+set(SHERD_LAYERS base os codec store shard kv array format draft2022 neuroglancer io tools api)
+set(SHERD_OBJECTS)
+
+configure_file(cmake/version.cpp.in version.cpp @ONLY)
+add_custom_target(sherd_layers)
+
+function(sherd_add_layer layer)
+  add_library(sherd_${layer} OBJECT ${ARGN})
+  target_include_directories(sherd_${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(sherd_${layer} PRIVATE ${SHERD_WARNINGS})
+  target_link_libraries(sherd_${layer} PRIVATE ${SHERD_LIBRARIES})
+  set(objects ${SHERD_OBJECTS} $<TARGET_OBJECTS:sherd_${layer}>)
+  set(SHERD_OBJECTS ${objects} PARENT_SCOPE)
+
+  add_library(sherd_upto_${layer} MODULE EXCLUDE_FROM_ALL ${objects})
+  set_target_properties(sherd_upto_${layer} PROPERTIES LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/layers)
+  target_link_libraries(sherd_upto_${layer} PRIVATE ${SHERD_LIBRARIES})
+  target_link_options(sherd_upto_${layer} PRIVATE -Wl,-z,defs)
+  add_dependencies(sherd_layers sherd_upto_${layer})
+endfunction()
+
+foreach(layer IN LISTS SHERD_LAYERS)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
+  if(layer STREQUAL base)
+    list(APPEND sources ${PROJECT_BINARY_DIR}/version.cpp)
+  endif()
+  if(sources)
+    sherd_add_layer(${layer} ${sources})
+  endif()
+endforeach()
+
+if(SHERD_DRACO_MODULES)
+  target_compile_definitions(sherd_neuroglancer PRIVATE SHERD_DRACO)
+endif()

@@ -1,0 +1,32 @@
+// The public ways into a collection of Neuroglancer's objects: joins the store of a URL and the codecs of its shards.
+#include "neuroglancer/collection.hpp"
+
+#include "api/location.hpp"
+#include "base/try.hpp"
+
+namespace sherd::neuroglancer {
+
+Result<Collection> Collection::open(std::shared_ptr<Store> store, const CollectionOptions& options) {
+  SHERD_TRY(place, collection_place(std::move(store), options.path, options.writable, options.config));
+  SHERD_TRY(state, State::open(std::move(place)));
+  return Collection(std::move(state));
+}
+
+Result<Collection> Collection::open(std::string_view url, const CollectionOptions& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return open(std::move(store), options);
+}
+
+Result<Collection> Collection::create(std::shared_ptr<Store> store, const CollectionInfo& info,
+                                      const NewCollection& options) {
+  SHERD_TRY(place, collection_place(std::move(store), options.path, true, options.config));
+  SHERD_TRY(state, State::create(std::move(place), info, options.overwrite));
+  return Collection(std::move(state));
+}
+
+Result<Collection> Collection::create(std::string_view url, const CollectionInfo& info, const NewCollection& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), info, options);
+}
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,36 @@
+// From a store and a path or an array document to the sharding transformer of the 2022 draft: the tables that the
+// document is understood with come from here.
+#include "sherd/draft2022.hpp"
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+
+namespace sherd::draft2022 {
+
+Result<ShardingTransformer> ShardingTransformer::open(std::shared_ptr<Store> store, std::string_view path,
+                                                      const TransformerOptions& options) {
+  const bool writable = !store->read_only();
+  SHERD_TRY(
+      array,
+      open_array(std::move(store),
+                 {.path = std::string(path), .writable = writable, .format = "draft2022", .config = options.config}));
+  return of(array, options.erase);
+}
+
+Result<ShardingTransformer> ShardingTransformer::make(std::shared_ptr<Store> store, const Json& document,
+                                                      std::string_view path, const TransformerOptions& options) {
+  SHERD_TRY(place, make_place(std::move(store), path, options.config));
+  SHERD_TRY(format, find_format("draft2022")->in(*place.store, options.config.limits));
+  // The transformer needs no hierarchy around it, and none of ours is in the way.
+  place.format = format != nullptr ? std::move(format) : find_format("draft2022")->entered();
+  place.writable = !place.store->read_only();
+  SHERD_TRY(node, place.format->lower(document, options.config.limits));
+  if (node.type != NodeType::array) return invalid_argument("the document is a group's, not an array's");
+  SHERD_TRY(array, make_array(std::move(place), std::move(node)));
+  return of(array, options.erase);
+}
+
+}  // namespace sherd::draft2022

@@ -1,0 +1,65 @@
+// From what a user says (store or URL, path, name of a format) to the place of a node with its format.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "array/state.hpp"
+#include "neuroglancer/collection.hpp"
+
+namespace sherd {
+
+/// The formats that a name stands for: all where it is empty.
+Result<std::vector<const Format*>> formats_called(const std::string& name);
+
+/// A place without a format yet. `path` is as the user says it.
+Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config);
+/// A place of a collection of Neuroglancer's objects, likewise.
+Result<neuroglancer::Collection::State::Place> collection_place(std::shared_ptr<Store> store, std::string_view path,
+                                                                bool writable, const Config& config);
+/// What is made of a document that cannot be looked at: something that is known, or an error.
+enum class Unreadable : std::uint8_t { counts, fails };
+/// The same place with the first of the formats that knows something there; nullopt where none does.
+Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
+                                                Unreadable unreadable = Unreadable::counts);
+
+/// Where a new array or group goes: its format is that of the store's hierarchy unless another is asked for.
+Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                            const Config& config);
+/// The same for the node of a URL: in the hierarchy in which its place lies, or in a store of its own.
+Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config);
+/// Calls visit(directory, path from there to the store's root) for the directories above a store of files, from the
+/// inside out, until it gives true.
+using VisitAbove = std::function<Result<bool>(const std::string& directory, const std::string& path)>;
+Result<void> for_each_above(const Store& store, const VisitAbove& visit);
+/// A hierarchy, and a place in it.
+struct Enclosure {
+  std::shared_ptr<Store> store;
+  std::string path;
+};
+/// The hierarchy around the root of a store in which that root is a node: some formats keep a hierarchy in one store as
+/// a whole, so that the URL of a member names no store of its own. nullopt where there is none.
+Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
+                                             const Config& config);
+/// The hierarchy to which the root of a store would belong: that of the nearest directory above it which is a node or,
+/// where none is, the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is
+/// on its own.
+Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
+/// `conflict` where the root of a store lies inside a volume of Neuroglancer's or a collection of objects, of which
+/// what is made there could be no part.
+Result<void> refuse_inside(const Store& store, const Config& config);
+/// enclosure() of a new array or group, which refuse_inside() lets come to be.
+Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config);
+
+namespace neuroglancer {
+/// Whether values may be written to the shards at the root of a store by this sharding: `conflict` where the info
+/// document beside them or above says another one of them, `unsupported` where it says that they are those of a Zarr
+/// array, too.
+Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config);
+}  // namespace neuroglancer
+
+}  // namespace sherd

@@ -1,0 +1,134 @@
+// Recognizes files by their first bytes and directories by the names of their metadata documents.
+#include "api/recognized.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "api/registry.hpp"
+#include "array/hierarchy.hpp"
+#include "base/url.hpp"
+#include "neuroglancer/collection.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kImport = "; make an array of it with 'sherd import FILE URL'";
+constexpr std::string_view kConvertV2 =
+    ", and only Zarr v3 is supported; convert it with zarr-python: 'zarr migrate v3 URL'";
+
+struct FileKind {
+  std::size_t offset;
+  std::string_view bytes;
+  std::string_view name, advice;
+};
+
+using namespace std::string_view_literals;
+constexpr FileKind kFileKinds[] = {
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file",
+     "; read it with h5py and store its datasets with sherd.create_array(URL, data=dataset)"},
+    {0, "II*\0"sv, "a TIFF file", kImport},
+    {0, "MM\0*"sv, "a TIFF file", kImport},
+    {0, "II+\0"sv, "a TIFF file", kImport},
+    {0, "MM\0+"sv, "a TIFF file", kImport},
+    {344, "n+1\0"sv, "a NIfTI file", kImport},
+    {4, "n+2\0\r\n\x1a\n"sv, "a NIfTI file", kImport},
+    {0, "\x93NUMPY"sv, "an .npy file", kImport},
+    {0, "\x89PNG\r\n\x1a\n"sv, "a PNG file", kImport},
+    {0, "PK\x03\x04"sv, "a ZIP file", "; unpack it and open the directory"},
+};
+constexpr std::size_t kHeadBytes = 348;
+
+std::optional<Error> recognized_head(const std::string& path) {
+  std::array<char, kHeadBytes> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  for (const FileKind& kind : kFileKinds)
+    if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes)
+      return unsupported(path + " is " + std::string(kind.name) + std::string(kind.advice));
+  if (!bytes.starts_with("\x1f\x8b")) return std::nullopt;
+  if (path.ends_with(".nii.gz")) return unsupported(path + " is a NIfTI file" + std::string(kImport));
+  return unsupported(path + " is a gzip file; decompress it first");
+}
+
+/// "OME-Zarr 0.4" where the attributes say so.
+std::optional<std::string> ome_version(const NodePlace& place) {
+  const auto text = place.store->get(join_path(place.path, ".zattrs"), place.config.limits.metadata_bytes);
+  if (!text || !*text) return std::nullopt;
+  const auto attributes = Json::parse(**text);
+  const Json* images = attributes && attributes->is_object() ? attributes->find("multiscales") : nullptr;
+  if (images == nullptr || !images->is_array()) return std::nullopt;
+  const Json* version = images->size() > 0 ? images->elements()[0].find("version") : nullptr;
+  return version != nullptr && version->is_string() ? "OME-Zarr " + version->text() : "OME-Zarr";
+}
+
+std::optional<Error> recognized_directory(const NodePlace& place, const std::string& where) {
+  const auto contains = [&](const char* name) {
+    const auto object = place.store->open(join_path(place.path, name));
+    return object && *object != nullptr;
+  };
+  if (contains(".zarray"))
+    return unsupported(where + " is a Zarr v2 array (it contains .zarray)" + std::string(kConvertV2));
+  if (contains(".zgroup")) {
+    const auto ome = ome_version(place);
+    const std::string kind = ome ? "an " + *ome + " image (Zarr v2: " : "a Zarr v2 group (";
+    return unsupported(where + " is " + kind + "it contains .zgroup)" + std::string(kConvertV2));
+  }
+  return std::nullopt;
+}
+
+/// Objects are not arrays, and are opened in another way.
+std::string hint_at_objects(const NodePlace& place) {
+  const auto info = place.store->open(join_path(place.path, "info"));
+  if (!info || *info == nullptr) return {};
+  const auto found = neuroglancer::Collection::State::find(
+      {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config});
+  if (!found || !*found) return {};
+  return "; there are " + std::string(neuroglancer::kind_name((**found)->info)) +
+         ", which are opened as a collection of objects";
+}
+
+/// The directory of a location in a store of files.
+std::optional<std::filesystem::path> directory_of(const NodePlace& place) {
+  const auto url = parse_url(place.store->url());
+  if (!url || url->kind != StoreUrl::Kind::file) return std::nullopt;
+  return place.path.empty() ? std::filesystem::path(url->path) : std::filesystem::path(url->path) / place.path;
+}
+
+}  // namespace
+
+std::optional<Error> recognized_file(const std::string& path) {
+  std::error_code failed;
+  for (std::filesystem::path part = path; part.has_relative_path(); part = part.parent_path()) {
+    const auto status = std::filesystem::status(part, failed);
+    if (std::filesystem::is_regular_file(status)) return recognized_head(part.string());
+    if (std::filesystem::exists(status)) break;
+  }
+  return std::nullopt;
+}
+
+Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats) {
+  const auto directory = directory_of(place);
+  const std::string where = directory ? directory->string() : url_below(place.store->url(), place.path);
+  std::error_code failed;
+  const auto status = directory ? std::filesystem::status(*directory, failed) : std::filesystem::file_status();
+  if (directory && status.type() == std::filesystem::file_type::not_found) {
+    if (auto file = recognized_file(where)) return *std::move(file);
+    return not_found("directory does not exist: " + where);
+  }
+  if (auto other = recognized_directory(place, where)) return *std::move(other);
+  std::string looked_for;
+  for (const Format* format : formats) {
+    std::string keys;
+    for (const std::string& key : format->probes(place.path)) keys += (keys.empty() ? "" : ", ") + key;
+    looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
+  }
+  const std::string what =
+      directory ? "directory exists, but contains no array or group: " : "there is no array or group at ";
+  return not_found(what + where + "; looked for " + looked_for + hint_at_objects(place))
+      .in_key(formats.front()->probes(place.path).front());
+}
+
+}  // namespace sherd

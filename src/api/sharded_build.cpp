@@ -1,0 +1,28 @@
+// The public way to a build of shards: joins the store of a URL and the codecs to what builds.
+#include "sherd/sharded_build.hpp"
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "base/try.hpp"
+#include "kv/sharded_build.hpp"
+#include "neuroglancer/object_values.hpp"
+
+namespace sherd::neuroglancer {
+
+Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, const Json& sharding,
+                                              BuildOptions options) {
+  SHERD_TRY(parameters, Uint64Sharding::parse(sharding).in_member("sharding"));
+  SHERD_TRY(format,
+            Uint64Format::build(parameters, precomputed_codecs(), options.config.limits, options.config.gzip_level));
+  SHERD_TRY(check_given(*store, parameters, options.config));
+  if (!options.preceding) options.preceding = rule_of_info(*store, options.config.limits);
+  if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
+  return Build::start(std::move(store), std::move(format), std::move(options));
+}
+
+Result<ShardedBuilder> ShardedBuilder::create(std::string_view url, const Json& sharding, BuildOptions options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), sharding, std::move(options));
+}
+
+}  // namespace sherd::neuroglancer

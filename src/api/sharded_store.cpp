@@ -1,0 +1,158 @@
+// Ways into a store of ids: which directory holds the shards, and where its sharding is written down. Every info
+// document of Neuroglancer's has it in a member `sharding`: at the top for skeletons and meshes, which stand beside it,
+// and inside a member with a `key`, the path of a directory, for scales of a volume and indices of annotations.
+#include "sherd/sharded_store.hpp"
+
+#include <filesystem>
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "array/twin.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "kv/state.hpp"
+#include "neuroglancer/object_values.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+/// A directory of shards that an info document speaks of.
+struct ShardedPart {
+  std::string key;  // relative to the document; empty: beside it
+  Json sharding;
+  std::string member;         // which that is
+  bool manifests = false;     // of multi-resolution meshes
+  bool tied = false;          // its shards are those of a Zarr array, too
+  std::string info = "info";  // the document
+};
+
+void add_part(const Json& object, const std::string& member, std::vector<ShardedPart>& parts) {
+  const Json* key = object.find("key");
+  const Json* sharding = object.find("sharding");
+  if (key == nullptr || !key->is_string() || sharding == nullptr || !sharding->is_object()) return;
+  std::string path = std::filesystem::path(key->text()).lexically_normal().generic_string();
+  if (path.ends_with('/')) path.pop_back();
+  parts.push_back({path == "." ? "" : std::move(path), *sharding, member + ".sharding"});
+}
+
+std::vector<ShardedPart> parts_of(const Json& info) {
+  std::vector<ShardedPart> parts;
+  if (const Json* sharding = info.find("sharding"); sharding != nullptr && sharding->is_object())
+    parts.push_back({"", *sharding, "sharding", has_manifests(info)});
+  for (const char* member : {"scales", "relationships", "spatial"}) {
+    const Json* list = info.find(member);
+    if (list == nullptr || !list->is_array()) continue;
+    for (std::size_t i = 0; i < list->elements().size(); ++i)
+      add_part(list->elements()[i], std::string(member) + "[" + std::to_string(i) + "]", parts);
+  }
+  if (const Json* by_id = info.find("by_id")) add_part(*by_id, "by_id", parts);
+  for (ShardedPart& part : parts) part.tied = info.find(kLayoutMember) != nullptr;
+  return parts;
+}
+
+/// The sharded parts that the object `info` in a store names; nullopt where there is none.
+Result<std::optional<std::vector<ShardedPart>>> read_parts(Store& store, const Limits& limits) {
+  SHERD_TRY(text, store.get("info", limits.metadata_bytes));
+  if (!text) return std::optional<std::vector<ShardedPart>>();
+  auto info = Json::parse(*text, limits.json_depth, limits.json_values);
+  if (!info) return std::move(info).error().in_key("info");
+  return std::optional(parts_of(*info));
+}
+
+Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
+  if (parts.empty()) return invalid_argument("describes nothing that is sharded; give a sharding").in_key("info");
+  std::string keys;
+  for (const ShardedPart& part : parts) keys += (keys.empty() ? "" : ", ") + part.key;
+  return invalid_argument("describes several sharded parts (" + keys + "); give the URL of one of them, such as " +
+                          url + (url.ends_with('/') ? "" : "/") + parts.front().key)
+      .in_key("info");
+}
+
+/// What an info document in a directory above says of the directory of this store.
+Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Config& config) {
+  std::optional<ShardedPart> found;
+  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
+    SHERD_TRY(above, file_store(directory, config));
+    auto parts = read_parts(*above, config.limits);
+    // An info document further up that cannot be read has nothing to do with this place.
+    if (!parts || !*parts) return false;
+    for (const ShardedPart& part : **parts)
+      if (part.key == path) found = part;
+    if (found) found->info = directory + (directory.ends_with('/') ? "info" : "/info");
+    return true;
+  }));
+  return found;
+}
+
+/// One value more would be unknown to the array's own index.
+Result<void> refuse_tied(const ShardedPart& part) {
+  if (!part.tied) return {};
+  return unsupported("'" + std::string(kLayoutMember) +
+                     "' says that these shards are those of a Zarr array, too, of which values by id know nothing; "
+                     "write through the array or the volume")
+      .in_key("info");
+}
+
+/// Whoever goes by the document would look for values where they are not, or decode what is not encoded.
+Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) {
+  const auto said = Uint64Sharding::parse(part.sharding);
+  if (said && *said == given) return {};
+  return conflict("says of the shards of this directory " + part.sharding.dump() + ", and the sharding given is " +
+                  given.json().dump() + "; give what the document says, or change that first")
+      .in_member(part.member)
+      .in_key(part.info);
+}
+
+}  // namespace
+
+Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config) {
+  const auto beside = read_parts(store, config.limits);  // a document that cannot be read says nothing
+  if (beside && *beside)
+    for (const ShardedPart& part : **beside)
+      if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));
+  SHERD_TRY(above, part_from_above(store, config));
+  if (!above) return {};
+  SHERD_TRY(refuse_tied(*above));
+  return refuse_other(*above, sharding);
+}
+
+Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
+                                        const ShardedStoreOptions& options) {
+  Json chosen = sharding;
+  ShardedStoreOptions completed = options;
+  // Whoever writes must not take the fragments of meshes for dead bytes.
+  if (!chosen.is_null() && options.writable && !options.preceding)
+    completed.preceding = rule_of_info(*store, options.config.limits);
+  if (chosen.is_null()) {
+    SHERD_TRY(parts, read_parts(*store, options.config.limits));
+    if (!parts) {
+      SHERD_TRY(above, part_from_above(*store, options.config));
+      if (!above)
+        return not_found("no info document at " + store->url() + " or above says how it is sharded; give a sharding");
+      if (options.writable) SHERD_TRY(refuse_tied(*above));
+      chosen = std::move(above->sharding);
+    } else if (parts->size() != 1) {
+      return ambiguous(store->url(), *parts);
+    } else {
+      if (options.writable) SHERD_TRY(refuse_tied(parts->front()));
+      chosen = std::move(parts->front().sharding);
+      if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
+      const std::string& key = parts->front().key;
+      if (key.starts_with("..")) return ambiguous(store->url(), *parts);
+      if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
+    }
+  } else if (options.writable) {
+    SHERD_TRY(given, Uint64Sharding::parse(chosen).in_member("sharding"));
+    SHERD_TRY(check_given(*store, given, options.config));
+  }
+  SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
+  return ShardedStore(std::move(state));
+}
+
+Result<ShardedStore> ShardedStore::open(std::string_view url, const Json& sharding,
+                                        const ShardedStoreOptions& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return open(std::move(store), sharding, options);
+}
+
+}  // namespace sherd::neuroglancer

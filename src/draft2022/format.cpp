@@ -1,0 +1,367 @@
+// Knows where the Zarr v3 draft of 2022 puts its documents: the entry point `zarr.json` at the store's root, which
+// chooses the suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
+// `data/root/PATH/`. A group needs no document: it is there where something stands below it, and the root always is.
+// That `data` comes before `meta` by its name lets a store that moves directories in this order move documents last.
+// Array documents are draft2022_array.cpp's, element types draft2022_type.cpp's.
+#include "draft2022/format.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "array/document.hpp"
+#include "array/extension.hpp"
+#include "array/format.hpp"
+#include "base/try.hpp"
+#include "format/zarr_common.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+
+namespace draft2022 {
+
+namespace {
+
+constexpr std::string_view entry_key = "zarr.json";
+/// As zarr-python and GDAL write it; the draft's text of May 2022 leaves `protocol/` out.
+constexpr std::string_view core_uri = "https://purl.org/zarr/spec/protocol/core/3.0";
+
+bool is_core_uri(std::string_view uri) {
+  const std::string_view name = without_scheme(uri);
+  return name == "purl.org/zarr/spec/protocol/core/3.0" || name == "purl.org/zarr/spec/core/3.0";
+}
+
+/// The suffix that an entry point chooses; nullopt where it is no draft's.
+Result<std::optional<std::string>> parse_entry_point(const Json& document) {
+  const Json* version = document.find("zarr_format");
+  if (version == nullptr || !version->is_string() || version->text().find("://") == std::string::npos)
+    return std::optional<std::string>();
+  if (!is_core_uri(version->text()))
+    return unsupported("'" + version->text() + "' is no draft of Zarr v3 that draft2022 knows")
+        .in_member("zarr_format");
+  SHERD_TRY(check_members(document, {"zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"}));
+  const Json* encoding = document.find("metadata_encoding");
+  if (encoding != nullptr && !(encoding->is_string() && is_core_uri(encoding->text())))
+    return unsupported("only " + std::string(core_uri) + " is known").in_member("metadata_encoding");
+  const Json* suffix = document.find("metadata_key_suffix");
+  if (suffix == nullptr) return std::optional<std::string>(".json");
+  if (!suffix->is_string() || suffix->text().find('/') != std::string::npos ||
+      suffix->text().find('\0') != std::string::npos)
+    return wrong_value(*suffix, "a string that can end a key, such as \".json\"").in_member("metadata_key_suffix");
+  return std::optional(suffix->text());
+}
+
+/// Whether metadata documents of a hierarchy are stored here, whatever the entry point says.
+Result<bool> has_documents(Store& store) {
+  SHERD_TRY(listing, store.list_dir("meta/"));
+  return std::ranges::find(listing.prefixes, "root") != listing.prefixes.end() ||
+         std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); });
+}
+
+/// A node of Zarr v3, whose hierarchy may have members called `meta` and `data`.
+bool is_zarr3_node(const Json& document) {
+  const Json* version = document.find("zarr_format");
+  const Json* type = document.find("node_type");
+  return version != nullptr && version->is_number() && version->text() == "3" && type != nullptr && type->is_string() &&
+         (type->text() == "group" || type->text() == "array");
+}
+
+std::string_view type_suffix(NodeType type) { return type == NodeType::array ? ".array" : ".group"; }
+
+class Draft2022 final : public Format {
+ public:
+  Draft2022() = default;
+  explicit Draft2022(std::string suffix) : suffix_(std::move(suffix)), has_entry_point_(true) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "draft2022"; }
+  [[nodiscard]] Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const override;
+  Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const override;
+  [[nodiscard]] std::shared_ptr<const Format> entered() const override {
+    return std::make_shared<const Draft2022>(suffix_);
+  }
+  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
+    return {document_key(path, NodeType::array), document_key(path, NodeType::group)};
+  }
+  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
+    return (path.empty() ? "meta/root" : "meta/root/" + path) + std::string(type_suffix(type)) + suffix_;
+  }
+  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
+    return path.empty() ? "data/root/" : "data/root/" + path + "/";
+  }
+  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
+    return {meta_prefix(path), chunk_prefix(path)};
+  }
+  [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override;
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, true); }
+  /// zarr-python's own, which its releases for the draft all read. The draft's index has no checksum.
+  [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"blosc:lz4:5"}, {"bytes"}}; }
+  [[nodiscard]] std::optional<Json> only_index() const override { return draft2022::index_codecs(); }
+
+  Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeType> type(const Json& document) const override;
+  [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return print_array(spec); }
+  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
+  [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
+  [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
+  [[nodiscard]] Result<Json> with_chunks(Json document, const ArraySpec& spec) const override {
+    return draft2022::with_chunks(std::move(document), spec);
+  }
+  [[nodiscard]] std::string text(const Json& document) const override { return document.dump(4); }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
+
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits,
+                                                                const KnownType& known) const override;
+  /// zarr-python's consolidated metadata stand beside the documents, not in one.
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] Result<Json> with_consolidated(Json, std::vector<std::pair<std::string, Json>>) const override {
+    return unsupported("consolidated metadata are not written in the format draft2022");
+  }
+
+ private:
+  [[nodiscard]] static std::string meta_prefix(const std::string& path) {
+    return path.empty() ? "meta/root/" : "meta/root/" + path + "/";
+  }
+  [[nodiscard]] std::optional<std::pair<std::string, NodeType>> node_of(std::string_view object) const;
+  Result<NodeDocument> lower_as(NodeType type, Json document, const Limits& limits) const;
+  Result<std::optional<NodeDocument>> implicit_group(Store& store, const std::string& path) const;
+  /// `corrupt` if the entry point's suffix hides the document of the node at `path`.
+  Result<void> check_suffix(Store& store, const std::string& path) const;
+
+  std::string suffix_ = ".json";
+  bool has_entry_point_ = false;  ///< whether the store that this was bound to has one
+};
+
+Result<std::shared_ptr<const Format>> Draft2022::in(Store& store, const Limits& limits) const {
+  const std::string key(entry_key);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>());
+  auto suffix = parse_entry_point(stored->json);
+  if (!suffix) return stored_error(std::move(suffix).error()).in_key(key);
+  if (!*suffix && is_zarr3_node(stored->json)) return std::shared_ptr<const Format>();
+  if (!*suffix) {
+    SHERD_TRY(damaged, has_documents(store));
+    if (!damaged) return std::shared_ptr<const Format>();
+    return corrupt("must be " + std::string(core_uri) +
+                   ", since there are documents of the format draft2022; repair it")
+        .in_member("zarr_format")
+        .in_key(key);
+  }
+  return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(**std::move(suffix)));
+}
+
+Result<std::shared_ptr<const Format>> Draft2022::enter(Store& store, const Limits& limits) const {
+  if (!has_entry_point_) {
+    Json document;
+    document.set("zarr_format", core_uri);
+    document.set("metadata_encoding", core_uri);
+    document.set("metadata_key_suffix", suffix_);
+    document.set("extensions", Json::Array{});
+    const std::string key(entry_key);
+    auto written = store.set(key, text(document), Condition::absent());
+    // Another creator may have been first, in the same hierarchy or not.
+    if (!written && written.error().code() != ErrorCode::conflict) return std::move(written).in_key(key).error();
+  }
+  return in(store, limits);
+}
+
+std::optional<std::pair<std::string, NodeType>> Draft2022::node_of(std::string_view object) const {
+  for (const NodeType type : {NodeType::array, NodeType::group}) {
+    const std::string ending = std::string(type_suffix(type)) + suffix_;
+    if (!object.ends_with(ending)) continue;
+    std::string name(object.substr(0, object.size() - ending.size()));
+    if (check_name(name)) return std::pair(std::move(name), type);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Draft2022::member_of(std::string_view object) const {
+  if (object == ".zmetadata") return std::string();
+  auto node = node_of(object);
+  return node ? std::optional(std::move(node->first)) : std::nullopt;
+}
+
+Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::string& path, const Limits& limits) const {
+  for (const NodeType type : {NodeType::array, NodeType::group}) {
+    const std::string key = document_key(path, type);
+    SHERD_TRY(stored, read_json(store, key, limits));
+    if (!stored) continue;
+    if (!has_entry_point_)
+      return not_found("missing: " + key + " is of the format draft2022, whose hierarchies have an entry point there")
+          .in_key(entry_key);
+    auto node = lower_as(type, std::move(stored->json), limits);
+    if (!node) return stored_error(std::move(node).error()).in_key(key);
+    node->generation = std::move(stored->generation);
+    if (node->array && node->array->shape.empty()) {
+      // The text says `c`, zarr-python `c0`: what is there counts.
+      KeyEncoding& keys = node->array->keys;
+      SHERD_TRY(other, store.open(chunk_prefix(path) + (keys.bare ? "c0" : "c")));
+      if (other != nullptr) keys.bare = !keys.bare;
+    }
+    return std::optional(*std::move(node));
+  }
+  if (has_entry_point_) SHERD_TRY(check_suffix(store, path));
+  return implicit_group(store, path);
+}
+
+// If the suffix were another, there would be a document of this node; and none of its neighbours has this one.
+Result<void> Draft2022::check_suffix(Store& store, const std::string& path) const {
+  const std::string key = document_key(path, NodeType::array);
+  const KeyParts parts = split_key(key);
+  const std::string name(
+      parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
+  SHERD_TRY(listing, store.list_dir(std::string(parts.prefix)));
+  std::string other;
+  for (const auto& object : listing.objects) {
+    if (node_of(object.name)) return {};
+    const bool is_named = object.name.starts_with(name + ".array") || object.name.starts_with(name + ".group");
+    if (is_named) other = object.name;
+  }
+  if (other.empty()) return {};
+  return corrupt("'" + suffix_ + "' is not what documents end in: there is " + std::string(parts.prefix) + other +
+                 "; repair it")
+      .in_member("metadata_key_suffix")
+      .in_key(entry_key);
+}
+
+Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, const std::string& path) const {
+  if (!has_entry_point_) return std::optional<NodeDocument>();
+  if (!path.empty()) {
+    SHERD_TRY(listing, store.list_dir(meta_prefix(path)));
+    if (listing.objects.empty() && listing.prefixes.empty()) return std::optional<NodeDocument>();
+  }
+  NodeDocument node;
+  SHERD_TRY(document, group_document(Json()));
+  node.document = std::move(document);
+  node.attributes = Json(Json::Object{});
+  node.implicit = true;
+  return std::optional(std::move(node));
+}
+
+Result<NodeType> Draft2022::type(const Json& document) const {
+  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  return document.find("shape") != nullptr ? NodeType::array : NodeType::group;
+}
+
+Result<NodeDocument> Draft2022::lower(Json document, const Limits& limits) const {
+  SHERD_TRY(kind, type(document));
+  return lower_as(kind, std::move(document), limits);
+}
+
+Result<NodeDocument> Draft2022::lower_as(NodeType type, Json document, const Limits& limits) const {
+  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  NodeDocument node;
+  node.type = type;
+  if (type == NodeType::array) {
+    SHERD_TRY(array, parse_array(document, limits));
+    node.array = std::move(array);
+  } else {
+    SHERD_TRY(check_members(document, {"attributes", "extensions"}));
+  }
+  SHERD_TRY(attributes, parse_attributes(document));
+  node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
+  if (type == NodeType::array && hidden_filters(document) != nullptr) node.attributes.erase("filters");
+  if (type == NodeType::array && hidden_names(document) != nullptr) node.attributes.erase(names_attribute);
+  node.document = std::move(document);
+  return node;
+}
+
+Result<Json> Draft2022::group_document(const Json& attributes) const {
+  Json document;
+  document.set("attributes", attributes.is_null() ? Json(Json::Object{}) : attributes);
+  return document;
+}
+
+Result<Json> Draft2022::with_shape(Json document, const Shape& shape) const {
+  document.set("shape", Json::numbers(shape));
+  return document;
+}
+
+Result<Json> Draft2022::with_attributes(Json document, const Json& attributes) const {
+  Json all = attributes;
+  SHERD_TRY(kind, type(document));
+  if (kind == NodeType::array) {
+    if (const Json* filters = hidden_filters(document)) all.set("filters", *filters);
+    const Json* names = hidden_names(document);
+    if (names != nullptr && all.find(names_attribute) == nullptr) all.set(names_attribute, *names);
+  }
+  document.set("attributes", std::move(all));
+  return document;
+}
+
+Result<void> Draft2022::check_name(std::string_view name) const {
+  constexpr std::size_t longest = 255;
+  constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  SHERD_TRY(check_node_name(name));
+  if (name.size() > longest) return bad_node_name(name, "it has more than 255 characters");
+  if (name.find_first_not_of(allowed) != name.npos)
+    return bad_node_name(name, "draft2022 allows letters A-Z and a-z, digits, '.', '_' and '-' only");
+  return {};
+}
+
+Result<std::vector<std::pair<std::string, NodeType>>> Draft2022::members(Store& store, const std::string& path,
+                                                                         const Limits& limits, const KnownType&) const {
+  const std::string prefix = meta_prefix(path);
+  SHERD_TRY(listing, store.list_dir(prefix));
+  std::map<std::string, NodeType> found;
+  for (const std::string& name : listing.prefixes) {
+    if (check_name(name)) found.emplace(name, NodeType::group);
+  }
+  for (const auto& object : listing.objects) {
+    const auto node = node_of(object.name);
+    if (!node) continue;
+    const auto stored = read_json(store, prefix + object.name, limits);
+    if (!stored && stored.error().code() == ErrorCode::unavailable) return stored.error();
+    const bool readable = stored && *stored && (*stored)->json.is_object();
+    // An array's document comes before a group's.
+    const auto [place, is_new] = found.emplace(node->first, NodeType::group);
+    if (is_new || place->second == NodeType::group) place->second = readable ? node->second : NodeType::unknown;
+  }
+  return std::vector<std::pair<std::string, NodeType>>(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::string_view without_scheme(std::string_view uri) {
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (uri.starts_with(scheme)) return uri.substr(scheme.size());
+  }
+  return uri;
+}
+
+Result<void> check_members(const Json& document, std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : document.members()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return unsupported("unknown member; what the draft does not name stands in 'extensions' or 'attributes'")
+          .in_member(key);
+  }
+  const Json* extensions = document.find("extensions");
+  if (extensions == nullptr) return {};
+  if (!extensions->is_array()) return wrong_value(*extensions, "a list").in_member("extensions");
+  for (std::size_t i = 0; i < extensions->size(); ++i) {
+    const Json& extension = extensions->elements()[i];
+    const std::string place = "extensions[" + std::to_string(i) + "]";
+    const Json* uri = extension.find("extension");
+    if (uri == nullptr || !uri->is_string())
+      return invalid_argument("must be an object with the URI of an extension").in_member(place);
+    const Json* flag = extension.find("must_understand");
+    if (flag == nullptr || flag->as_bool() != false)
+      return unsupported("the extension '" + uri->text() +
+                         "' is not known; only one with \"must_understand\": false may be passed over")
+          .in_member(place);
+  }
+  return {};
+}
+
+}  // namespace draft2022
+
+const Format& draft2022_format() noexcept;
+const Format& draft2022_format() noexcept {
+  static const draft2022::Draft2022 instance;
+  return instance;
+}
+
+}  // namespace sherd

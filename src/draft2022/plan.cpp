@@ -1,0 +1,248 @@
+// Knows how a new version of a shard comes of the old one: slots that are set, patched or cleared, and shards inside
+// slots for which the same holds. A shard of which no chunk stays is made without looking at the old one; of others the
+// index is read, chunks that stay are moved as they are, and a chunk is read where only a part of it changes.
+#include "draft2022/plan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "shard/writer.hpp"
+#include "store/span.hpp"
+
+namespace sherd::draft2022 {
+namespace {
+
+using State = ShardingTransformer::State;
+using Share = ChunkPrefix::Share;
+
+bool only_erases(const Edits& edits) {
+  return std::all_of(edits.begin(), edits.end(), [](const Edit* edit) { return edit->kind == Edit::Kind::erase; });
+}
+
+// The length of a value of `old` bytes with the patches in it; they must leave no gap.
+Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> patches) {
+  for (const Patch& patch : patches) {
+    if (patch.start > old)
+      return invalid_argument("bytes from " + std::to_string(patch.start) + " on leave a gap behind the value's " +
+                              std::to_string(old));
+    old = std::max(old, patch.start + patch.bytes.size());
+  }
+  return old;
+}
+
+class Planner {
+ public:
+  // `object` may be null where no change is given a place in it.
+  Planner(const State& state, ByteSource* object) : state_(state), object_(object) {}
+
+  Result<Plan> plan(std::size_t depth, const Box& chunks, std::optional<Extent> where, const Change& change) {
+    const Level& level = state_.levels[depth];
+    Plan plan{.level = &level};
+    if (where && !covers(state_, change.edits, chunks)) {
+      Cache none(0);
+      plan.where = *where;
+      SHERD_TRY(index, read_index({*object_, *where, level.layout, level.grid}, state_.limits(), none));
+      plan.index = std::move(index);
+    }
+    std::map<std::uint64_t, Change> by_slot;
+    for (const Edit* edit : change.edits) by_slot[level.slot_of(edit->chunk)].edits.push_back(edit);
+    for (std::uint64_t slot = 0; change.erased != nullptr && plan.index && slot < plan.index->slots(); ++slot)
+      if (!plan.index->empty(slot)) by_slot[slot].erased = change.erased;
+    std::uint64_t left = plan.index ? plan.index->count() : 0;
+    for (const auto& [slot, of_slot] : by_slot) {
+      const bool stood = plan.index && !plan.index->empty(slot);
+      const std::size_t before = plan.steps.size();
+      SHERD_TRY(add_step(plan, depth, state_.chunks_of(level, chunks.origin, slot), {slot, of_slot}).in_slot(slot));
+      if (plan.steps.size() == before) continue;
+      const Plan::Step& step = plan.steps.back();
+      if (stood) --left;
+      if (step.edit != nullptr || step.inside != nullptr) ++left;
+      if (step.edit != nullptr || (step.inside != nullptr && !step.inside->erases)) plan.erases = false;
+    }
+    plan.remains = left > 0;
+    std::sort(plan.steps.begin(), plan.steps.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
+    return plan;
+  }
+
+ private:
+  struct SlotChange {
+    std::uint64_t slot;
+    const Change& change;
+  };
+
+  Result<void> add_step(Plan& plan, std::size_t depth, const Box& chunks, const SlotChange& at) {
+    const Level& level = *plan.level;
+    Plan::Step step{
+        .order = order_key(level.layout, unravel(at.slot, level.grid), level.grid, state_.array.config().chunk_order),
+        .slot = at.slot};
+    const bool stands = plan.index && !plan.index->empty(at.slot);
+    const bool is_chunk = depth + 1 == state_.levels.size();
+    const Share erased = erased_share(at.change, chunks, is_chunk);
+    if (erased == Share::none && at.change.erased != nullptr) return {};
+    if (erased == Share::all) {
+      if (stands) plan.steps.push_back(std::move(step));
+      return {};
+    }
+    if (is_chunk) {
+      step.edit = at.change.edits.front();
+      if (step.edit->kind == Edit::Kind::patch) {
+        SHERD_TRY(extent, old_extent(plan, at.slot));
+        SHERD_TRY(patched_length(extent ? extent->length : 0, step.edit->patches));
+      }
+      plan.steps.push_back(std::move(step));
+      return {};
+    }
+    SHERD_TRY(extent, old_extent(plan, at.slot));
+    if (extent) extent->offset += plan.where.offset;
+    SHERD_TRY(inside, this->plan(depth + 1, chunks, extent, at.change));
+    if (inside.steps.empty()) return {};
+    if (inside.remains && inside.index) SHERD_TRY(check_in_memory(inside.where.length));
+    if (inside.remains) step.inside = std::make_shared<const Plan>(std::move(inside));
+    plan.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // `all` where nothing of the slot stays, whatever is in it.
+  [[nodiscard]] Share erased_share(const Change& change, const Box& chunks, bool is_chunk) const {
+    if (change.erased != nullptr) return change.erased->of(chunks);
+    if (!only_erases(change.edits)) return Share::none;
+    return is_chunk || covers(state_, change.edits, chunks) ? Share::all : Share::some;
+  }
+
+  // A shard inside another is changed in memory.
+  [[nodiscard]] Result<void> check_in_memory(std::uint64_t bytes) const {
+    const Limits& limits = state_.limits();
+    if (bytes <= limits.chunk_bytes + limits.index_bytes) return {};
+    return unsupported("a shard of " + std::to_string(bytes) + " bytes inside another exceeds the limit chunk_bytes");
+  }
+
+  static Result<std::optional<Extent>> old_extent(const Plan& plan, std::uint64_t slot) {
+    if (!plan.index) return std::optional<Extent>();
+    return plan.index->extent(slot);
+  }
+
+  const State& state_;
+  ByteSource* object_;
+};
+
+// Writes what is planned.
+class PlanWriter {
+ public:
+  explicit PlanWriter(const State& state) : state_(state) {}
+
+  // `old` is the version before of this shard, or null.
+  Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
+    const Level& level = *plan.level;
+    SHERD_TRY(coding, level.layout.coding(level.grid, 0, state_.limits()));
+    ShardWriter writer(*coding, level.layout.most_encoded(), 1);
+    SHERD_TRY(start(plan, old, writer, to));
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Plan::Step& step = plan.steps[i];
+      EncodedBatch batch;
+      const bool present = step.edit != nullptr || step.inside != nullptr;
+      if (present) SHERD_TRY(value(plan, step, old, *batch.bytes).in_slot(step.slot));
+      batch.chunks.push_back({step.slot, batch.bytes->size(), present});
+      SHERD_TRY(ShardWriter::Turn(writer, i).put(std::move(batch)));
+    }
+    SHERD_TRY(writer.finish());
+    moved_ += writer.moved();
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
+
+ private:
+  Result<void> start(const Plan& plan, ByteSource* old, ShardWriter& writer, ObjectWriter& to) const {
+    if (!plan.index) return writer.start_new(to);
+    const ShardPlace place{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
+    SHERD_TRY(index_bytes, index_extents(place, state_.limits()));
+    const OldShard before{plan.index, old, std::move(index_bytes)};
+    std::vector<std::uint64_t> changed;
+    changed.reserve(plan.steps.size());
+    for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
+    if (!plan.erases) return writer.start_update(to, before, changed, state_.array.config().max_unused);
+    return state_.erase == EraseMode::rewrite ? writer.start_rewrite(to, before, changed)
+                                              : writer.start_in_place(to, before, changed);
+  }
+
+  // The bytes that a slot gets.
+  Result<void> value(const Plan& plan, const Plan::Step& step, ByteSource* old, Buffer& to) {
+    if (step.inside != nullptr) return shard(plan, *step.inside, old, to);
+    const Edit& edit = *step.edit;
+    if (edit.kind == Edit::Kind::set) {
+      SHERD_TRY(to.resize(edit.value.size()));
+      if (!edit.value.empty()) std::memcpy(to.data(), edit.value.data(), edit.value.size());
+      return {};
+    }
+    if (plan.index && !plan.index->empty(step.slot)) {
+      SHERD_TRY(extent, plan.index->extent(step.slot));
+      SHERD_TRY(state_.chunk_layout.check_encoded_size(state_.array.chunks, extent->length));
+      if (!overwrites(edit.patches, extent->length)) {
+        SHERD_TRY(to.resize(extent->length));
+        const RangeRead range{extent->offset, to.span()};
+        SHERD_TRY(old->read({&range, 1}));
+      }
+    }
+    return apply_patches(edit.patches, to);
+  }
+
+  Result<void> shard(const Plan& around, const Plan& inside, ByteSource* old, Buffer& to) {
+    BufferWriter writer(to);
+    if (!inside.index) return write(inside, nullptr, writer);
+    Scratch before;
+    SHERD_TRY(before->resize(inside.where.length));
+    const RangeRead range{inside.where.offset - around.where.offset, before->span()};
+    SHERD_TRY(old->read({&range, 1}));
+    SpanSource source("", before->span());
+    return write(inside, &source, writer);
+  }
+
+  const State& state_;
+  std::uint64_t moved_ = 0;
+};
+
+}  // namespace
+
+bool covers(const State& state, const Edits& edits, const Box& chunks) {
+  std::uint64_t inside = 0;
+  for (const Edit* edit : edits) {
+    if (edit->kind == Edit::Kind::patch) return false;
+    if (state.is_inside(edit->chunk)) ++inside;
+  }
+  return inside > 0 && inside == element_count(chunks.shape);
+}
+
+bool overwrites(std::span<const Patch> patches, std::uint64_t length) {
+  std::uint64_t end = 0;
+  for (const Patch& patch : patches)
+    if (patch.start <= end) end = std::max(end, patch.start + patch.bytes.size());
+  return end >= length;
+}
+
+Result<void> apply_patches(std::span<const Patch> patches, Buffer& to) {
+  SHERD_TRY(length, patched_length(to.size(), patches));
+  SHERD_TRY(to.grow(length));
+  for (const Patch& patch : patches)
+    if (!patch.bytes.empty()) std::memcpy(to.data() + patch.start, patch.bytes.data(), patch.bytes.size());
+  return {};
+}
+
+Result<Plan> plan_change(const State& state, const Box& chunks, ByteSource* old, const Change& change) {
+  std::optional<Extent> where;
+  if (old != nullptr) {
+    SHERD_TRY(size, old->size());
+    where = Extent{0, size};
+  }
+  return Planner(state, old).plan(0, chunks, where, change);
+}
+
+Result<std::uint64_t> write_plan(const State& state, const Plan& plan, ByteSource* old, ObjectWriter& to) {
+  PlanWriter writer(state);
+  SHERD_TRY(writer.write(plan, old, to));
+  return writer.moved();
+}
+
+}  // namespace sherd::draft2022

@@ -1,0 +1,69 @@
+// What a call of the sharding transformer changes in one shard, and the plan of the version that comes of it. A plan is
+// made of the indices alone, so that what nothing comes of is known before anything is written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "draft2022/transformer.hpp"
+
+namespace sherd::draft2022 {
+
+/// Bytes to be put into a value.
+struct Patch {
+  std::uint64_t start = 0;
+  std::span<const std::byte> bytes;
+};
+
+/// What becomes of one value.
+struct Edit {
+  enum class Kind : std::uint8_t { set, patch, erase } kind = Kind::erase;
+  Shape chunk = {};
+  std::span<const std::byte> value = {};
+  std::vector<Patch> patches = {};  ///< by start, not overlapping
+};
+using Edits = std::vector<const Edit*>;
+
+/// What becomes of the chunks of a shard: of each that is named, or of all that a prefix means and that are there.
+struct Change {
+  Edits edits = {};
+  const ChunkPrefix* erased = nullptr;
+};
+
+/// Whether all chunks of the array among these are set or erased, so that no older version of them matters.
+[[nodiscard]] bool covers(const ShardingTransformer::State& state, const Edits& edits, const Box& chunks);
+/// Whether the patches leave nothing of the first `length` bytes.
+[[nodiscard]] bool overwrites(std::span<const Patch> patches, std::uint64_t length);
+/// Puts them into a value; invalid_argument where they leave a gap behind it.
+Result<void> apply_patches(std::span<const Patch> patches, Buffer& to);
+
+/// The next version of a shard and of those inside it.
+struct Plan {
+  struct Step {
+    std::uint64_t order = 0;
+    std::uint64_t slot = 0;
+    const Edit* edit = nullptr;  ///< neither this nor `inside`: the slot is cleared
+    std::shared_ptr<const Plan> inside = {};
+  };
+  const Level* level = nullptr;
+  std::shared_ptr<const ShardIndex> index = {};  ///< of the version before; null where nothing of it stays
+  Extent where = {};                             ///< of that version in the object
+  std::vector<Step> steps = {};
+  bool erases = true;    ///< and does nothing else
+  bool remains = false;  ///< whether any chunk does
+};
+
+/// Plans the change of a shard with room for these chunks. `old` is the object as it is now, or null; where the change
+/// covers the shard, nothing of it is read.
+Result<Plan> plan_change(const ShardingTransformer::State& state, const Box& chunks, ByteSource* old,
+                         const Change& change);
+
+/// Writes what is planned, with the same `old`. Gives the number of chunks that were moved.
+Result<std::uint64_t> write_plan(const ShardingTransformer::State& state, const Plan& plan, ByteSource* old,
+                                 ObjectWriter& to);
+
+}  // namespace sherd::draft2022

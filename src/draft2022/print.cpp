@@ -1,0 +1,218 @@
+// Knows how an array becomes a document of the draft, with its members in zarr-python's order, and what the draft has
+// no words for: codecs around a shard, other indices than little-endian ones at the end, orders but C and F, names of
+// dimensions. What follows the elements' codec and is no compressor becomes one of zarr-python's hidden filters.
+#include <algorithm>
+
+#include "array/extension.hpp"
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+#include "draft2022/format.hpp"
+
+namespace sherd::draft2022 {
+
+namespace {
+
+/// What stands in a document of a chain of codecs.
+struct Chunks {
+  bool fortran = false;
+  bool big_endian = false;
+  Json::Array filters;
+  std::optional<Json> compressor;
+};
+
+Error no_words_for(const std::string& codec) {
+  return unsupported("the draft has no words for '" + codec + "' here; choose other codecs for the array")
+      .in_member("codecs");
+}
+
+/// A codec as numcodecs has it, with its name as `id`.
+Result<Json> print_numcodecs(const CodecSpec& spec) {
+  constexpr std::string_view prefix = "numcodecs.";
+  Json json;
+  if (spec.name.starts_with(prefix))
+    json.set("id", spec.name.substr(prefix.size()));
+  else if (spec.name == "gzip" || spec.name == "zstd" || spec.name == "blosc" || spec.name.starts_with("vlen-"))
+    json.set("id", spec.name);
+  else
+    return no_words_for(spec.name);
+  for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
+  const std::string name = json.find("id")->text();
+  // zarr-python's releases for the draft refuse the member; each frame says by itself whether it has a checksum.
+  if (name == "zstd") json.erase("checksum");
+  if (name != "blosc") return json;
+  json.erase("typesize");
+  constexpr std::string_view names[] = {"noshuffle", "shuffle", "bitshuffle"};
+  const Json* shuffle = json.find("shuffle");
+  const auto* word = std::find(std::begin(names), std::end(names), shuffle != nullptr ? shuffle->text() : "");
+  if (word != std::end(names)) json.set("shuffle", static_cast<std::int64_t>(word - std::begin(names)));
+  return json;
+}
+
+Json print_compressor(Json numcodecs) {
+  const std::string name = numcodecs.find("id")->text();
+  numcodecs.erase("id");
+  return Json::Object{{"codec", std::string(codec_uri) + name + "/1.0"}, {"configuration", std::move(numcodecs)}};
+}
+
+bool is_reversal(const CodecSpec& transpose) {
+  const Json* order = transpose.configuration.find("order");
+  if (order == nullptr || !order->is_array()) return false;
+  for (std::size_t d = 0; d < order->size(); ++d)
+    if (order->elements()[d].as_uint() != order->size() - 1 - d) return false;
+  return true;
+}
+
+Result<Chunks> print_chain(std::span<const CodecSpec> specs) {
+  Chunks chunks;
+  std::size_t i = 0;
+  if (i < specs.size() && specs[i].name == "transpose") {
+    if (!is_reversal(specs[i])) return unsupported("the draft has the orders C and F only").in_member("codecs");
+    chunks.fortran = true;
+    ++i;
+  }
+  for (; i < specs.size(); ++i) {
+    const CodecSpec& spec = specs[i];
+    if (spec.name == "bytes") {
+      const Json* endian = spec.configuration.find("endian");
+      chunks.big_endian = endian != nullptr && endian->text() == "big";
+      continue;
+    }
+    SHERD_TRY(codec, print_numcodecs(spec));
+    if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
+      chunks.compressor = print_compressor(std::move(codec));
+    else
+      chunks.filters.push_back(std::move(codec));
+  }
+  return chunks;
+}
+
+/// The document's transformers, and the chunks inside them.
+struct Stack {
+  Json::Array transformers;
+  Shape chunk;
+  std::vector<CodecSpec> codecs;
+};
+
+Result<void> check_index(const Json& configuration) {
+  const Json* location = configuration.find("index_location");
+  if (location != nullptr && location->text() != "end")
+    return unsupported("the draft has the index at the end of a shard").in_member("index_location");
+  const Json* codecs = configuration.find("index_codecs");
+  if (codecs == nullptr) return invalid_argument("missing").in_member("index_codecs");
+  SHERD_TRY(specs, parse_codec_list(*codecs).in_member("index_codecs"));
+  const bool plain = specs.size() == 1 && specs[0].name == "bytes" &&
+                     specs[0].configuration.find("endian") != nullptr &&
+                     specs[0].configuration.find("endian")->text() == "little";
+  if (plain) return {};
+  return unsupported("the draft's index is little-endian and has no checksum: only [\"bytes\"]")
+      .in_member("index_codecs");
+}
+
+Result<Stack> print_shards(const ArraySpec& spec, std::string_view uri) {
+  const auto* grid = std::get_if<RegularGrid>(&spec.grid);
+  if (grid == nullptr) return unsupported("the draft has regular grids only").in_member("chunk_grid");
+  Stack stack{.transformers = {}, .chunk = grid->chunk_shape, .codecs = spec.codecs};
+  while (!stack.codecs.empty() && stack.codecs[0].name == sharding_name) {
+    if (stack.codecs.size() > 1) return unsupported("the draft has no codecs around a shard").in_member("codecs");
+    const Json configuration = std::move(stack.codecs[0].configuration);
+    SHERD_TRY(check_index(configuration));
+    const Json* inner = configuration.find("chunk_shape");
+    const Json* codecs = configuration.find("codecs");
+    if (inner == nullptr || codecs == nullptr || inner->size() != stack.chunk.size())
+      return invalid_argument("a shard needs codecs and a chunk_shape of its own rank").in_member("codecs");
+    Shape counts;
+    for (std::size_t d = 0; d < stack.chunk.size(); ++d) {
+      const std::uint64_t length = inner->elements()[d].as_uint().value_or(0);
+      if (length == 0 || stack.chunk[d] % length != 0)
+        return invalid_argument("must divide the shard").in_member("chunk_shape").in_member("codecs");
+      counts.push_back(stack.chunk[d] / length);
+      stack.chunk[d] = length;
+    }
+    if (counts.empty() && uri == zarr_python_uri) counts.push_back(1);
+    stack.transformers.insert(
+        stack.transformers.begin(),
+        Json::Object{{"extension", uri},
+                     {"type", "indexed"},
+                     {"configuration", Json::Object{{"chunks_per_shard", Json::numbers(counts)}}}});
+    SHERD_TRY(next, parse_codec_list(*codecs).in_member("codecs"));
+    stack.codecs = std::move(next);
+  }
+  return stack;
+}
+
+Result<std::string_view> wanted_uri(const Json& options) {
+  std::string_view uri = zarr_python_uri;
+  for (const auto& [key, value] : options.members()) {
+    if (key != "uri") return invalid_argument("the format draft2022 knows the option 'uri' only").in_member(key);
+    if (value.text() == "seed")
+      uri = seed_uri;
+    else if (value.text() != "zarr-python")
+      return wrong_value(value, "\"zarr-python\" or \"seed\"").in_member(key);
+  }
+  return uri;
+}
+
+// Empty where no dimension has a name.
+Result<Json> print_names(const ArraySpec& spec) {
+  Json::Array names;
+  for (const auto& name : spec.dimension_names)
+    if (name) names.push_back(*name);
+  if (!names.empty() && names.size() < spec.shape.size())
+    return unsupported("the draft keeps the names of all dimensions or of none, and some have none");
+  return Json(std::move(names));
+}
+
+Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
+  if (spec.keys.kind == KeyEncoding::Kind::v2)
+    return unsupported("the draft's keys begin with 'c'").in_member("chunk_key_encoding");
+  SHERD_TRY(names, print_names(spec).in_member("dimension_names"));
+  SHERD_TRY(stack, print_shards(spec, uri));
+  SHERD_TRY(chunks, print_chain(stack.codecs));
+  const ElementType type{spec.dtype, chunks.big_endian};
+  SHERD_TRY(name, print_type(type).in_member("dtype"));
+  Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
+  if (!chunks.filters.empty()) attributes.set("filters", std::move(chunks.filters));
+  if (names.size() > 0) attributes.set(names_attribute, std::move(names));
+  Json document;  // in the order of zarr-python
+  document.set("attributes", std::move(attributes));
+  document.set("chunk_grid", Json::Object{{"chunk_shape", Json::numbers(stack.chunk)},
+                                          {"separator", std::string(1, spec.keys.separator)},
+                                          {"type", "regular"}});
+  document.set("chunk_memory_layout", chunks.fortran ? "F" : "C");
+  if (chunks.compressor) document.set("compressor", *std::move(chunks.compressor));
+  document.set("data_type", std::move(name));
+  document.set("extensions", Json::Array{});
+  document.set("fill_value", print_fill(spec.fill_value, type));
+  document.set("shape", Json::numbers(spec.shape));
+  // An empty list says that the keys are the draft's own, too.
+  if (!stack.transformers.empty() || uri == seed_uri)
+    document.set("storage_transformers", std::move(stack.transformers));
+  return document;
+}
+
+}  // namespace
+
+Result<Json> print_array(const ArraySpec& spec) {
+  SHERD_TRY(uri, wanted_uri(spec.format_options).in_member("format_options"));
+  return print_with_uri(spec, uri);
+}
+
+Result<Json> with_chunks(Json document, const ArraySpec& spec) {
+  const Json* list = document.find("storage_transformers");
+  const bool seed = list != nullptr && std::all_of(list->elements().begin(), list->elements().end(), is_seed_uri);
+  SHERD_TRY(fresh, print_with_uri(spec, seed ? seed_uri : zarr_python_uri));
+  document.erase("codecs");
+  for (const char* member : {"chunk_grid", "chunk_memory_layout", "compressor", "data_type", "storage_transformers"}) {
+    if (const Json* value = fresh.find(member))
+      document.set(member, *value);
+    else
+      document.erase(member);
+  }
+  Json attributes = document.find("attributes") != nullptr ? *document.find("attributes") : Json(Json::Object{});
+  if (hidden_filters(document) != nullptr) attributes.erase("filters");
+  if (const Json* filters = hidden_filters(fresh)) attributes.set("filters", *filters);
+  document.set("attributes", std::move(attributes));
+  return document;
+}
+
+}  // namespace sherd::draft2022

@@ -1,0 +1,310 @@
+// Knows where the facts about an image are looked for: the info of a volume, the OME-NGFF metadata of a group around
+// the array, the volume that shares its shards, and the array's own dimension names and attributes.
+#include "io/axes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "array/core.hpp"
+#include "array/hierarchy.hpp"
+#include "array/twin.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "io/image.hpp"
+#include "io/nifti_header.hpp"
+#include "io/units.hpp"
+
+namespace sherd {
+namespace {
+
+/// A resolution's path in its group has one name, or two where each has a group of its own.
+constexpr int kGroupsAround = 3;
+
+// The group whose image the array is a resolution of.
+struct ImageAround {
+  NodePlace place;
+  Json attributes;
+  Image image;
+  std::size_t level = 0;
+};
+
+const Json* member(const Json& attributes, std::string_view name) {
+  const Json* ome = attributes.find("ome");
+  return (ome != nullptr ? *ome : attributes).find(name);
+}
+
+// The number of the resolution that is stored at `below`.
+std::optional<std::size_t> level_at(const Json& attributes, const std::string& below) {
+  const Json* all = member(attributes, "multiscales");
+  if (all == nullptr || all->elements().empty()) return std::nullopt;
+  const Json* datasets = all->elements().front().find("datasets");
+  if (datasets == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < datasets->elements().size(); ++i) {
+    const Json* path = datasets->elements()[i].find("path");
+    if (path == nullptr || !path->is_string()) continue;
+    const auto normal = normal_path(path->text());
+    if (normal && *normal == below) return i;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<ImageAround>> image_at(const NodePlace& group, const std::string& below) {
+  // What cannot be read there says nothing about the array.
+  const auto node = group.format->open(*group.store, group.path, group.config.limits);
+  if (!node || !*node || (*node)->type != NodeType::group) return std::optional<ImageAround>();
+  const auto level = level_at((*node)->attributes, below);
+  if (!level) return std::optional<ImageAround>();
+  const std::string key = group.format->document_key(group.path, NodeType::group);
+  SHERD_TRY(image, in_store(image_of_group((*node)->attributes).in_key(key), group.store->url()));
+  return std::optional(ImageAround{group, (*node)->attributes, *std::move(image), *level});
+}
+
+// An array that was opened by a URL of its own is the root of its store; its group is in the directory above.
+Result<std::optional<ImageAround>> image_above(const NodePlace& array, std::string below, int groups) {
+  const auto url = parse_url(array.store->url());
+  if (!url || url->kind != StoreUrl::Kind::file) return std::optional<ImageAround>();
+  for (std::filesystem::path at = url->path; groups > 0 && at.has_relative_path(); at = at.parent_path()) {
+    const std::string name = at.filename().string();
+    if (name == "..") break;
+    if (name.empty() || name == ".") continue;
+    --groups;
+    below = join_path(name, below);
+    auto store = file_store(at.parent_path().string(), array.config);
+    if (!store) break;
+    if (array.config.recorder) store = recorded_store(*std::move(store), array.config.recorder);
+    auto format = array.format->in(**store, array.config.limits);
+    if (!format || *format == nullptr) continue;
+    NodePlace group = array;
+    group.store = *std::move(store);
+    group.path.clear();
+    group.format = *std::move(format);
+    SHERD_TRY(found, image_at(group, below));
+    if (found) return found;
+  }
+  return std::optional<ImageAround>();
+}
+
+Result<std::optional<ImageAround>> image_around(const NodePlace& array) {
+  std::string path = array.path, below;
+  int groups = kGroupsAround;
+  for (; groups > 0 && !path.empty(); --groups) {
+    const std::size_t end = path.rfind('/');
+    below = join_path(path.substr(end == path.npos ? 0 : end + 1), below);
+    path = end == path.npos ? std::string() : path.substr(0, end);
+    SHERD_TRY(found, image_at(at_path(array, path), below));
+    if (found) return found;
+  }
+  return image_above(array, std::move(below), groups);
+}
+
+std::optional<std::uint32_t> parse_colour(const Json* json) {
+  if (json == nullptr || !json->is_string()) return std::nullopt;
+  std::string_view text = json->text();
+  if (text.starts_with('#')) text.remove_prefix(1);
+  if (text.size() != 6 && text.size() != 8) return std::nullopt;  // eight: with an opacity
+  text = text.substr(0, 6);
+  std::uint32_t colour = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), colour, 16);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return colour;
+}
+
+// `channels` of OME-NGFF's `omero` or of an array, as far as it can be understood: it only says how to show what is
+// there.
+std::vector<ImageChannel> channels_of(const Json& parent) {
+  std::vector<ImageChannel> channels;
+  const Json* list = parent.find("channels");
+  if (list == nullptr) return channels;
+  for (const Json& each : list->elements()) {
+    ImageChannel channel;
+    if (const Json* label = each.find("label"); label != nullptr && label->is_string()) channel.name = label->text();
+    channel.colour = parse_colour(each.find("color"));
+    if (const Json* active = each.find("active"); active != nullptr) channel.active = active->as_bool().value_or(true);
+    if (const Json* window = each.find("window"); window != nullptr) {
+      const Json* start = window->find("start");
+      const Json* end = window->find("end");
+      const auto low = start == nullptr ? std::nullopt : start->as_double();
+      const auto high = end == nullptr ? std::nullopt : end->as_double();
+      if (low && high && std::isfinite(*high - *low) && *low < *high) channel.window = std::pair(*low, *high);
+    }
+    channels.push_back(std::move(channel));
+  }
+  return channels;
+}
+
+std::vector<ImageAxis> axes_of(const Image& image, std::size_t level) {
+  std::vector<ImageAxis> axes;
+  const std::vector<double>& finest = image.levels.front().spacing;
+  const ImageLevel& own = image.levels[level];
+  for (std::size_t d = 0; d < image.axes.size(); ++d) {
+    ImageAxis axis{.name = image.axes[d], .unit = image.units[d]};
+    if (axis.name != "c") axis.spacing = own.spacing[d];
+    // Offsets are those of corners, and the finest resolution's first element is where its corner says.
+    axis.origin = own.offset[d] * own.spacing[d] + (own.spacing[d] - finest[d]) / 2;
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+std::optional<double> number_at(const Json* list, std::size_t rank, std::size_t d) {
+  if (list == nullptr || list->elements().size() != rank) return std::nullopt;
+  const auto value = list->elements()[d].as_double();
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+// By names and attributes of the array alone. Attributes in another form than that of docs/files.md are not used.
+std::vector<ImageAxis> axes_of(const Array& array, const Json& attributes) {
+  const std::size_t rank = array.ndim();
+  const auto names = array.dimension_names();
+  std::vector<ImageAxis> axes(rank);
+  const Json* units = attributes.find("units");
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (d < names.size()) axes[d].name = short_axis_name(names[d].value_or(""));
+    axes[d].spacing = number_at(attributes.find("spacing"), rank, d);
+    if (units != nullptr && units->elements().size() == rank) axes[d].unit = units->elements()[d].text();
+    axes[d].origin = number_at(attributes.find("voxel_offset"), rank, d).value_or(0) * axes[d].spacing.value_or(1);
+  }
+  for (std::size_t d = 0; d < rank; ++d)
+    for (std::size_t e = 0; e < d; ++e)
+      if (!axes[d].name.empty() && axes[d].name == axes[e].name)
+        for (ImageAxis& axis : axes) axis.name.clear();  // two of one name: neither says which it is
+  return axes;
+}
+
+// Voxels of a coarser resolution, by the affine of the finest one.
+NiftiMatrix coarser_affine(const NiftiMatrix& finest, const Image& image, std::size_t level) {
+  NiftiMatrix affine = finest;
+  const std::vector<ImageAxis> from = axes_of(image, 0), to = axes_of(image, level);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(k, 1));
+    if (d == image.axes.size()) continue;
+    const double step = *from[d].spacing;
+    for (std::size_t r = 0; r < 3; ++r) {
+      affine[r][3] += finest[r][k] * (to[d].origin - from[d].origin) / step;
+      affine[r][k] = finest[r][k] * *to[d].spacing / step;
+    }
+  }
+  return affine;
+}
+
+// What the finest resolution knows of space and values and the coarser ones, which are made of it, do not repeat.
+void inherit(ImageFacts& facts, const ImageAround& around) {
+  const auto path = normal_path(around.image.levels.front().path);
+  if (!path) return;
+  const NodePlace& group = around.place;
+  const auto node = group.format->open(*group.store, join_path(group.path, *path), group.config.limits);
+  if (!node || !*node || !(*node)->array || (*node)->array->shape.size() != facts.axes.size()) return;
+  const Json& finest = (*node)->attributes;
+  for (const char* name : {"scl_slope", "scl_inter", "nifti"})
+    if (const Json* known = finest.find(name); known != nullptr && facts.attributes.find(name) == nullptr)
+      facts.attributes.set(name, *known);
+  if (Json* more = facts.attributes.find("nifti"); more != nullptr) more->erase("qform");
+  const Json* affine = finest.find("affine");
+  const auto matrix = affine == nullptr ? std::nullopt : parse_affine(*affine);
+  const Json* units = finest.find("units");
+  if (!matrix || units == nullptr || units->elements().size() != facts.axes.size()) return;
+  for (std::size_t d = 0; d < facts.axes.size(); ++d)  // in which the affine is
+    if (facts.axes[d].is_spatial() && nanometres(units->elements()[d].text()) != nanometres(facts.axes[d].unit)) return;
+  facts.attributes.set("affine", affine_json(coarser_affine(*matrix, around.image, around.level)));
+}
+
+Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
+  const NodeDocument document = state.document();
+  std::vector<std::string> axes{"x", "y", "z", "c"};
+  Json info;
+  std::size_t scale = 0;
+  if (!state.place.format->arrays_have_documents()) {
+    info = *document.document.find("info");
+    scale = document.document.find("scale")->as_uint().value_or(0);
+  } else {
+    SHERD_TRY(half, find_volume_half(state.place, document));
+    if (!half) return std::optional<ImageFacts>();
+    std::vector<std::string> seen(half->dimensions.size());
+    for (std::size_t k = 0; k < seen.size(); ++k) seen[half->dimensions[k]] = axes[k];
+    axes = std::move(seen);
+    info = std::move(half->info);
+  }
+  ImageFacts facts;
+  const auto image = image_of_volume(info, std::nullopt, axes);
+  if (!image) {  // a resolution that is none; the axes are known all the same
+    for (std::string& axis : axes) facts.axes.push_back({.name = std::move(axis)});
+    return std::optional(std::move(facts));
+  }
+  facts.axes = axes_of(*image, std::min(scale, image->levels.size() - 1));
+  facts.labels = image->labels;
+  return std::optional(std::move(facts));
+}
+
+}  // namespace
+
+std::optional<std::size_t> ImageFacts::find(std::string_view name) const {
+  const auto found = std::ranges::find(axes, name, &ImageAxis::name);
+  return found == axes.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - axes.begin()));
+}
+
+bool ImageFacts::is_interleaved() const {
+  const std::size_t rank = axes.size();
+  return rank > 2 && axes[rank - 1].name == "c" && axes[rank - 2].name == "x" && axes[rank - 3].name == "y";
+}
+
+bool ImageFacts::has_colour_samples(const Shape& shape, const DType& dtype) const {
+  const auto c = find("c");
+  if (!c || labels || dtype != DType::uint8 || (shape[*c] != 3 && shape[*c] != 4)) return false;
+  constexpr std::uint32_t kPrimaries[] = {0xff0000, 0x00ff00, 0x0000ff};
+  for (std::size_t i = 0; i < std::min<std::size_t>(channels.size(), 3); ++i)
+    if (channels[i].colour && channels[i].colour != kPrimaries[i]) return false;
+  return true;
+}
+
+Result<ImageFacts> find_image_facts(const Array& array) {
+  const Array::State& state = array.state();
+  ImageFacts facts;
+  facts.attributes = array.attributes();
+  facts.axes = axes_of(array, facts.attributes);
+  const auto c = facts.find("c");
+  facts.channels = channels_of(facts.attributes);
+  // Those of another image, as copy --pyramid has it too.
+  if (facts.channels.size() != (c ? array.shape()[*c] : 1)) facts.channels.clear();
+  // An affine and the spacing beside it came from one file.
+  const auto take_axes = [&](const std::vector<ImageAxis>& axes) {
+    for (std::size_t d = 0; d < axes.size(); ++d)
+      if (facts.attributes.find("affine") == nullptr)
+        facts.axes[d] = axes[d];
+      else
+        facts.axes[d].name = axes[d].name;
+  };
+  SHERD_TRY(volume, in_store(facts_of_volume(state), array.store()->url()));
+  if (volume) {
+    take_axes(volume->axes);
+    facts.labels = volume->labels;
+    return facts;
+  }
+  SHERD_TRY(around, image_around(state.place));
+  if (!around) return facts;
+  if (around->image.axes.size() != facts.axes.size())
+    return in_store(corrupt("has other dimensions than the image has axes")
+                        .in_key(state.place.format->document_key(state.place.path, NodeType::array))
+                        .in_member("shape"),
+                    array.store()->url());
+  if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
+  facts.labels = around->image.labels;
+  take_axes(axes_of(around->image, around->level));
+  if (around->level > 0) inherit(facts, *around);
+  return facts;
+}
+
+Result<std::optional<Array>> open_level(const Group& group, std::uint64_t level) {
+  SHERD_TRY(image, image_of_group(group.attributes()));
+  if (!image) return std::optional<Array>();
+  if (level >= image->levels.size())
+    return not_found(group.url() + " has no level " + std::to_string(level) + "; it has " +
+                     std::to_string(image->levels.size()) + ", the finest is 0");
+  SHERD_TRY(node, group.open(image->levels[level].path));
+  Array* array = std::get_if<Array>(&node);
+  if (array == nullptr) return corrupt("the resolution '" + image->levels[level].path + "' is not an array");
+  return std::optional(std::move(*array));
+}
+
+}  // namespace sherd

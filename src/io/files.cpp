@@ -1,0 +1,41 @@
+// The table of file formats, and which row a name or a suffix means.
+#include <algorithm>
+#include <array>
+
+#include "base/try.hpp"
+#include "io/files.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::array<const FileFormat*, 6> kFormats = {&kNiftiFiles, &kNpyFiles, &kRawFiles,
+                                                       &kPngFiles,   &kPgmFiles, &kTiffFiles};
+
+bool same_letter(char a, char b) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return lower(a) == lower(b);
+}
+
+}  // namespace
+
+std::span<const FileFormat* const> file_formats() noexcept { return kFormats; }
+
+bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept {
+  return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+    return path.size() > suffix.size() &&
+           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
+                      same_letter);
+  });
+}
+
+Result<const FileFormat*> find_file_format(std::string_view name, const std::string& path) {
+  std::string known;
+  for (const FileFormat* format : kFormats) {
+    if (name.empty() ? has_suffix(path, format->suffixes) : name == format->name) return format;
+    known += (known.empty() ? "" : ", ") + std::string(format->name);
+  }
+  if (name.empty()) return invalid_argument("the suffix tells no file format; name one of: " + known).in_key(path);
+  return invalid_argument("unknown file format '" + std::string(name) + "'; known are: " + known);
+}
+
+}  // namespace sherd

@@ -1,0 +1,130 @@
+// A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
+// that follow its shards, one box being read while the one before it is written. It is put into its place when it is
+// whole (array/staged.hpp), so where that fails what stood there stays.
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "array/staged.hpp"
+#include "array/twin.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "io/files.hpp"
+#include "io/import_space.hpp"
+#include "neuroglancer/document.hpp"
+
+namespace sherd {
+namespace {
+
+template <class T>
+std::vector<T> reversed(const std::vector<T>& values) {
+  return {values.rbegin(), values.rend()};
+}
+
+// The format of a file, or of the files that a directory or pattern names.
+Result<const FileFormat*> format_of(const std::string& source, const std::string& name) {
+  if (!name.empty()) return find_file_format(name, source);
+  const FileFormat* found = nullptr;
+  for (const FileFormat* format : {&kPngFiles, &kPgmFiles, &kTiffFiles}) {
+    auto listed = list_images(source, format->suffixes);
+    if (!listed && listed.error().code() == ErrorCode::not_found) continue;
+    if (!listed) return std::move(listed).error();
+    if (!*listed) return find_file_format({}, source);
+    if (!has_suffix((*listed)->front(), format->suffixes)) continue;
+    if (found != nullptr)
+      return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
+    found = format;
+  }
+  if (found == nullptr) return not_found("no png, pgm or tiff images stand there").in_key(source);
+  return found;
+}
+
+// A volume in the same files (Layout::zarr_neuroglancer) has the array's spacing.
+void add_resolution(CreateOptions& create, const ImportedSpace& space) {
+  const auto has = [](const std::optional<Json>& json) { return json && json->find("resolution") != nullptr; };
+  if (create.config.layout != Layout::zarr_neuroglancer || has(create.volume) || has(create.attributes)) return;
+  const auto nanometres = nanometres_of(space);
+  if (!nanometres) return;
+  Json volume = create.volume.value_or(Json(Json::Object{}));
+  volume.set("resolution", neuroglancer::numbers_json(*nanometres));
+  create.volume = std::move(volume);
+}
+
+Result<CreateOptions> target_options(const FileArray& file, const ImportOptions& options) {
+  CreateOptions create = options.create;
+  create.shape = file.fortran ? reversed(file.shape) : file.shape;
+  create.dtype = file.dtype;
+  ImportedSpace space{create.shape, file.fortran ? reversed(file.dimension_names) : file.dimension_names,
+                      file.attributes};
+  if (create.dimension_names) space.names = *create.dimension_names;
+  SHERD_TRY(apply_space_options(space, options));
+  add_resolution(create, space);
+  if (!create.dimension_names && !space.names.empty()) create.dimension_names = std::move(space.names);
+  if (space.attributes.is_object()) {
+    if (create.attributes)
+      for (const auto& [name, value] : create.attributes->members()) space.attributes.set(name, value);
+    create.attributes = std::move(space.attributes);
+  }
+  return create;
+}
+
+// Half of the budget is for the two boxes, half for what the array needs to write one.
+Config quiet(Config config) {
+  config.memory_budget /= 2;
+  config.progress = nullptr;
+  config.interrupted = nullptr;
+  return config;
+}
+
+Result<void> fill(ArrayFileReader& reader, const Array& array, const Config& config, const std::string& url) {
+  const FileArray& file = reader.array();
+  const Array target = array.with_config(quiet(config));
+  BlockRequest request;
+  request.shape = file.shape;
+  request.coarse = file.fortran ? reversed(array.shards().value_or(Shape{})) : array.shards().value_or(Shape{});
+  request.fine = file.fortran ? reversed(array.chunks()) : array.chunks();
+  request.elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / file.dtype.size());
+  request.random_access = reader.random_access();
+  Transfer transfer;
+  transfer.take = [&](const Box& box, std::span<std::byte> into) {
+    return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+      return reader.read(first, into.subspan(at * file.dtype.size(), count * file.dtype.size()));
+    });
+  };
+  transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
+    const Box where = file.fortran ? Box{reversed(box.origin), reversed(box.shape)} : box;
+    const auto view = ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c);
+    return in_store(target.write(where, view), url);
+  };
+  SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
+  return reader.finish();
+}
+
+// What only one kind of file takes is of no effect with others.
+Result<void> check_taken(const FileFormat& format, const ImportOptions& options, const std::string& source) {
+  const auto refuse = [&](std::string_view option, std::string_view kind) {
+    return invalid_argument(std::string(option) + " goes with " + std::string(kind) + " files only, and this is " +
+                            std::string(format.name))
+        .in_key(source);
+  };
+  if (format.name != kRawFiles.name) {
+    if (!options.shape.empty()) return refuse("shape", "raw");
+    if (options.dtype) return refuse("dtype", "raw");
+    if (options.big_endian) return refuse("big_endian", "raw");
+  }
+  if (options.apply_scale && format.name != kNiftiFiles.name) return refuse("apply_scale", "NIfTI");
+  return {};
+}
+
+}  // namespace
+
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place) {
+  SHERD_TRY(format, format_of(source, options.from));
+  SHERD_TRY(check_taken(*format, options, source));
+  SHERD_TRY(reader, format->open(source, options));
+  SHERD_TRY(create, target_options(reader->array(), options));
+  const std::string& url = place.store->url();
+  SHERD_TRY(document, in_store(new_document(place, create), url));
+  return create_with(place, document, create.overwrite,
+                     [&](const Array& array) { return fill(*reader, array, create.config, url); });
+}
+
+}  // namespace sherd

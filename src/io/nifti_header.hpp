@@ -1,0 +1,82 @@
+// The NIfTI-1 and NIfTI-2 headers as fields: where each stands and how wide it is in both versions.
+// Offsets and types are those of nifti1.h and nifti2.h (the public standard of the NIfTI working group).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "io/files.hpp"
+#include "sherd/json.hpp"
+
+namespace sherd {
+
+/// A field of numbers: its offset and the letter of its type (b 8, h 16, i 32, q 64 bits; f 32, d 64 bits).
+struct NiftiField {
+  std::uint16_t at1;
+  char type1;
+  std::uint16_t at2;
+  char type2;
+};
+namespace nifti {
+inline constexpr NiftiField dim{40, 'h', 16, 'q'}, intent_code{68, 'h', 504, 'i'}, datatype{70, 'h', 12, 'h'},
+    bitpix{72, 'h', 14, 'h'}, pixdim{76, 'f', 104, 'd'}, vox_offset{108, 'f', 168, 'q'}, scl_slope{112, 'f', 176, 'd'},
+    scl_inter{116, 'f', 184, 'd'}, xyzt_units{123, 'b', 500, 'i'}, cal_max{124, 'f', 192, 'd'},
+    cal_min{128, 'f', 200, 'd'}, qform_code{252, 'h', 344, 'i'}, sform_code{254, 'h', 348, 'i'},
+    quatern{256, 'f', 352, 'd'}, qoffset{268, 'f', 376, 'd'}, srow{280, 'f', 400, 'd'};
+/// Text: offset in version 1 and 2, length.
+struct Text {
+  std::uint16_t at1, at2, length;
+};
+inline constexpr Text descrip{148, 240, 80}, intent_name{328, 508, 16};
+}  // namespace nifti
+
+class NiftiHeader {
+ public:
+  static constexpr std::size_t kSize1 = 348, kSize2 = 540;
+
+  /// An empty header of version 1 or 2, in the machine's byte order.
+  explicit NiftiHeader(int version);
+  /// Reads size, byte order, version and magic; nothing else is checked.
+  static Result<NiftiHeader> read(FileBytes& bytes);
+
+  [[nodiscard]] int version() const noexcept { return version_; }
+  [[nodiscard]] bool swapped() const noexcept { return swapped_; }
+  /// Whether the elements stand in a file of their own (.img).
+  [[nodiscard]] bool is_pair() const noexcept { return pair_; }
+  [[nodiscard]] std::int64_t integer(NiftiField field, std::size_t i = 0) const noexcept;
+  [[nodiscard]] double real(NiftiField field, std::size_t i = 0) const noexcept;
+  [[nodiscard]] std::string text(nifti::Text field) const;
+  void set(NiftiField field, double value, std::size_t i = 0) noexcept;
+  void set_text(nifti::Text field, std::string_view text) noexcept;
+  /// The header as it stands in a .nii file, with the four bytes that say that no extension follows.
+  [[nodiscard]] std::string print() const;
+
+ private:
+  [[nodiscard]] std::uint64_t word(std::size_t at, std::size_t size) const noexcept;
+
+  std::array<std::byte, kSize2> bytes_{};
+  int version_ = 1;
+  bool swapped_ = false;
+  bool pair_ = false;
+};
+
+using NiftiMatrix = std::array<std::array<double, 4>, 4>;
+/// Voxel (x, y, z, 1) to space: the sform, else the qform, else the spacing alone; and the code of the form used.
+struct NiftiSpace {
+  NiftiMatrix affine;
+  std::int64_t code;
+};
+[[nodiscard]] NiftiSpace nifti_space(const NiftiHeader& header) noexcept;
+
+/// The attribute `affine`, and back; nullopt where it is not a 4x4 matrix of finite numbers.
+[[nodiscard]] Json affine_json(const NiftiMatrix& affine);
+[[nodiscard]] std::optional<NiftiMatrix> parse_affine(const Json& json);
+
+/// What a header says beyond shape and type; `rank` dimensions, slowest first: affine, spacing, units, scl_slope …
+[[nodiscard]] Json nifti_attributes(const NiftiHeader& header, std::size_t rank);
+/// And back: spacing, affine, units and the rest, where the attributes have them.
+Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, std::size_t rank);
+
+}  // namespace sherd

@@ -1,0 +1,256 @@
+// OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It says how
+// long the axes are and which directory of the file (IFD) holds which plane. Of several images in one file the first is
+// taken. The XML is trusted in nothing: IFDs and planes are bounded by the pages that the file has.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <pugixml.hpp>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "io/hyperstack.hpp"
+
+namespace sherd {
+namespace {
+
+// The name of an element without the prefix of its namespace.
+std::string_view local_name(pugi::xml_node node) {
+  const std::string_view name = node.name();
+  const auto colon = name.find(':');
+  return colon == name.npos ? name : name.substr(colon + 1);
+}
+
+pugi::xml_node child(pugi::xml_node node, std::string_view name) {
+  for (const pugi::xml_node each : node.children())
+    if (local_name(each) == name) return each;
+  return {};
+}
+
+Error wrong(const std::string& message) {
+  return corrupt("tiff: its OME-XML " + message + "; name the dimensions of the pages with 'axes' to ignore it");
+}
+
+// A whole number, or `absent` if the attribute is missing.
+Result<std::uint64_t> number(pugi::xml_node node, const char* attribute, std::optional<std::uint64_t> absent) {
+  const std::string_view text = node.attribute(attribute).value();
+  if (text.empty() && absent) return *absent;
+  std::uint64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return value;
+  return wrong(std::string(local_name(node)) + "." + attribute + " is '" + metadata_text(text.substr(0, 40)) +
+               "', not a whole number");
+}
+
+AxisStep step(pugi::xml_node pixels, const std::string& attribute, const char* unit) {
+  const std::string_view text = pixels.attribute(attribute.c_str()).value();
+  double size = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (parsed.ec != std::errc{} || !std::isfinite(size) || size <= 0) return {};
+  const pugi::xml_attribute given = pixels.attribute((attribute + "Unit").c_str());
+  const std::string_view name = given ? given.value() : unit;
+  AxisStep step{size, metadata_unit(name)};
+  // "pixel" and "reference frame" are no lengths.
+  return step.unit.empty() ? AxisStep{} : step;
+}
+
+// A signed number whose bytes are red, green, blue and alpha.
+std::optional<std::string> color(pugi::xml_node channel) {
+  const std::string_view text = channel.attribute("Color").value();
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || parsed.ec != std::errc{}) return std::nullopt;
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "%06X",
+                static_cast<unsigned>(static_cast<std::uint64_t>(value) >> 8 & 0xffffff));
+  return digits;
+}
+
+class OmeImage {
+ public:
+  OmeImage(pugi::xml_node root, const PageFacts& facts) : root_(root), facts_(facts) {}
+
+  Result<Hyperstack> read() && {
+    SHERD_TRY(find_pixels());
+    SHERD_TRY(read_sizes());
+    SHERD_TRY(read_planes());
+    Hyperstack stack;
+    stack.samples = facts_.samples;
+    stack.pages.reserve(pages_.size());
+    for (std::uint64_t t = 0; t < lengths_.t; ++t)
+      for (std::uint64_t c = 0; c < lengths_.c; ++c)
+        for (std::uint64_t z = 0; z < lengths_.z; ++z) {
+          const auto& page = pages_[plane_of(t, c, z)];
+          if (!page)
+            return wrong("leaves out the plane of t=" + std::to_string(t) + ", c=" + std::to_string(c) +
+                         ", z=" + std::to_string(z));
+          stack.pages.push_back(*page);
+        }
+    set_lengths(stack, {lengths_.t, lengths_.c * stack.samples, lengths_.z});
+    add_steps(stack);
+    add_channels(stack);
+    if (images_ > 1)
+      stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), of which only the first is imported";
+    return stack;
+  }
+
+ private:
+  Result<void> find_pixels() {
+    if (const pugi::xml_node other = child(root_, "BinaryOnly"))
+      return several_files(other.attribute("MetadataFile").value());
+    for (const pugi::xml_node image : root_.children()) {
+      if (local_name(image) != "Image") continue;
+      if (++images_ == 1) pixels_ = child(image, "Pixels");
+    }
+    if (!pixels_) return wrong("describes no image");
+    return {};
+  }
+
+  [[nodiscard]] Error several_files(std::string_view name) const {
+    return unsupported("tiff: is one of the files of an OME-TIFF image, another is '" + metadata_text(name) +
+                       "'; join them to one file, or name the dimensions of this file's pages with 'axes'");
+  }
+
+  Result<void> read_sizes() {
+    SHERD_TRY(width, number(pixels_, "SizeX", {}));
+    SHERD_TRY(height, number(pixels_, "SizeY", {}));
+    SHERD_TRY(channels, number(pixels_, "SizeC", {}));
+    SHERD_TRY(slices, number(pixels_, "SizeZ", {}));
+    SHERD_TRY(times, number(pixels_, "SizeT", {}));
+    if (width != facts_.width || height != facts_.height)
+      return wrong("says " + std::to_string(width) + "x" + std::to_string(height) + " pixels, the page has " +
+                   std::to_string(facts_.width) + "x" + std::to_string(facts_.height));
+    if (channels % facts_.samples != 0)
+      return wrong("says " + std::to_string(channels) + " channels, pixels have " + std::to_string(facts_.samples) +
+                   " samples");
+    lengths_ = {times, channels / facts_.samples, slices};
+    const auto planes = lengths_.count();
+    if (!planes || *planes == 0 || *planes > facts_.pages)
+      return wrong("says SizeT " + std::to_string(times) + ", SizeC " + std::to_string(channels) + ", SizeZ " +
+                   std::to_string(slices) + ", the file has " + std::to_string(facts_.pages) + " pages");
+    order_ = pixels_.attribute("DimensionOrder").value();
+    std::string sorted = order_.substr(std::min<std::size_t>(2, order_.size()));
+    std::ranges::sort(sorted);
+    if (!order_.starts_with("XY") || sorted != "CTZ")
+      return wrong("has the DimensionOrder '" + metadata_text(order_.substr(0, 40)) +
+                   "', which is no order of XY and Z, C, T");
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t length_of(char axis) const {
+    return axis == 'C' ? lengths_.c : axis == 'Z' ? lengths_.z : lengths_.t;
+  }
+
+  // The number of a plane in the order of the file.
+  [[nodiscard]] std::uint64_t plane_of(std::uint64_t t, std::uint64_t c, std::uint64_t z) const {
+    std::uint64_t plane = 0;
+    for (std::size_t i = order_.size(); i-- > 2;)
+      plane = plane * length_of(order_[i]) + (order_[i] == 'C' ? c : order_[i] == 'Z' ? z : t);
+    return plane;
+  }
+
+  Result<void> read_planes() {
+    pages_.resize(*lengths_.count());
+    bool any = false;
+    for (const pugi::xml_node data : pixels_.children()) {
+      if (local_name(data) != "TiffData") continue;
+      any = true;
+      SHERD_TRY(read_tiff_data(data));
+    }
+    // Without any, planes are the pages in their order.
+    for (std::uint64_t i = 0; !any && i < pages_.size(); ++i) pages_[i] = i;
+    return {};
+  }
+
+  Result<void> read_tiff_data(pugi::xml_node data) {
+    if (const pugi::xml_node uuid = child(data, "UUID"); uuid && !is_this_file(uuid))
+      return several_files(uuid.attribute("FileName").value());
+    SHERD_TRY(page, number(data, "IFD", 0));
+    SHERD_TRY(t, number(data, "FirstT", 0));
+    SHERD_TRY(c, number(data, "FirstC", 0));
+    SHERD_TRY(z, number(data, "FirstZ", 0));
+    if (t >= lengths_.t || c >= lengths_.c || z >= lengths_.z || page >= facts_.pages)
+      return wrong("maps IFD " + std::to_string(page) + " to the plane of t=" + std::to_string(t) +
+                   ", c=" + std::to_string(c) + ", z=" + std::to_string(z) + ", beyond the image or the file's " +
+                   std::to_string(facts_.pages) + " pages");
+    const std::uint64_t plane = plane_of(t, c, z);
+    const std::uint64_t all = std::min(facts_.pages - page, pages_.size() - plane);
+    SHERD_TRY(count, number(data, "PlaneCount", data.attribute("IFD") ? 1 : all));
+    if (count > all)
+      return wrong("maps " + std::to_string(count) + " planes to IFD " + std::to_string(page) +
+                   " and after, beyond the image or the file's " + std::to_string(facts_.pages) + " pages");
+    for (std::uint64_t i = 0; i < count; ++i) {
+      auto& at = pages_[plane + i];
+      if (at) return wrong("maps two pages to one plane");
+      at = page + i;
+    }
+    return {};
+  }
+
+  // Files may have been renamed, so either the identifier or the name will do.
+  [[nodiscard]] bool is_this_file(pugi::xml_node uuid) const {
+    const std::string_view own = root_.attribute("UUID").value();
+    return (!own.empty() && own == uuid.child_value()) || uuid.attribute("FileName").value() == facts_.name;
+  }
+
+  void add_steps(Hyperstack& stack) const {
+    stack.steps['x'] = step(pixels_, "PhysicalSizeX", "um");
+    stack.steps['y'] = step(pixels_, "PhysicalSizeY", "um");
+    stack.steps['z'] = step(pixels_, "PhysicalSizeZ", "um");
+    stack.steps['t'] = step(pixels_, "TimeIncrement", "s");
+  }
+
+  void add_channels(Hyperstack& stack) const {
+    const std::uint64_t samples = facts_.samples;
+    if (lengths_.c * samples > kMaxDescribedChannels) return;
+    std::vector<Json::Object> known(lengths_.c * samples);
+    std::size_t first = 0;
+    for (const pugi::xml_node channel : pixels_.children()) {
+      if (local_name(channel) != "Channel" || first + samples > known.size()) continue;
+      const std::string_view name = channel.attribute("Name").value();
+      const auto given = color(channel);
+      for (std::size_t s = 0; s < samples; ++s) {
+        if (!name.empty()) known[first + s].emplace_back("label", metadata_text(name));
+        if (samples == 1 && given) known[first].emplace_back("color", *given);
+      }
+      first += samples;
+    }
+    if (facts_.is_rgb && samples >= 3)
+      for (std::size_t c = 0; c < known.size(); ++c)
+        if (c % samples < 3)
+          known[c].emplace_back("color", c % samples == 0 ? "FF0000" : c % samples == 1 ? "00FF00" : "0000FF");
+    if (std::ranges::all_of(known, &Json::Object::empty)) return;
+    stack.channels = Json(Json::Array(known.begin(), known.end()));
+  }
+
+  pugi::xml_node root_, pixels_;
+  const PageFacts& facts_;
+  std::size_t images_ = 0;
+  StackLengths lengths_;
+  std::string order_;                                ///< fastest first
+  std::vector<std::optional<std::uint64_t>> pages_;  ///< of each plane, in the order of the file
+};
+
+}  // namespace
+
+// Other programs' XML is not ours to judge.
+bool is_ome_xml(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text.starts_with('<') && (text.find("<OME") != text.npos || text.find(":OME ") != text.npos);
+}
+
+Result<Hyperstack> ome_hyperstack(std::string_view text, const PageFacts& facts, const Limits& limits) {
+  if (text.size() > limits.metadata_bytes)
+    return unsupported("tiff: its OME-XML has " + std::to_string(text.size()) +
+                       " bytes, more than the limit 'metadata_bytes' of " + std::to_string(limits.metadata_bytes));
+  pugi::xml_document document;
+  const auto parsed = document.load_buffer(text.data(), text.size(),
+                                           pugi::parse_minimal | pugi::parse_escapes | pugi::parse_wconv_attribute);
+  if (!parsed) return wrong("is malformed at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
+  const pugi::xml_node root = child(document, "OME");
+  if (!root) return wrong("has no element OME");
+  return OmeImage(root, facts).read();
+}
+
+}  // namespace sherd

@@ -1,0 +1,230 @@
+// Files that appear under their names whole. Until then a file has no name at all where the file system has O_TMPFILE,
+// so that a process killed at any time leaves nothing. Elsewhere, and for directories, it has a hidden name that ends
+// in ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or
+// renamed. A lock that can be taken therefore means that the maker was killed: making the next file in that
+// directory removes such leftovers. Where the file system has no locks nothing is removed.
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/try.hpp"
+#include "io/files.hpp"
+#include "os/directory.hpp"
+
+namespace sherd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPart = ".sherd-part";
+/// With a longer name inside, the hidden name would be too long for a file system.
+constexpr std::size_t kLongestNamed = 200;
+constexpr int kAttempts = 100;
+
+/// The file that `path` names after links, so that replacing it does not replace the link.
+std::string resolved(const std::string& path) {
+  std::error_code failure;
+  const auto real = fs::canonical(path, failure);
+  return failure ? path : real.string();
+}
+
+std::string parent_of(const std::string& path) {
+  const auto parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+/// A hidden name beside `path` that no other process uses.
+std::string hidden_name(const std::string& path) {
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
+  const fs::path whole(path);
+  std::string name = whole.filename().string();
+  if (name.size() > kLongestNamed) name.clear();
+  return (whole.parent_path() / ("." + name + "." + std::to_string(random) + std::string(kPart))).string();
+}
+
+bool is_named(const std::string& name, int descriptor) noexcept {
+  struct stat named{};
+  struct stat opened{};
+  return os::fstatat(AT_FDCWD, name.c_str(), named, AT_SYMLINK_NOFOLLOW) == 0 && os::fstat(descriptor, opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+/// Makes something under a hidden name beside `path` and locks it; `make(name)` returns a descriptor, or -1 and errno.
+/// Between making and locking, remove_leftovers() of another process may remove it: then another name is tried.
+template <class Make>
+int make_hidden(const std::string& path, std::string& name, const Make& make) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    name = hidden_name(path);
+    const int descriptor = make(name);
+    if (descriptor < 0 && errno == ENOENT && attempt == 0) continue;
+    if (descriptor < 0) return -1;
+    const bool taken = os::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_named(name, descriptor)) return descriptor;
+    os::close(descriptor);
+  }
+  errno = EAGAIN;
+  return -1;
+}
+
+std::string descriptor_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+/// A file without a name that can be given one later; -1 where the file system or a missing /proc does not allow it.
+int open_unnamed(const std::string& directory, mode_t access) {
+  const int descriptor = os::openat(AT_FDCWD, directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, access);
+  if (descriptor < 0) return -1;
+  struct stat reached{};
+  struct stat opened{};
+  if (os::fstatat(AT_FDCWD, descriptor_path(descriptor).c_str(), reached) == 0 && os::fstat(descriptor, opened) == 0 &&
+      reached.st_dev == opened.st_dev && reached.st_ino == opened.st_ino) {
+    (void)os::flock(descriptor, LOCK_EX | LOCK_NB);
+    return descriptor;
+  }
+  os::close(descriptor);
+  return -1;
+}
+
+int link_unnamed(int descriptor, const std::string& name) {
+  const std::string from = descriptor_path(descriptor);
+  return os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+/// Removes a file, or a directory and the files in it.
+void remove_all(const std::string& path) noexcept {
+  if (os::unlinkat(AT_FDCWD, path.c_str(), 0) == 0 || errno != EISDIR) return;
+  os::Directory entries(AT_FDCWD, path.c_str());
+  while (const dirent64* entry = entries.next()) os::unlinkat(entries.fd(), entry->d_name, 0);
+  os::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR);
+}
+
+/// Removes what killed processes have left in a directory. In one of those there is nothing but what its maker writes.
+void remove_leftovers(const std::string& directory) noexcept {
+  if (directory.ends_with(kPart)) return;
+  os::Directory entries(AT_FDCWD, directory.c_str());
+  while (const dirent64* entry = entries.next()) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') || !name.ends_with(kPart)) continue;
+    const std::string path = (fs::path(directory) / name).string();
+    const int descriptor = os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (os::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(path, descriptor)) remove_all(path);
+    os::close(descriptor);
+  }
+}
+
+}  // namespace
+
+int put_in_place(const std::string& from, const std::string& to, bool overwrite) {
+  const unsigned flags = overwrite ? 0 : RENAME_NOREPLACE;
+  if (os::renameat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
+  if (overwrite || (errno != EINVAL && errno != ENOSYS)) return errno;
+  // Network file systems have no such rename, but links, which replace nothing either.
+  if (os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0) return errno;
+  os::unlinkat(AT_FDCWD, from.c_str(), 0);
+  return 0;
+}
+
+Result<void> sync_directory(const std::string& file) {
+  const std::string name = parent_of(file);
+  const int descriptor = os::openat(AT_FDCWD, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return file_error("cannot open the directory", name, errno);
+  const int failed = os::fsync(descriptor);
+  const int number = errno;
+  os::close(descriptor);
+  if (failed != 0) return file_error("cannot flush the directory", name, number);
+  return {};
+}
+
+Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mode_t access) {
+  remove_leftovers(parent_of(path));
+  std::string name;
+  const int descriptor = make_hidden(path, name, [access](const std::string& hidden) {
+    if (os::mkdirat(AT_FDCWD, hidden.c_str(), access) != 0) return -1;
+    const int made = os::openat(AT_FDCWD, hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int code = errno;
+    if (made < 0) os::unlinkat(AT_FDCWD, hidden.c_str(), AT_REMOVEDIR);
+    errno = code;
+    return made;
+  });
+  if (descriptor < 0) return file_error("cannot make a directory in it", parent_of(path), errno);
+  return TemporaryDirectory(std::move(name), descriptor);
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (!path_.empty()) remove_all(path_);
+  if (descriptor_ >= 0) os::close(descriptor_);
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, WriteMode mode) {
+  std::string real = resolved(path);
+  struct stat status{};
+  const bool exists = os::fstatat(AT_FDCWD, real.c_str(), status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int descriptor = os::openat(AT_FDCWD, real.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return file_error("cannot open for writing", path, errno);
+    std::unique_ptr<OutputFile> direct(new OutputFile(std::move(real), descriptor, mode));
+    direct->direct_ = true;
+    return direct;
+  }
+  if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
+  remove_leftovers(parent_of(real));
+  // What nobody else may read is not shown while it is written, either.
+  const mode_t access = exists ? status.st_mode & 0777 : 0666;
+  std::string hidden;
+  int descriptor = open_unnamed(parent_of(real), access);
+  if (descriptor < 0) {
+    descriptor = make_hidden(real, hidden, [access](const std::string& name) {
+      return os::openat(AT_FDCWD, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access);
+    });
+  }
+  if (descriptor < 0) return file_error("cannot create", path, errno);
+  std::unique_ptr<OutputFile> file(new OutputFile(std::move(real), descriptor, mode));
+  file->hidden_ = std::move(hidden);
+  if (exists && os::fchmod(descriptor, access) != 0) return file_error("cannot set the mode of", path, errno);
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (!hidden_.empty()) os::unlinkat(AT_FDCWD, hidden_.c_str(), 0);
+  os::close(descriptor_);
+}
+
+Result<void> OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  end_ = offset + bytes.size();
+  const int failed = direct_ ? os::write_all(descriptor_, bytes) : os::pwrite_all(descriptor_, bytes, offset);
+  if (failed != 0) return file_error("cannot write", path_, errno);
+  return {};
+}
+
+int OutputFile::put_in_place() {
+  if (hidden_.empty()) {
+    const int code = link_unnamed(descriptor_, path_);
+    if (code != EEXIST || !mode_.overwrite) return code;
+    // A link replaces nothing, but a rename does.
+    std::string name = hidden_name(path_);
+    if (const int failed = link_unnamed(descriptor_, name)) return failed;
+    hidden_ = std::move(name);
+  }
+  if (const int code = sherd::put_in_place(hidden_, path_, mode_.overwrite)) return code;
+  hidden_.clear();
+  return 0;
+}
+
+Result<void> OutputFile::commit() {
+  if (direct_) return {};
+  if (mode_.durable) {
+    if (os::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
+  } else if (const int copy = os::duplicate(descriptor_); copy < 0 || os::close(copy) != 0) {
+    // Network file systems report on close that a write has failed.
+    return file_error("cannot write", path_, errno);
+  }
+  if (const int code = put_in_place()) return file_error("cannot put in place", path_, code);
+  if (mode_.durable) SHERD_TRY(sync_directory(path_));
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,208 @@
+// Portable gray- and pixmaps: P5 and P6 (binary), P2 and P3 (decimal), values up to 65535; more than 255 take two
+// bytes, big-endian. Values are kept as they stand, whatever the greatest value that the header names.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+#include "io/files.hpp"
+
+namespace sherd {
+namespace {
+
+bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// The bytes of a file one by one, through a small buffer.
+class Scanner {
+ public:
+  explicit Scanner(InputFile& file) : file_(file) {}
+  /// The next byte, or nullopt at the end.
+  Result<std::optional<char>> next() {
+    if (at_ == filled_) {
+      SHERD_TRY(got, file_.read_some(position_, buffer_));
+      at_ = 0;
+      filled_ = got;
+      if (got == 0) return std::optional<char>();
+    }
+    ++position_;
+    return std::optional(static_cast<char>(buffer_[at_++]));
+  }
+  /// A decimal number behind white space and comments, and the one byte that ends it.
+  Result<std::uint32_t> number() {
+    SHERD_TRY(c, next());
+    while (c && (is_space(*c) || *c == '#')) {
+      for (const bool comment = *c == '#'; comment && c && *c != '\n';) SHERD_TRY(advance(c));
+      if (c) SHERD_TRY(advance(c));
+    }
+    std::uint64_t value = 0;
+    bool any = false;
+    for (; c && *c >= '0' && *c <= '9'; any = true) {
+      value = value * 10 + static_cast<std::uint64_t>(*c - '0');
+      if (value > 0x7fffffff) break;
+      SHERD_TRY(advance(c));
+    }
+    if (!any || value > 0x7fffffff || (c && !is_space(*c)))
+      return corrupt("pgm: a number is expected at byte " + std::to_string(position_)).in_key(file_.path());
+    return static_cast<std::uint32_t>(value);
+  }
+  [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
+
+ private:
+  Result<void> advance(std::optional<char>& c) {
+    SHERD_TRY(following, next());
+    c = following;
+    return {};
+  }
+  InputFile& file_;
+  std::array<std::byte, 16384> buffer_;
+  std::size_t at_ = 0, filled_ = 0;
+  std::uint64_t position_ = 0;
+};
+
+class PnmFile final : public ImageFile {
+ public:
+  explicit PnmFile(std::unique_ptr<InputFile> file) : file_(std::move(file)) {}
+  Result<void> start(const Limits& limits);
+  [[nodiscard]] const ImageInfo& info() const noexcept override { return info_; }
+  Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;
+
+ private:
+  Result<void> parse_header();
+  Result<void> read_decimal(std::uint64_t first, std::span<std::byte> into);
+
+  std::unique_ptr<InputFile> file_;
+  ImageInfo info_;
+  bool decimal_ = false;
+  std::uint32_t greatest_ = 0;
+  std::uint64_t data_ = 0;  ///< where the pixels begin
+  std::unique_ptr<Scanner> scanner_;
+  std::uint64_t next_row_ = 0;
+};
+
+Result<void> PnmFile::parse_header() {
+  scanner_ = std::make_unique<Scanner>(*file_);
+  next_row_ = 0;
+  SHERD_TRY(letter, scanner_->next());
+  SHERD_TRY(kind, scanner_->next());
+  if (letter != 'P' || !kind || std::string_view("2356").find(*kind) == std::string_view::npos)
+    return unsupported("is no gray- or pixmap: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
+  SHERD_TRY(width, scanner_->number());
+  SHERD_TRY(height, scanner_->number());
+  SHERD_TRY(greatest, scanner_->number());
+  if (greatest == 0 || greatest > 65535)
+    return corrupt("pgm: the greatest value is " + std::to_string(greatest) + ", not 1 to 65535").in_key(file_->path());
+  decimal_ = *kind == '2' || *kind == '3';
+  greatest_ = greatest;
+  info_ = {height, width, *kind == '3' || *kind == '6' ? 3u : 1u, greatest > 255 ? DType::uint16 : DType::uint8};
+  data_ = scanner_->position();
+  return {};
+}
+
+Result<void> PnmFile::start(const Limits& limits) {
+  SHERD_TRY(parse_header());
+  SHERD_TRY(check_image(info_, limits).in_key(file_->path()));
+  // A decimal sample takes at least two bytes, of which the last one may lack the space.
+  const auto samples = checked_mul(info_.height, info_.width * info_.channels);
+  const auto least = samples ? checked_mul(*samples, decimal_ ? 2 : info_.dtype.size()) : std::nullopt;
+  const std::uint64_t there = file_->size_bound() - data_ + (decimal_ ? 1 : 0);
+  if (!least || *least > there)
+    return corrupt("truncated: " + to_string(info_) + " does not fit the " + std::to_string(there) +
+                   " bytes behind the header")
+        .in_key(file_->path());
+  if (!decimal_ && there - *least > 1)
+    return unsupported(std::to_string(there - *least) +
+                       " bytes follow the image; files of several images are not known")
+        .in_key(file_->path());
+  return {};
+}
+
+Result<void> PnmFile::read_decimal(std::uint64_t first, std::span<std::byte> into) {
+  if (first < next_row_) SHERD_TRY(parse_header());
+  const std::uint64_t row_samples = info_.width * info_.channels;
+  for (std::uint64_t i = next_row_ * row_samples; i < first * row_samples; ++i) SHERD_TRY(scanner_->number());
+  for (std::size_t at = 0; at < into.size(); at += info_.dtype.size()) {
+    SHERD_TRY(value, scanner_->number());
+    if (value > greatest_)
+      return corrupt("pgm: the value " + std::to_string(value) + " before byte " +
+                     std::to_string(scanner_->position()) + " is greater than the greatest, " +
+                     std::to_string(greatest_))
+          .in_key(file_->path());
+    if (info_.dtype.size() == 1)
+      into[at] = static_cast<std::byte>(value);
+    else {
+      const auto word = static_cast<std::uint16_t>(value);
+      std::memcpy(&into[at], &word, sizeof word);
+    }
+  }
+  next_row_ = first + into.size() / info_.row_bytes();
+  return {};
+}
+
+Result<void> PnmFile::read_rows(std::uint64_t /*page*/, std::uint64_t first, std::span<std::byte> into) {
+  if (decimal_) return read_decimal(first, into);
+  SHERD_TRY(file_->read_at(data_ + first * info_.row_bytes(), into));
+  if (info_.dtype.size() == 2 && std::endian::native == std::endian::little) swap_words(into, 2);
+  return {};
+}
+
+Result<std::unique_ptr<ImageFile>> open_pnm(const std::string& path, const ImportOptions& options) {
+  SHERD_TRY(file, InputFile::open(path));
+  auto image = std::make_unique<PnmFile>(std::move(file));
+  SHERD_TRY(image->start(options.create.config.limits));
+  return std::unique_ptr<ImageFile>(std::move(image));
+}
+
+class PnmWriter final : public ImageWriter {
+ public:
+  PnmWriter(std::unique_ptr<OutputFile> file, bool swap) : file_(std::move(file)), swap_(swap) {}
+  Result<void> write(std::span<const std::byte> rows) override {
+    if (!swap_) return file_->append(rows);
+    std::array<std::byte, 16384> part;
+    while (!rows.empty()) {
+      const auto from = rows.first(std::min(rows.size(), part.size()));
+      swap_words(from, std::span(part).first(from.size()), 2);
+      SHERD_TRY(file_->append(std::span(part).first(from.size())));
+      rows = rows.subspan(from.size());
+    }
+    return {};
+  }
+  Result<void> finish() override { return file_->commit(); }
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+  bool swap_;
+};
+
+Result<std::unique_ptr<ImageWriter>> create_pnm(const std::string& path, const ImageInfo& info, WriteMode mode) {
+  const auto kind = info.dtype.kind();
+  if ((kind != DType::Kind::uint8 && kind != DType::Kind::uint16 && kind != DType::Kind::boolean) ||
+      (info.channels != 1 && info.channels != 3))
+    return unsupported("a PGM or PPM file holds uint8 and uint16 with 1 or 3 channels, not " + to_string(info))
+        .in_key(path);
+  SHERD_TRY(file, OutputFile::create(path, mode));
+  const bool wide = info.dtype.size() == 2;
+  const std::string header = std::string(info.channels == 3 ? "P6\n" : "P5\n") + std::to_string(info.width) + " " +
+                             std::to_string(info.height) + (wide ? "\n65535\n" : "\n255\n");
+  SHERD_TRY(file->append(as_bytes(header)));
+  return std::make_unique<PnmWriter>(std::move(file), wide && std::endian::native == std::endian::little);
+}
+
+Result<std::unique_ptr<ArrayFileReader>> open_pgm_files(const std::string& path, const ImportOptions& options) {
+  return open_images(path, options, kPgmFiles, open_pnm);
+}
+Result<std::unique_ptr<ArrayFileWriter>> create_pgm_files(const std::string& path, const FileArray& array,
+                                                          WriteMode mode) {
+  SHERD_TRY(planes, as_planes(array).in_key(path));
+  return create_images(path, array, mode, create_pnm, planes.image.channels == 3 ? ".ppm" : ".pgm");
+}
+
+constexpr std::string_view kSuffixes[] = {".pgm", ".ppm", ".pnm"};
+
+}  // namespace
+
+constinit const FileFormat kPgmFiles{"pgm", kSuffixes, open_pgm_files, create_pgm_files, FileOrder::planes};
+
+}  // namespace sherd

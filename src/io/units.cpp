@@ -1,0 +1,52 @@
+// The names of units are those that OME-NGFF 0.5 recommends; the other spellings are those of OME-XML and ImageJ.
+#include "io/units.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sherd {
+namespace {
+
+using Kind = Unit::Kind;
+constexpr Unit kUnits[] = {{Kind::length, "nanometer", "nm", 1},     {Kind::length, "micrometer", "um", 1e3},
+                           {Kind::length, "millimeter", "mm", 1e6},  {Kind::length, "centimeter", "cm", 1e7},
+                           {Kind::length, "decimeter", "dm", 1e8},   {Kind::length, "meter", "m", 1e9},
+                           {Kind::length, "kilometer", "km", 1e12},  {Kind::length, "picometer", "pm", 1e-3},
+                           {Kind::length, "femtometer", "fm", 1e-6}, {Kind::length, "angstrom", "angstrom", .1},
+                           {Kind::length, "inch", "in", 2.54e7},     {Kind::length, "foot", "ft", 3.048e8},
+                           {Kind::length, "yard", "yd", 9.144e8},    {Kind::length, "mile", "mi", 1.609344e12},
+                           {Kind::time, "second", "s", 1},           {Kind::time, "millisecond", "ms", 1e-3},
+                           {Kind::time, "microsecond", "us", 1e-6},  {Kind::time, "nanosecond", "ns", 1e-9},
+                           {Kind::time, "picosecond", "ps", 1e-12},  {Kind::time, "femtosecond", "fs", 1e-15},
+                           {Kind::time, "minute", "min", 60},        {Kind::time, "hour", "h", 3600},
+                           {Kind::time, "day", "d", 86400}};
+
+struct Spelling {
+  std::string_view text, sign;
+};
+// A micro sign, a Greek mu, the micro sign of Latin-1, and as ImageJ escapes it.
+constexpr Spelling kSpellings[] = {
+    {"\u00b5m", "um"}, {"\u03bcm", "um"},  {"\xb5m", "um"},   {"\\u00B5m", "um"},     {"micron", "um"},
+    {"microns", "um"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}, {"\u00c5", "angstrom"}, {"\u212b", "angstrom"},
+    {"inches", "in"},  {"sec", "s"},       {"seconds", "s"},  {"msec", "ms"},         {"usec", "us"},
+    {"hr", "h"},       {"minutes", "min"}, {"hours", "h"},    {"days", "d"}};
+
+std::optional<double> size_of(std::string_view text, Kind kind) noexcept {
+  const Unit* unit = find_unit(text);
+  return unit != nullptr && unit->kind == kind ? std::optional(unit->size) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> nanometres(std::string_view unit) noexcept { return size_of(unit, Kind::length); }
+std::optional<double> seconds(std::string_view unit) noexcept { return size_of(unit, Kind::time); }
+
+const Unit* find_unit(std::string_view text) noexcept {
+  const auto* spelling = std::ranges::find(kSpellings, text, &Spelling::text);
+  const std::string_view sign = spelling == std::end(kSpellings) ? text : spelling->sign;
+  const auto* found =
+      std::ranges::find_if(kUnits, [&](const Unit& unit) { return unit.name == text || unit.sign == sign; });
+  return found == std::end(kUnits) ? nullptr : found;
+}
+
+}  // namespace sherd

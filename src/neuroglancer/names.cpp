@@ -1,0 +1,77 @@
+#include "neuroglancer/names.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sherd::neuroglancer {
+namespace {
+
+using std::string_view;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
+/// Removes the suffix if it is one of these.
+template <std::size_t N>
+bool cut_suffix(string_view& name, const std::array<string_view, N>& suffixes) {
+  for (const string_view suffix : suffixes) {
+    if (!name.ends_with(suffix)) continue;
+    name.remove_suffix(suffix.size());
+    return true;
+  }
+  return false;
+}
+
+bool cut(string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// Removes the digits with which the text begins.
+bool cut_digits(string_view& text) {
+  const auto count = static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
+  text.remove_prefix(count);
+  return count > 0;
+}
+
+/// Removes an integer that may be negative.
+bool cut_integer(string_view& text) {
+  cut(text, '-');
+  return cut_digits(text);
+}
+
+/// Three ranges, such as 0-64_0-64_-3-61.
+bool is_box(string_view text) {
+  for (int d = 0; d < 3; ++d) {
+    if (d > 0 && !cut(text, '_')) return false;
+    if (!cut_integer(text) || !cut(text, '-') || !cut_integer(text)) return false;
+  }
+  return text.empty();
+}
+
+string_view without_compression(string_view name) {
+  constexpr std::array<string_view, 6> compressions = {".gz", ".br", ".zstd", ".bz2", ".xz", ".lzma"};
+  cut_suffix(name, compressions);
+  return name;
+}
+
+}  // namespace
+
+bool is_chunk_name(string_view name) noexcept {
+  if (is_box(without_compression(name))) return true;
+  constexpr std::array<string_view, 3> shards = {".shard", ".index", ".data"};
+  return cut_suffix(name, shards) && !name.empty() && std::ranges::all_of(name, is_hexadecimal);
+}
+
+bool is_beside_objects(string_view name) noexcept {
+  name = without_compression(name);
+  constexpr std::array<string_view, 2> of_boxes = {".frags", ".spatial"};
+  if (cut_suffix(name, of_boxes)) return is_box(name);
+  if (!cut_digits(name) || !cut(name, ':')) return false;
+  if (is_box(name)) return true;
+  if (!cut_digits(name)) return false;
+  return name.empty() || (cut(name, ':') && is_box(name));
+}
+
+}  // namespace sherd::neuroglancer

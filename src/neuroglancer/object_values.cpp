@@ -1,0 +1,170 @@
+// Objects of a collection as bytes, wherever they are: a value of a shard and an object of its own hold the same, and
+// what tells them apart ends here. cloud-volume compresses objects of their own; in files it calls them NAME.gz, which
+// is read and never written.
+#include "neuroglancer/object_values.hpp"
+
+#include <charconv>
+
+#include "base/buffer.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+constexpr std::string_view kCompressed = ".gz";
+
+std::string compressed(std::string key) { return key.append(kCompressed); }
+
+}  // namespace
+
+Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest) {
+  SHERD_TRY(parsed, MultiscaleMeshManifest::parse(manifest));
+  return parsed.fragments_size();
+}
+
+bool has_manifests(const Json& info) noexcept {
+  const Json* type = info.find("@type");
+  return type != nullptr && type->is_string() && type->text() == "neuroglancer_multilod_draco";
+}
+
+PrecedingRule rule_of_info(Store& store, const Limits& limits) {
+  const auto text = store.get("info", limits.metadata_bytes);
+  if (!text || !*text) return {};
+  const auto info = Json::parse(**text, limits.json_depth, limits.json_values);
+  return info && has_manifests(*info) ? PrecedingRule(fragments_before) : PrecedingRule();
+}
+
+std::optional<std::uint64_t> parse_id(std::string_view text) noexcept {
+  std::uint64_t id = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  return id;
+}
+
+std::string_view plain_name(std::string_view object) noexcept {
+  if (object.ends_with(kCompressed)) object.remove_suffix(kCompressed.size());
+  return object;
+}
+
+Result<ObjectValues> ObjectValues::make(Place place) {
+  if (place.writable && place.store->read_only())
+    return invalid_argument("the store " + place.store->url() + " is read-only");
+  ObjectValues values(std::move(place));
+  Place& at = values.place_;
+  if (at.sharding.is_null()) return values;
+  ShardedStoreOptions options{.writable = at.writable, .config = at.config};
+  options.config.recorder = nullptr;  // the store below counts
+  if (at.manifests) options.preceding = fragments_before;
+  auto store = at.directory.empty() ? at.store : prefixed_store(at.store, at.directory + "/");
+  SHERD_TRY(state, ShardedStore::State::make(std::move(store), at.sharding, at.codecs, options));
+  values.shards_ = std::move(state);
+  return values;
+}
+
+std::string ObjectValues::key(std::string_view object) const {
+  return place_.directory.empty() ? std::string(object) : place_.directory + "/" + std::string(object);
+}
+
+std::string ObjectValues::key(const Name& name) const {
+  if (!shards_) return key(name.object);
+  const Uint64Sharding& sharding = shards_->format.sharding;
+  return key(ShardKeys(sharding, sharding.place(name.id).shard).shard);
+}
+
+Result<std::optional<std::string>> ObjectValues::get(const Name& name) const {
+  if (shards_) return ShardedStore(shards_).get(name.id);
+  const std::string object = key(name.object);
+  SHERD_TRY(bytes, place_.store->get(object, place_.config.limits.chunk_bytes).in_key(object));
+  return bytes ? Result<std::optional<std::string>>(std::move(bytes)) : get_compressed(compressed(object));
+}
+
+Result<std::optional<std::string>> ObjectValues::get_compressed(const std::string& key) const {
+  const Limits& limits = place_.config.limits;
+  SHERD_TRY(bytes, place_.store->get(key, limits.chunk_bytes).in_key(key));
+  if (!bytes) return std::optional<std::string>();
+  const Uint64Sharding gzip{.gzip_data = true};
+  SHERD_TRY(format, Uint64Format::build(gzip, place_.codecs, limits));
+  Buffer decoded;
+  SHERD_TRY(format.data_codecs.decode_bytes(as_bytes(*bytes), limits.chunk_bytes, decoded).in_key(key));
+  return std::optional(std::string(reinterpret_cast<const char*>(decoded.data()), decoded.size()));
+}
+
+Result<bool> ObjectValues::has(std::string_view object) const {
+  SHERD_TRY(source, place_.store->open(key(object)));
+  if (source != nullptr) return true;
+  SHERD_TRY(packed, place_.store->open(compressed(key(object))));
+  return packed != nullptr;
+}
+
+Result<std::optional<ObjectValues::Pair>> ObjectValues::get_pair(std::uint64_t id) const {
+  std::optional<Pair> found;
+  Budget budget(shards_->config().memory_budget);
+  const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
+    found.reset();
+    if (source == nullptr) return {};
+    SHERD_TRY(chunk, find_chunk(*shards_, *source, id));
+    if (!chunk) return {};
+    Pair pair;
+    const auto keep = [&](std::size_t, Bytes value) -> Result<void> {
+      pair.value.assign(reinterpret_cast<const char*>(value.data()), value.size());
+      return {};
+    };
+    SHERD_TRY(read_values(*shards_, *source, {{&*chunk, 1}, keep, budget, true}));
+    SHERD_TRY(before, preceding_of(*shards_, *chunk, as_bytes(pair.value)));
+    const std::uint64_t limit = shards_->config().limits.chunk_bytes;
+    if (before > limit)
+      return unsupported(std::to_string(before) + " bytes before chunk " + std::to_string(id) +
+                         " are more than the limit chunk_bytes (" + std::to_string(limit) + ")");
+    pair.preceding.resize(static_cast<std::size_t>(before));
+    const RangeRead range{chunk->offset - before, std::as_writable_bytes(std::span(pair.preceding))};
+    if (before > 0) SHERD_TRY(source->read({&range, 1}));
+    found = std::move(pair);
+    return {};
+  };
+  SHERD_TRY(with_shard(*shards_, shards_->format.sharding.place(id).shard, read));
+  return found;
+}
+
+Result<void> ObjectValues::check_writable() const {
+  if (place_.writable) return {};
+  return invalid_argument(url_below(place_.store->url(), place_.directory) + " was opened for reading only");
+}
+
+Result<void> ObjectValues::put(const Name& name, Bytes value, Bytes preceding) const {
+  SHERD_TRY(check_writable());
+  if (shards_) return ShardedStore(shards_).put({name.id, value, preceding});
+  const std::string object = key(name.object);
+  SHERD_TRY(place_.store->set(object, value).in_key(object));
+  SHERD_TRY(place_.store->erase(compressed(object)));
+  return {};
+}
+
+Result<bool> ObjectValues::erase(const Name& name) const {
+  SHERD_TRY(check_writable());
+  if (shards_) return ShardedStore(shards_).erase(name.id);
+  const std::string object = key(name.object);
+  SHERD_TRY(plain, place_.store->erase(object).in_key(object));
+  SHERD_TRY(packed, place_.store->erase(compressed(object)));
+  return plain || packed;
+}
+
+Result<bool> ObjectValues::list(const Visit& visit) const {
+  if (shards_) {
+    Result<bool> more = true;
+    SHERD_TRY(ShardedStore(shards_).list([&](std::uint64_t id, std::uint64_t bytes) {
+      more = visit({id, {}}, bytes);
+      return more && *more;
+    }));
+    return more;
+  }
+  SHERD_TRY(listing, place_.store->list_dir(place_.directory.empty() ? "" : place_.directory + "/"));
+  for (const Listing::Object& object : listing.objects) {
+    SHERD_TRY(more, visit({0, std::string(plain_name(object.name))}, object.size));
+    if (!more) return false;
+  }
+  return true;
+}
+
+}  // namespace sherd::neuroglancer

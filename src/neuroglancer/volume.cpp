@@ -1,0 +1,380 @@
+// Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
+// called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
+// {"info": …, "scale": number}, of which the info is what is stored. With "axes" beside them it is seen with its
+// dimensions in another order, and without the channel where there is one; nothing stored differs.
+#include <algorithm>
+
+#include "array/document.hpp"
+#include "array/state.hpp"
+#include "array/twin.hpp"
+#include "base/checked.hpp"
+#include "format/zarr_common.hpp"
+#include "neuroglancer/collection.hpp"
+#include "neuroglancer/create.hpp"
+#include "neuroglancer/document.hpp"
+#include "neuroglancer/names.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::VolumeInfo;
+using neuroglancer::VolumeScale;
+
+constexpr std::string_view file_name = "info";
+
+std::string below(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : path + "/" + std::string(name);
+}
+
+// The path of the volume and the name of the scale.
+std::pair<std::string, std::string> divided(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  if (end == path.npos) return {"", path};
+  return {path.substr(0, end), path.substr(end + 1)};
+}
+
+std::string scale_name(const VolumeInfo& info, std::size_t number) {
+  const std::string& key = info.scales[number].key;
+  return check_node_name(key) && check_key(key) && key != file_name ? key : "scale" + std::to_string(number);
+}
+
+bool is_volume(const Json& info) { return info.is_object() && info.find("scales") != nullptr; }
+
+Json group_json(Json info) { return Json::Object{{"info", std::move(info)}}; }
+
+Json scale_json(Json info, std::uint64_t number) { return Json::Object{{"info", std::move(info)}, {"scale", number}}; }
+
+// ---- a scale as an array ----
+
+using Codecs = std::vector<CodecSpec>;
+
+// For each of x, y, z and channel the dimension of the array that it is; the channel may be none.
+using AxisOrder = std::vector<std::size_t>;
+
+// The axes of the array as it is seen: numbers of x, y, z and channel.
+std::vector<std::size_t> seen_axes(const Json* names) {
+  if (names == nullptr) return {0, 1, 2, 3};
+  std::vector<std::size_t> axes;
+  for (const Json& name : names->elements()) axes.push_back(std::string_view("xyzc").find(name.text()));
+  return axes;
+}
+
+AxisOrder order_of(const std::vector<std::size_t>& axes) {
+  AxisOrder order(axes.size());
+  for (std::size_t d = 0; d < axes.size(); ++d) order[axes[d]] = d;
+  return order;
+}
+
+template <class Values>
+Shape seen(const Values& values, const std::vector<std::size_t>& axes) {
+  Shape result;
+  for (const std::size_t axis : axes) result.push_back(values[axis]);
+  return result;
+}
+
+// Encodings take z, y, x with the channel before them or, those of images, behind.
+void add_transpose(Codecs& codecs, const AxisOrder& order, bool channel_last) {
+  std::vector<std::uint64_t> stored{order[2], order[1], order[0]};
+  if (order.size() == 4) stored.insert(channel_last ? stored.end() : stored.begin(), order[3]);
+  if (std::is_sorted(stored.begin(), stored.end())) return;
+  codecs.push_back({"transpose", Json::Object{{"order", Json::numbers(stored)}}});
+}
+
+Codecs codecs_of(const VolumeScale& scale, const AxisOrder& order, bool gzip) {
+  Codecs codecs;
+  add_transpose(codecs, order, scale.encoding == "jpeg" || scale.encoding == "png");
+  Json configuration{Json::Object{}};
+  if (scale.encoding == "compressed_segmentation")
+    configuration.set("block_size", Json(Json::Array(scale.block_size->begin(), scale.block_size->end())));
+  if (scale.encoding == "jpeg" && scale.jpeg_quality) configuration.set("quality", *scale.jpeg_quality);
+  if (scale.encoding == "png" && scale.png_level) configuration.set("level", *scale.png_level);
+  if (scale.encoding == "raw") configuration.set("endian", "little");
+  codecs.push_back({scale.encoding == "raw" ? "bytes" : scale.encoding, std::move(configuration)});
+  if (gzip) codecs.push_back(gzip_spec());
+  return codecs;
+}
+
+bool is_known_encoding(std::string_view name) {
+  return name == "raw" || name == "jpeg" || name == "png" || name == "compressed_segmentation";
+}
+
+// The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
+// do. nullopt where shards are no boxes.
+std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
+  const Uint64Sharding& sharding = ids.sharding;
+  const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
+  const bool whole = sharding.shard_bits == 0;
+  if (!whole && (sharding.hash != Uint64Sharding::Hash::identity || morton.bits() > low + sharding.shard_bits))
+    return std::optional<Shape>();
+  Shape box = morton.box(whole ? morton.bits() : low);
+  for (std::size_t d = 0; d < box.size(); ++d)
+    box[d] = std::min(box[d], std::max<std::uint64_t>(ids.grid[d], 1)) * ids.chunk_shape[d];
+  return std::optional(std::move(box));
+}
+
+struct ScalePlace {
+  std::size_t number;
+  const std::string& volume;  // its path
+  const Json* axes;           // as the array is seen; nullptr: x, y, z, channel
+};
+
+Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
+  const VolumeScale& scale = info.scales[place.number];
+  const std::vector<std::size_t> axes = seen_axes(place.axes);
+  const AxisOrder order = order_of(axes);
+  ArraySpec spec;
+  spec.shape = seen(Shape{scale.size[0], scale.size[1], scale.size[2], info.num_channels}, axes);
+  spec.dtype = info.data_type;
+  spec.fill_value = default_scalar(spec.dtype);
+  for (const std::size_t axis : axes)
+    spec.dimension_names.emplace_back(axis < 3 ? std::string(1, "xyz"[axis]) : place.axes != nullptr ? "c" : "channel");
+  Shape chunk_shape(scale.chunk_sizes.front().begin(), scale.chunk_sizes.front().end());
+  if (order.size() == 4) chunk_shape.push_back(info.num_channels);
+  RegularGrid grid{seen(chunk_shape, axes), true};
+  bool gzip = false;
+  if (scale.sharding.is_null()) {
+    spec.keys.kind = KeyEncoding::Kind::ranges;
+    spec.keys.offsets.assign(scale.voxel_offset.begin(), scale.voxel_offset.end());
+    spec.keys.order = order;
+  } else {
+    SHERD_TRY(sharding, Uint64Sharding::parse(scale.sharding).in_member("sharding"));
+    IdSharding ids{.sharding = sharding, .chunk_shape = chunk_shape, .grid = Shape(order.size()), .order = order};
+    for (std::size_t j = 0; j < order.size(); ++j) ids.grid[j] = ceil_div(spec.shape[order[j]], chunk_shape[j]);
+    SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
+    auto shape = shard_shape(ids, morton);
+    ids.scattered = !shape.has_value();
+    if (shape) grid.chunk_shape = seen(*shape, axes);
+    gzip = sharding.gzip_data;
+    spec.ids = std::move(ids);
+  }
+  spec.grid = std::move(grid);
+  const bool known = is_known_encoding(scale.encoding);
+  if (!known)
+    spec.no_access =
+        unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
+            .in_member("encoding");
+  spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
+  const auto directory = neuroglancer::directory_of(place.volume, scale.key);
+  if (!directory) spec.no_access = directory.error();
+  if (scale.chunk_sizes.size() > 1)
+    spec.no_change = unsupported("the chunks of " + std::to_string(scale.chunk_sizes.size()) +
+                                 " shapes are kept beside each other, and only one of them is written by Sherd")
+                         .in_member("chunk_sizes")
+                         .in_member("scales[" + std::to_string(place.number) + "]");
+  if (auto positive = neuroglancer::check_resolution(scale); !positive)
+    spec.remarks.push_back("'resolution' " + std::string(positive.error().message()));
+  spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
+  return spec;
+}
+
+// What else a reader of the array wants to know: the info's own words.
+Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
+  Json attributes{Json::Object{}};
+  attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
+  attributes.set("resolution", neuroglancer::numbers_json(scale.resolution));
+  attributes.set("voxel_offset", Json(Json::Array(scale.voxel_offset.begin(), scale.voxel_offset.end())));
+  attributes.set("encoding", scale.encoding);
+  return attributes;
+}
+
+Json attributes_of(const VolumeInfo& info) {
+  Json attributes{Json::Object{}};
+  attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
+  attributes.set("data_type", info.data_type.name());
+  attributes.set("num_channels", info.num_channels);
+  for (const auto& [name, value] : info.other.members()) attributes.set(name, value);
+  return attributes;
+}
+
+// ---- the format ----
+
+class Precomputed final : public Format {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "precomputed"; }
+  [[nodiscard]] CodecTable codecs(const Tables& tables) const noexcept override { return tables.precomputed_codecs; }
+  [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
+    const auto info = VolumeInfo::parse(*group.find("info"));
+    return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> references(const Json& group) const override {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const char* member : {"mesh", "skeletons", "segment_properties"}) {
+      const Json* path = group.find("info")->find(member);
+      if (path != nullptr && path->is_string() && !path->text().empty()) found.emplace_back(member, path->text());
+    }
+    return found;
+  }
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override {
+    return neuroglancer::is_chunk_name(name);
+  }
+  [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
+  [[nodiscard]] Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const override;
+  [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
+  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
+    return {below(path, file_name)};
+  }
+  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
+    return below(type == NodeType::array ? divided(path).first : path, file_name);
+  }
+  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
+    return path.empty() ? path : path + "/";
+  }
+  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
+    return {chunk_prefix(path)};
+  }
+  [[nodiscard]] DefaultCodecs default_codecs() const override { return {}; }
+
+  [[nodiscard]] Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const override;
+  [[nodiscard]] Json untied(Json document) const override {
+    document.find("info")->erase(kLayoutMember);
+    return document;
+  }
+  [[nodiscard]] Result<Json> volume_document(const VolumeView& view, const Json& wanted,
+                                             const Json& kept) const override {
+    return neuroglancer::volume_of(view, wanted, kept);
+  }
+
+  Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeType> type(const Json& document) const override {
+    return document.find("scale") != nullptr ? NodeType::array : NodeType::group;
+  }
+  [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec&) const override { return made_otherwise(); }
+  [[nodiscard]] Result<Json> group_document(const Json&) const override { return made_otherwise(); }
+  [[nodiscard]] Result<Json> with_shape(Json, const Shape&) const override {
+    return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
+  }
+  [[nodiscard]] Result<Json> with_attributes(Json, const Json&) const override {
+    return unsupported("an info document has no attributes");
+  }
+  [[nodiscard]] Result<Json> with_chunks(Json, const ArraySpec&) const override { return made_otherwise(); }
+  [[nodiscard]] std::string text(const Json& document) const override { return document.find("info")->dump(2); }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override { return check_node_name(name); }
+
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits, const KnownType&) const override;
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] Result<Json> with_consolidated(Json, std::vector<std::pair<std::string, Json>>) const override {
+    return unsupported("volumes have no consolidated metadata");
+  }
+
+ private:
+  static Error made_otherwise() {
+    return unsupported(
+        "an array of this format, which is that of what stands here where none is said, is a scale of a volume; make "
+        "the volume (sherd create, create_precomputed), copy an array into one (sherd copy --to precomputed), or say "
+        "another format");
+  }
+  Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
+};
+
+Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
+  return neuroglancer::lower_volume(std::move(document), "");
+}
+
+neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
+  return {.store = place.store, .path = place.path, .codecs = place.tables.precomputed_codecs, .config = place.config};
+}
+
+// A document that cannot be read is nobody's yet.
+Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
+  const auto info = place.store->open(below(place.path, file_name));
+  if (!info && !is_stored_fault(info.error())) return info.error();
+  if (!info || *info == nullptr) return false;
+  const auto found = neuroglancer::Collection::State::find(collection_at(place));
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  return found && *found;
+}
+
+Result<std::optional<std::string>> Precomputed::stranger_among_objects(const NodePlace& place) const {
+  return neuroglancer::Collection::State::find_stranger(collection_at(place));
+}
+
+// A Zarr array beside the info, whose first scale it is.
+Result<std::optional<TwinName>> Precomputed::twin(const NodeDocument& node, const std::string& path) const {
+  std::optional<TwinName> name;
+  SHERD_TRY(two, is_two_formats(*node.document.find("info")).in_key(document_key(path, node.type)));
+  const Json* scale = node.document.find("scale");
+  if (two && scale == nullptr) name = TwinName{"zarr3", path};
+  if (two && scale != nullptr && scale->as_uint() == 0) name = TwinName{"zarr3", divided(path).first};
+  return name;
+}
+
+Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,
+                                                      const Limits& limits) const {
+  const std::string key = below(path, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) {
+    if (path.empty()) return std::optional<NodeDocument>();
+    return open_scale(store, path, limits);
+  }
+  auto node = neuroglancer::lower_volume(group_json(std::move(stored->json)), path);
+  if (!node) return stored_error(std::move(node).error()).in_key(key);
+  node->generation = std::move(stored->generation);
+  return std::optional(*std::move(node));
+}
+
+Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
+                                                            const Limits& limits) const {
+  const auto place = divided(path);
+  const std::string& volume = place.first;
+  const std::string& name = place.second;
+  const std::string key = below(volume, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
+  const auto read = [&]() -> Result<std::optional<NodeDocument>> {
+    SHERD_TRY(info, VolumeInfo::parse(stored->json));
+    std::size_t number = 0;
+    while (number < info.scales.size() && scale_name(info, number) != name) ++number;
+    if (number == info.scales.size()) return std::optional<NodeDocument>();
+    SHERD_TRY(node, neuroglancer::lower_volume(scale_json(std::move(stored->json), number), volume));
+    node.generation = std::move(stored->generation);
+    return std::optional(std::move(node));
+  };
+  auto node = read();
+  if (!node) return stored_error(std::move(node).error()).in_key(key);
+  return node;
+}
+
+Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store& store, const std::string& path,
+                                                                           const Limits& limits,
+                                                                           const KnownType&) const {
+  std::vector<std::pair<std::string, NodeType>> found;
+  const std::string key = below(path, file_name);
+  SHERD_TRY(stored, read_json(store, key, limits));
+  if (!stored || !is_volume(stored->json)) return found;
+  auto info = VolumeInfo::parse(stored->json);
+  if (!info) return stored_error(std::move(info).error()).in_key(key);
+  for (std::size_t i = 0; i < info->scales.size(); ++i) found.emplace_back(scale_name(*info, i), NodeType::array);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+constinit const Precomputed instance;
+
+}  // namespace
+
+Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
+  SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));
+  NodeDocument node;
+  node.attributes = attributes_of(info);
+  if (const Json* number = document.find("scale")) {
+    const std::size_t scale = number->as_uint().value_or(info.scales.size());
+    if (scale >= info.scales.size()) return not_found("the volume has no such scale");
+    node.type = NodeType::array;
+    node.attributes = attributes_of(info, info.scales[scale]);
+    SHERD_TRY(spec,
+              lowered(info, {scale, volume, document.find("axes")}).in_member("scales[" + std::to_string(scale) + "]"));
+    node.array = std::move(spec);
+  }
+  node.document = std::move(document);
+  return node;
+}
+
+const Format& precomputed_format() noexcept;
+const Format& precomputed_format() noexcept { return instance; }
+
+}  // namespace sherd
