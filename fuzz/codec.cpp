@@ -11,6 +11,7 @@
 #include "api/registry.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "neuroglancer/codecs.hpp"
 
 #ifndef SHERD_FUZZ_CODEC
 #error "SHERD_FUZZ_CODEC names the codec, such as \"zstd\""

@@ -11,6 +11,7 @@
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "neuroglancer/codecs.hpp"
 
 namespace sherd {
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {

@@ -9,6 +9,7 @@
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
 #include "base/url.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
 
 namespace sherd {

@@ -10,10 +10,11 @@ extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc3
     fixedscaleoffset_codec, fletcher32_codec, gzip_codec, lz4_codec, lzma_codec, numcodecs_blosc_codec,
     numcodecs_crc32c_codec, numcodecs_gzip_codec, numcodecs_zstd_codec, packbits_codec, shuffle_codec, transpose_codec,
     vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
-extern const CodecEntry compressed_segmentation_codec, jpeg_codec, png_codec, precomputed_gzip_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
 const Format& zarr3_format() noexcept;
+const StorageKind& dual_format_storage() noexcept;
+const StorageKind& volume_storage() noexcept;
 
 namespace {
 
@@ -41,11 +42,6 @@ constexpr const CodecEntry* codec_table[] = {&adler32_codec,
                                              &zlib_codec,
                                              &zstd_codec};
 
-// The encodings of Neuroglancer's precomputed format, with the codecs that its chunks need besides. Its own table: in
-// Zarr no codec has these names.
-constexpr const CodecEntry* precomputed_codec_table[] = {
-    &bytes_codec, &compressed_segmentation_codec, &jpeg_codec, &png_codec, &precomputed_gzip_codec, &transpose_codec};
-
 constexpr StoreEntry stores[] = {
     {StoreUrl::Kind::file, [](const StoreUrl& url, const Config& config) { return file_store(url.path, config); }},
     {StoreUrl::Kind::memory,
@@ -57,11 +53,14 @@ FormatTable format_table() noexcept {
   return formats;
 }
 
+std::span<const StorageKind* const> storage_table() noexcept {
+  static const std::array storages{&dual_format_storage(), &volume_storage()};
+  return storages;
+}
+
 }  // namespace
 
-Tables tables() noexcept { return {codec_table, precomputed_codec_table, format_table()}; }
-
-CodecTable precomputed_codecs() noexcept { return precomputed_codec_table; }
+Tables tables() noexcept { return {codec_table, format_table(), storage_table()}; }
 
 std::span<const StoreEntry> store_table() noexcept { return stores; }
 

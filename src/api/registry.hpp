@@ -1,4 +1,5 @@
-// The three tables: which codecs, stores and formats there are. Handed down from here; no layer looks a table up.
+// The tables: which codecs, stores, formats and kinds of chunk storage there are. Handed down from here; no layer looks
+// a table up.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,6 @@ struct StoreEntry {
 };
 
 [[nodiscard]] Tables tables() noexcept;
-/// What chunks of the precomputed format are encoded with.
-[[nodiscard]] CodecTable precomputed_codecs() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;
 

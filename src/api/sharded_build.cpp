@@ -4,8 +4,9 @@
 #include "api/location.hpp"
 #include "api/registry.hpp"
 #include "base/try.hpp"
-#include "kv/sharded_build.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "neuroglancer/object_values.hpp"
+#include "neuroglancer/sharded_build.hpp"
 
 namespace sherd::neuroglancer {
 

@@ -7,11 +7,12 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "kv/state.hpp"
+#include "neuroglancer/codecs.hpp"
+#include "neuroglancer/dual_format.hpp"
 #include "neuroglancer/object_values.hpp"
+#include "neuroglancer/sharded_store.hpp"
 
 namespace sherd::neuroglancer {
 namespace {

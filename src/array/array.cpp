@@ -8,10 +8,9 @@
 #include "array/consolidated.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
-#include "array/twin.hpp"
+#include "array/storage.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "kv/other_names.hpp"
 
 namespace sherd {
 namespace {
@@ -44,46 +43,10 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
   return layout.check_shape(largest, limits);
 }
 
-// A volume's info does not say how hard gzip tries.
+// Metadata of chunks with ids does not say at which level gzip compresses.
 void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
   for (CodecSpec& codec : codecs)
     if (codec.name == "gzip") codec = gzip_spec(level);
-}
-
-// Puts a store of ids before the place's own, which takes chunks as they are encoded: codecs of the array do that.
-Result<std::shared_ptr<neuroglancer::IdObjects>> scatter(NodePlace& place, const ArraySpec& spec,
-                                                         const ChunkLayout& layout) {
-  const std::uint64_t most = layout.most_encoded(first_cell_shape(ChunkGrid(spec)));
-  Uint64Sharding sharding = spec.ids->sharding;
-  sharding.gzip_data = false;
-  SHERD_TRY(objects, neuroglancer::IdObjects::make(
-                         place.store, spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)), sharding,
-                         {.codecs = place.codecs(), .most_bytes = most, .config = place.config}));
-  place.store = objects;
-  return objects;
-}
-
-// Chunks of volumes may stand under names of other writers.
-std::shared_ptr<Store> named(const NodePlace& place, const ArraySpec& spec, const ChunkLayout& layout) {
-  if (!spec.ids && spec.keys.kind != KeyEncoding::Kind::ranges) return place.store;
-  neuroglancer::OtherNames names{.prefix = spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)),
-                                 .codecs = place.codecs(),
-                                 .most_bytes = layout.most_encoded(first_cell_shape(ChunkGrid(spec))),
-                                 .limits = place.config.limits};
-  if (spec.ids) names.sharding = spec.ids->sharding;
-  return neuroglancer::with_other_names(place.store, std::move(names));
-}
-
-// Shards that are boxes of chunks, as a store of ids that takes chunks encoded: codecs of the array do that.
-std::shared_ptr<const neuroglancer::ShardedStore::State> boxed_values(const NodePlace& place, const std::string& prefix,
-                                                                      const ChunkLayout& layout) {
-  if (!layout.shard || layout.shard->ids() == nullptr) return nullptr;
-  Uint64Format format = layout.shard->ids()->format;
-  format.sharding.gzip_data = false;
-  neuroglancer::ShardedStoreOptions options{.config = place.config};
-  options.config.recorder = nullptr;  // the store and the writer count
-  return std::make_shared<const neuroglancer::ShardedStore::State>(
-      prefix.empty() ? place.store : prefixed_store(place.store, prefix), std::move(format), options);
 }
 
 // How often a chunk is read anew that was replaced or amended between opening and reading.
@@ -92,18 +55,16 @@ constexpr int kAttempts = 100;
 }  // namespace
 
 Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
-                    Objects chunk_objects)
-    : place(std::move(where)),
-      objects(std::move(chunk_objects)),
+                    std::shared_ptr<const ChunkStorage> chunk_storage)
+    : storage(std::move(chunk_storage)),
+      place(std::move(where)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
       layout(*shared_layout),
-      prefix(node.array->chunk_prefix.value_or(place.format->chunk_prefix(place.path))),
+      prefix(chunk_prefix(place, node)),
       cache(place.config.cache_bytes),
-      boxed(boxed_values(place, prefix, layout)),
-      document_(std::move(node)),
-      counterpart_(objects.twin ? objects.twin->generation : Generation()) {
+      document_(std::move(node)) {
   const Shape stored = first_cell_shape(grid);
   const bool regular = all_regular(grid);
   if (layout.shard)
@@ -113,9 +74,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
   if (layout.shard) shards = regular ? stored : Shape();
 }
 
-std::uint64_t Array::State::first_id(const Shape& cell) const {
-  return objects.twin ? objects.twin->first_id(cell) : grid.first_id(cell);
-}
+std::uint64_t Array::State::first_id(const Shape& cell) const { return storage->first_id(grid, cell); }
 
 NodeDocument Array::State::document() const {
   const std::lock_guard hold(mutex_);
@@ -139,19 +98,14 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
   return renew_consolidated(place);
 }
 
-Result<bool> Array::State::is_unchanged(const std::string& document, const Generation& seen) const {
-  SHERD_TRY(source, place.store->open(document));
-  if (source == nullptr) return replaced_error("erased");
-  SHERD_TRY(generation, source->generation());
-  const std::lock_guard hold(mutex_);
-  return !generation.token.empty() && generation == seen;
-}
-
 Result<Shape> Array::State::confirm() const {
-  const std::string key = place.format->document_key(place.path, NodeType::array);
-  SHERD_TRY(unchanged, is_unchanged(key, document_.generation));
-  if (objects.twin) SHERD_TRY(confirm_counterpart());
-  if (unchanged) return shape();
+  SHERD_TRY(seen, stored_generation(*place.store, place.format->document_key(place.path, NodeType::array)));
+  if (!seen) return replaced_error("erased");
+  SHERD_TRY(storage->confirm(*this));
+  {
+    const std::lock_guard hold(mutex_);
+    if (!seen->token.empty() && *seen == document_.generation) return document_.array->shape;
+  }
   SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
   if (!node) return replaced_error("erased");
   SHERD_TRY(check_same(*node));
@@ -162,19 +116,8 @@ Result<Shape> Array::State::confirm() const {
 
 void Array::State::adopt(NodeDocument node) const {
   const std::lock_guard hold(mutex_);
-  node.array->codecs = document_.array->codecs;  // which may say more than a volume's info does
+  node.array->codecs = document_.array->codecs;  // which may say more than the document does
   document_ = std::move(node);
-}
-
-Result<void> Array::State::confirm_counterpart() const {
-  const TwinKeys& twin = *objects.twin;
-  SHERD_TRY(unchanged, is_unchanged(twin.document, counterpart_));
-  if (unchanged) return {};
-  SHERD_TRY(node, twin.format->open(*place.store, twin.path, place.config.limits));
-  if (!node || !node->array || !node->array->stores_like(twin.spec)) return replaced_error("replaced");
-  const std::lock_guard hold(mutex_);
-  counterpart_ = std::move(node->generation);
-  return {};
 }
 
 Result<void> Array::State::check_same(const NodeDocument& now) const {
@@ -221,34 +164,29 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
           state.first_id(cell)};
 }
 
+std::string chunk_prefix(const NodePlace& place, const NodeDocument& node) {
+  return node.array->chunk_prefix.value_or(place.format->chunk_prefix(place.path));
+}
+
+ChunkType chunk_type(const ArraySpec& spec) { return {spec.dtype, first_cell_shape(ChunkGrid(spec))}; }
+
 Result<Array> make_array(NodePlace place, NodeDocument document) {
   ArraySpec& spec = *document.array;
   const std::string key = place.format->document_key(place.path, NodeType::array);
   if (spec.ids) set_gzip_level(spec.codecs, gzip_level(place.config, spec.codecs));
-  const ChunkType type{spec.dtype, first_cell_shape(ChunkGrid(spec))};
+  const ChunkType type = chunk_type(spec);
   const CodecTable table = place.codecs();
   const Limits& limits = place.config.limits;
-  const bool scattered = spec.ids && spec.ids->scattered;
-  auto built = spec.ids && !scattered ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
-                                      : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
+  auto built = spec.ids && !spec.ids->hashed
+                   ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
+                   : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
   SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
-  SHERD_TRY(check_edges(spec, layout, place.config.limits).in_member("chunk_grid").in_key(key));
-  SHERD_TRY(twin, find_twin(place, document, layout));
-  Array::State::Objects objects{nullptr, twin.keys, std::move(twin.array)};
-  if (twin.keys) {
-    layout.shard->twin = std::move(twin.index);
-    place.store = twin_store(place.store, std::move(twin.keys), ChunkGrid(spec),
-                             spec.chunk_prefix.value_or(place.format->chunk_prefix(place.path)));
-  }
+  SHERD_TRY(check_edges(spec, layout, limits).in_member("chunk_grid").in_key(key));
+  SHERD_TRY(storage, open_storage(place, document, layout));
+  place.store = storage->objects();
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
-  if (scattered) {
-    SHERD_TRY(by_id, scatter(place, spec, *shared).in_key(key));
-    objects.by_id = std::move(by_id);
-  } else if (!objects.twin && !objects.through) {
-    place.store = named(place, spec, *shared);
-  }
   return Array(
-      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(objects)));
+      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(storage)));
 }
 
 Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
@@ -300,11 +238,10 @@ std::string Array::url() const { return url_below(state_->place.store->url(), pa
 Array Array::with_config(Config config) const {
   NodePlace place = state_->place;
   place.config = std::move(config);
-  State::Objects objects = state_->objects;
-  if (objects.by_id) place.store = objects.by_id = objects.by_id->with_config(place.config);
-  if (objects.through) objects.through = std::make_shared<const Array>(objects.through->with_config(place.config));
+  auto storage = state_->storage->with_config(place.config);
+  place.store = storage->objects();
   return Array(
-      std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(objects)));
+      std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(storage)));
 }
 
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {
@@ -321,23 +258,10 @@ Result<void> Array::read(const Selection& selection, const AnyView& into, VarByt
   const ReadTarget target{into.data, std::move(strides)};
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t total = selected.region().element_count() * state.dtype.size();
-  const StoreTraits traits = state.place.store->traits();
   const Config config = with_progress(state.config(), done, total);
   ReadBudget budget(config.memory_budget);
-  const ChunkReader reader(config, traits, state.cache, budget, arena);
-  if (state.scattered && config.cache == CacheMode::index && are_worth_joining(state, cells, selected.region()))
-    return read_scattered({state, config, cells, target, reader, done});
-  if (traits.parallel_requests > 1 && !state.scattered && reader.reads_together(state.layout))
-    return read_together({state, config, cells, target, reader, done});
-  return parallel_for(cells.size(), with_requests(config, traits.parallel_requests),
-                      [&](std::size_t i) -> Result<void> {
-                        Shape cell;
-                        Region part;
-                        cells.get(i, cell, part);
-                        SHERD_TRY(read_cell(state, reader, access(state, cell, array_shape), part, target));
-                        done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
-                        return {};
-                      });
+  const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
+  return state.storage->read({state, config, cells, target, reader, done, selected.region()});
 }
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
@@ -350,7 +274,7 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
   SHERD_TRY(state.check_elements(from.dtype));
   const SelectedRegion selected(selection);
   Budget budget(state.config().memory_budget);
-  return write_region(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
+  return state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
 }
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {
@@ -364,7 +288,8 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 
 Result<void> Array::set_attributes(const Json& attributes) {
   return state_->edit([&](const NodeDocument& present) {
-    return state_->place.format->with_attributes(present.document, keep_tie(present.attributes, attributes));
+    Json kept = keep_storage_attributes(state_->place, present.attributes, attributes);
+    return state_->place.format->with_attributes(present.document, kept);
   });
 }
 
@@ -373,8 +298,8 @@ Result<std::uint64_t> Array::update_attributes(const Json& set, std::span<const 
   SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(updated, updated_attributes(present.attributes, set, remove));
     removed = updated.removed;
-    return state_->place.format->with_attributes(present.document,
-                                                 keep_tie(present.attributes, std::move(updated.attributes)));
+    Json kept = keep_storage_attributes(state_->place, present.attributes, std::move(updated.attributes));
+    return state_->place.format->with_attributes(present.document, kept);
   }));
   return removed;
 }

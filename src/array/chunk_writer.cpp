@@ -38,8 +38,8 @@ Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
 }
 
 // Whether chunks stand where the second index begins: a program has written the shard that knows the first one only.
-bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
-  const std::uint64_t head = twin.index.format.sharding.head_bytes();
+bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
+  const std::uint64_t head = second.index.format.sharding.head_bytes();
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
     if (extent && *extent && (*extent)->offset < head) return true;
@@ -48,15 +48,15 @@ bool lacks_second_index(const TwinIndex& twin, const ShardIndex& index) {
 }
 
 // Of the slots that stay, in the order of their numbers, the first index makes the second one anew.
-Result<void> check_twins_agree(const ShardPlace& shard, const ShardIndex& index, std::span<const std::uint64_t> changed,
-                               const Limits& limits) {
-  SHERD_TRY(entries, read_twin_entries(shard, limits));
-  for (const TwinEntry& entry : entries) {
+Result<void> check_indices_agree(const ShardPlace& shard, const ShardIndex& index,
+                                 std::span<const std::uint64_t> changed, const Limits& limits) {
+  SHERD_TRY(entries, read_second_index(shard, limits));
+  for (const SecondIndexEntry& entry : entries) {
     if (std::ranges::binary_search(changed, entry.slot.slot)) continue;
-    SHERD_TRY(expected, shard.layout.twin->expected(entry.slot, index));
+    SHERD_TRY(expected, shard.layout.second->expected(entry.slot, index));
     if (expected != entry.extent)
       return std::move(corrupt("the shard's two indices disagree: " +
-                               TwinIndex::disagreement(entry.slot, expected, entry.extent)))
+                               SecondIndex::disagreement(entry.slot, expected, entry.extent)))
           .in_slot(entry.slot.slot);
   }
   return {};
@@ -259,10 +259,10 @@ Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
   if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
   OldShard before{std::move(index), &old, std::move(index_bytes)};
-  if (!shard.twin) return before;
-  const auto second = twin_extents(place, config_.limits);
+  if (!shard.second) return before;
+  const auto second = second_extents(place, config_.limits);
   if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-  before.in_the_way = !second || lacks_second_index(*shard.twin, *before.index);
+  before.in_the_way = !second || lacks_second_index(*shard.second, *before.index);
   if (second) before.index_bytes.insert(before.index_bytes.end(), second->begin(), second->end());
   return before;
 }
@@ -297,10 +297,10 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  if (shard.twin && !before.in_the_way) {
+  if (shard.second && !before.in_the_way) {
     std::ranges::sort(changed);
-    SHERD_TRY(check_twins_agree({*old, {0, before.index->object_size()}, shard, grid, stored.first_id}, *before.index,
-                                changed, config_.limits));
+    SHERD_TRY(check_indices_agree({*old, {0, before.index->object_size()}, shard, grid, stored.first_id}, *before.index,
+                                  changed, config_.limits));
   }
   SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
                               : writer.start_update(to, before, changed, config_.max_unused));

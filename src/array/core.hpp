@@ -12,25 +12,18 @@
 #include "array/grid.hpp"
 #include "array/state.hpp"
 #include "base/cache.hpp"
-#include "kv/id_objects.hpp"
 #include "shard/layout.hpp"
 
 namespace sherd {
 
-struct TwinKeys;
+class ChunkStorage;
 
 struct Array::State {
-  /// What the objects of chunks are besides; at most one of them is not null.
-  struct Objects {
-    std::shared_ptr<neuroglancer::IdObjects> by_id;  ///< place.store, where chunks are its values
-    std::shared_ptr<const TwinKeys> twin;            ///< where place.store gives each shard a second name
-    std::shared_ptr<const Array> through;            ///< the array to write through, where these are the second names
-  };
-  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout, Objects chunk_objects);
+  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+        std::shared_ptr<const ChunkStorage> chunk_storage);
 
-  const NodePlace place;
-  const Objects objects;
-  const std::shared_ptr<neuroglancer::IdObjects>& scattered = objects.by_id;
+  const std::shared_ptr<const ChunkStorage> storage;
+  const NodePlace place;  ///< its store is that of the chunks
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
@@ -39,12 +32,10 @@ struct Array::State {
   Shape chunks;                 ///< innermost; empty where they differ
   std::optional<Shape> shards;  ///< empty where they differ
   mutable Cache cache;
-  /// The chunks by id of shards that are boxes of chunks, encoded as they are stored; null for all other arrays.
-  std::shared_ptr<const neuroglancer::ShardedStore::State> boxed;
 
   [[nodiscard]] const Config& config() const noexcept { return place.config; }
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }
-  /// Where chunks have ids: the lowest one in a stored chunk.
+  /// ChunkStorage::first_id() of this array.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
   [[nodiscard]] NodeDocument document() const;
   [[nodiscard]] Shape shape() const;
@@ -61,6 +52,8 @@ struct Array::State {
   [[nodiscard]] Result<void> check_change() const;
   /// invalid_argument where a view's elements are not this array's.
   [[nodiscard]] Result<void> check_elements(const DType& of_view) const;
+  /// The error of a handle whose array was `how`: erased or replaced.
+  [[nodiscard]] Error replaced_error(std::string_view how) const;
   /// The part of a chunk that lies inside an array of this shape.
   [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
 
@@ -69,15 +62,9 @@ struct Array::State {
   /// `conflict` if an array of this document has other chunks than this one.
   Result<void> check_same(const NodeDocument& now) const;
   void adopt(NodeDocument now) const;
-  [[nodiscard]] Error replaced_error(std::string_view how) const;
-  /// Whether a document is of the version `seen`, a member that mutex_ guards; `conflict` if it is gone.
-  [[nodiscard]] Result<bool> is_unchanged(const std::string& document, const Generation& seen) const;
-  /// As confirm(), for the other half of a dual-format array.
-  Result<void> confirm_counterpart() const;
 
-  mutable std::mutex mutex_;        ///< guards what follows
-  mutable NodeDocument document_;   ///< as it was last seen in the store; its shape and attributes may change
-  mutable Generation counterpart_;  ///< of the other half's document, likewise
+  mutable std::mutex mutex_;       ///< guards what follows
+  mutable NodeDocument document_;  ///< as it was last seen in the store; its shape and attributes may change
 };
 
 /// One chunk of the grid that a call is about.
@@ -88,6 +75,11 @@ struct CellAccess {
   std::string key;
   std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 };
+/// The prefix of an array's chunk keys: empty, or ends in `/`.
+[[nodiscard]] std::string chunk_prefix(const NodePlace& place, const NodeDocument& node);
+/// Elements and shape of the first stored chunk.
+[[nodiscard]] ChunkType chunk_type(const ArraySpec& spec);
+
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
 
 /// Opens and reads one stored chunk into memory; once more where the object was replaced meanwhile.
@@ -101,10 +93,8 @@ struct RegionWrite {
   const Shape& shape;   ///< of the array, inside which the region was found to be
   bool is_cut = false;  ///< the array is smaller now: this writes what is beyond its end
 };
-/// Writes `region`; see Array::write.
-Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call);
 
-/// Reading the chunks of a call together.
+/// The chunks of one read call.
 struct CellsRead {
   const Array::State& state;
   const Config& config;
@@ -112,16 +102,10 @@ struct CellsRead {
   const ReadTarget& target;
   const ChunkReader& reader;
   std::atomic<std::uint64_t>& done;  ///< decoded bytes
+  const Region& region;              ///< of the array: what the cells are of
 };
 /// In batches of requests, for stores whose requests have latency.
 Result<void> read_together(const CellsRead& call);
-/// Where chunks are values of a store of ids: by shards, with requests that are joined.
-Result<void> read_scattered(const CellsRead& call);
-/// Whether that is better than reading chunk by chunk, which takes only what is wanted of one that is stored raw.
-[[nodiscard]] bool are_worth_joining(const Array::State& state, const Cells& cells, const Region& region);
-/// As write_region() where chunks are values of a store of ids: those that fall into one shard are put into it
-/// together.
-Result<void> write_scattered(const Array::State& state, const Region& region, const RegionWrite& call);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 

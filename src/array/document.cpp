@@ -65,6 +65,38 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
   return {};
 }
 
+// By trying: no file system says so.
+Result<void> check_links(const NodePlace& place, const NodeDocument& node) {
+  if (!node.counterpart) return {};
+  Store& store = *place.store;
+  const std::string prefix = place.format->chunk_prefix(place.path) + ".sherd-two-names-";
+  const std::string first = prefix + "1", second = prefix + "2";
+  const auto make = [&]() -> Result<void> {
+    SHERD_TRY(writer, store.write(first));
+    SHERD_TRY(writer->link(second));
+    return writer->commit();
+  };
+  SHERD_TRY(make());
+  SHERD_TRY(store.erase(second));
+  SHERD_TRY(store.erase(first));
+  return {};
+}
+
+Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node) {
+  if (!node.counterpart) return {};
+  NodePlace other = place;
+  other.format = node.counterpart->format;
+  SHERD_TRY(write_document(other, NodeType::group, node.counterpart->document, {}));
+  return {};
+}
+
+Result<std::optional<Generation>> stored_generation(Store& store, const std::string& key) {
+  SHERD_TRY(source, store.open(key));
+  if (source == nullptr) return std::optional<Generation>();
+  SHERD_TRY(generation, source->generation());
+  return std::optional(std::move(generation));
+}
+
 Result<UpdatedAttributes> updated_attributes(Json attributes, const Json& set, std::span<const std::string> remove) {
   if (!set.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
   UpdatedAttributes updated{std::move(attributes)};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,6 +28,15 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
 /// Gives the new document's generation, empty where the store does not know it.
 Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
                                   const Condition& condition);
+
+/// Writes the document of the counterpart, if `node` has one; see NodeDocument::counterpart.
+Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node);
+/// If `node` has a counterpart: finds out whether objects below `place` can have two names, and leaves nothing behind.
+/// `unsupported` if they cannot.
+Result<void> check_links(const NodePlace& place, const NodeDocument& node);
+
+/// The generation of a stored document; nullopt if it does not exist.
+Result<std::optional<Generation>> stored_generation(Store& store, const std::string& key);
 
 /// `unsupported` where readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "array/spec.hpp"
-#include "array/volume_view.hpp"
 #include "sherd/group.hpp"
 #include "sherd/store.hpp"
 
@@ -21,13 +20,8 @@ namespace sherd {
 class Format;
 struct NodePlace;
 
-/// Where the same array stands in another format, sharing the objects of its shards.
-struct TwinName {
-  std::string_view format;
-  std::string path;  ///< of the array there, or of the group whose first member it is
-};
-/// The document of such a group, to be written beside that of the array.
-struct TwinDocument {
+/// The document of a group of another format whose only array has the same objects; it is written with the array's.
+struct CounterpartDocument {
   std::shared_ptr<const Format> format;
   Json document;
 };
@@ -36,11 +30,11 @@ struct TwinDocument {
 struct NodeDocument {
   NodeType type = NodeType::group;
   Json document;
-  Generation generation;                  ///< of the object the document came from
-  std::optional<ArraySpec> array;         ///< set for arrays
-  Json attributes;                        ///< an object, also where the document has none
-  bool implicit = false;                  ///< a group without a document of its own: nodes stand below it, that is all
-  std::optional<TwinDocument> twin = {};  ///< of a new array that is laid out for two formats
+  Generation generation;           ///< of the object the document came from
+  std::optional<ArraySpec> array;  ///< set for arrays
+  Json attributes;                 ///< an object, also where the document has none
+  bool implicit = false;           ///< a group without a document of its own: nodes stand below it, that is all
+  std::optional<CounterpartDocument> counterpart = {};  ///< of a new array that another format reads, too
 };
 
 /// What a new array's codecs are where nobody says; as CreateOptions has them.
@@ -92,36 +86,22 @@ class Format {
   [[nodiscard]] virtual std::optional<std::string> resolution(const Json& group, std::uint64_t number) const {
     return (void)group, (void)number, std::nullopt;
   }
-  /// Of a group: the members of its document that lead to collections of Neuroglancer's objects, and the relative paths
-  /// to which they do.
+  /// The members of a group's document that lead to collections of objects that are not nodes, and their relative
+  /// paths.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
     return (void)group, std::vector<std::pair<std::string, std::string>>();
   }
   /// Whether an object is a chunk by its name below an array's chunks, whatever the array. What files of other programs
   /// may well be called is not.
   [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept { return (void)name, false; }
-  /// Whether objects stand at `place` which are no node and of which this format knows: a collection of Neuroglancer's.
+  /// Whether a collection of objects that are not nodes, but belong to this format, is stored at `place`.
   [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const { return (void)place, false; }
-  /// The first object there that is none of theirs; where there are no such, the first of all.
-  [[nodiscard]] virtual Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const {
+  /// The first object there that does not belong to the collection; if there is no collection, the first of all.
+  [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const {
     return (void)place, std::optional<std::string>();
   }
   /// False where arrays stand in the documents of their groups, and neither come nor go alone.
   [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
-
-  /// The other format's name of an array (or of the group whose only member that is) which is laid out for two; nullopt
-  /// where the document does not say so. `unsupported` where it names a layout that is not known.
-  [[nodiscard]] virtual Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const {
-    return (void)node, (void)path, std::optional<TwinName>();
-  }
-  /// The same document without a word of that.
-  [[nodiscard]] virtual Json untied(Json document) const { return document; }
-  /// The document of a volume whose only scale `view` is, with the members `wanted` of the document or the scale; and
-  /// with those besides that an earlier info of the volume had, unless `kept` is null.
-  [[nodiscard]] virtual Result<Json> volume_document(const VolumeView& view, const Json& wanted,
-                                                     const Json& kept) const {
-    return (void)view, (void)wanted, (void)kept, unsupported("this format has no volumes");
-  }
 
   /// Reads and lowers the node at `path`; nullopt where this format has none there.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
@@ -160,11 +140,13 @@ class Format {
 
 using FormatTable = std::span<const Format* const>;
 
+class StorageKind;
+
 /// The tables of src/api/registry.cpp, handed down.
 struct Tables {
   CodecTable codecs;
-  CodecTable precomputed_codecs;  ///< of chunks of the precomputed format, and nowhere else
   FormatTable formats;
+  std::span<const StorageKind* const> storages;  ///< the first one that stores an array does
 };
 
 inline CodecTable Format::codecs(const Tables& tables) const noexcept { return tables.codecs; }

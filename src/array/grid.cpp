@@ -110,7 +110,7 @@ ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
     Shape chunks(regular->chunk_shape);
     for (std::size_t j = 0; j < order.size(); ++j)
       chunks[order[j]] = ceil_div(chunks[order[j]], spec.ids->chunk_shape[j]);
-    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks), spec.ids->scattered, order};
+    shards_ = Shards{spec.ids->sharding, *morton, std::move(chunks), spec.ids->hashed, order};
     return;
   }
   for (const auto& axis : std::get<RectilinearGrid>(spec.grid).axes) {
@@ -140,7 +140,7 @@ Shape ChunkGrid::count(const Shape& array_shape) const {
 }
 
 std::string ChunkGrid::key(const Shape& cell) const {
-  if (shards_) return shards_->scattered ? std::to_string(first_id(cell)) : shard_key(cell);
+  if (shards_) return shards_->hashed ? std::to_string(first_id(cell)) : shard_key(cell);
   if (keys_.kind == KeyEncoding::Kind::ranges) return range_key(cell);
   if (cell.empty()) return std::string(scalar_key(keys_));
   std::string key = keys_.kind == KeyEncoding::Kind::v2 ? "" : "c";
@@ -152,7 +152,7 @@ std::string ChunkGrid::key(const Shape& cell) const {
 }
 
 std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
-  if (shards_) return shards_->scattered ? parse_id_key(key) : parse_shard_key(key);
+  if (shards_) return shards_->hashed ? parse_id_key(key) : parse_shard_key(key);
   if (keys_.kind == KeyEncoding::Kind::ranges) return parse_range_key(key);
   if (axes_.empty()) return key == scalar_key(keys_) ? std::optional<Shape>(Shape{}) : std::nullopt;
   if (keys_.kind != KeyEncoding::Kind::v2) {

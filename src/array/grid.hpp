@@ -71,8 +71,8 @@ class ChunkGrid {
   struct Shards {
     Uint64Sharding sharding;
     CompressedMorton morton;
-    Shape chunks;                    // in one, along each dimension
-    bool scattered = false;          // no boxes: the grid's cells are the chunks, and have keys of their own
+    Shape chunks;         // in one, along each dimension
+    bool hashed = false;  // shards are not boxes: the cells of the grid are the chunks, and their ids are their keys
     std::vector<std::size_t> order;  // the grid's dimension of each of the ids'
   };
   [[nodiscard]] Shape cell_of_id(std::uint64_t id) const;

@@ -12,7 +12,7 @@
 #include "array/create.hpp"
 #include "array/document.hpp"
 #include "array/staged.hpp"
-#include "array/twin.hpp"
+#include "array/storage.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -150,7 +150,7 @@ Result<Site> survey(const NodePlace& place, bool overwrite) {
   site.occupied = document.has_value();
   if (document && !overwrite)
     return conflict("a node stands here already; overwrite it or choose another path").in_key(*document);
-  if (document) SHERD_TRY(refuse_strangers(place));
+  if (document) SHERD_TRY(refuse_foreign_objects(place));
   return site;
 }
 
@@ -199,7 +199,7 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
     SHERD_TRY(note_moving(place));
     SHERD_TRY(clear_room(place));
   }
-  SHERD_TRY(write_twin(place, node));
+  SHERD_TRY(write_counterpart(place, node));
   SHERD_TRY(generation, write_document(place, node.type, node.document, Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
   SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
@@ -290,19 +290,18 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
 namespace {
 
 Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& options) {
-  const bool two_formats = options.config.layout == Layout::zarr_neuroglancer;
-  if (options.volume && !two_formats)
-    return invalid_argument("goes with the layout zarr+neuroglancer only").in_member("volume");
+  const StorageKind* kind = find_storage(place.tables, options.config.layout);
+  if (options.volume && kind == nullptr)
+    return invalid_argument("can only be used with a layout whose shards are also a volume's").in_member("volume");
   SHERD_TRY(check_index_options(options));
   DefaultCodecs defaults = place.format->default_codecs();
-  const CodecSpec raw{"bytes", {}};
-  if (two_formats) defaults.chunks = {"gzip:" + std::to_string(gzip_level(options.config, {&raw, 1}))};
+  if (kind != nullptr) kind->set_defaults(options.config, defaults);
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
-  if (two_formats)
-    SHERD_TRY(add_twin(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks}));
+  if (kind != nullptr)
+    SHERD_TRY(kind->lay_out(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks}));
   NodePlace reading = place;
   reading.writable = false;
   SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
@@ -321,10 +320,9 @@ Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& o
 
 namespace {
 
-/// Stores what a volume of the same chunks takes for 0 until it is stored.
+/// Stores the chunks that a reader of another format takes for another value as long as they are missing.
 Result<void> store_all(const Array& array) {
-  const auto& twin = array.state().objects.twin;
-  if (!twin || !twin->stores_all) return {};
+  if (!array.state().storage->stores_fill_values()) return {};
   return array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value());
 }
 

@@ -74,12 +74,12 @@ Result<Presence> own_presence(const NodePlace& place);
 /// Calls visit with `place` in each known format, its own for the one that it has, until it gives true; whether it did.
 Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
 /// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
-Result<void> refuse_strangers(const NodePlace& place);
+Result<void> refuse_foreign_objects(const NodePlace& place);
 /// `conflict` if anything but chunks, by the names that the format gives them, is stored where the contents of a node
 /// at `place` would be. Only an array that was erased without its chunks leaves such objects.
 Result<void> refuse_all_but_chunks(const NodePlace& place);
 /// What it says of the object that is none.
-[[nodiscard]] Error stranger_error(const std::string& key);
+[[nodiscard]] Error foreign_object_error(const std::string& key);
 /// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is
 /// cut short can be done again, and is done by whoever makes something there.
 Result<void> erase_node(const NodePlace& place);

@@ -11,8 +11,8 @@
 
 #include "array/core.hpp"
 #include "array/document.hpp"
+#include "array/storage.hpp"
 #include "array/strided.hpp"
-#include "array/twin.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -73,7 +73,8 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
   const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   for (const Region& part : beyond(before, state.valid_shape(cell, change.to)))
     if (!is_empty(part))
-      SHERD_TRY(write_region(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, change.from, true}));
+      SHERD_TRY(
+          state.storage->write(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, change.from, true}));
   return generation_of(state, key);
 }
 
@@ -132,11 +133,11 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
 
-/// What is no chunk may be a link to where chunks are, on a disk that is not mounted, say. A volume's stand in one
-/// directory, with whatever else is below it.
+/// What is not a chunk may be a link to where chunks are, on a disk that is not mounted, say. Chunks of arrays without
+/// documents of their own share a directory with whatever else is below it.
 Result<void> check_whereabouts(const Array::State& state, const std::string& key) {
   if (!state.place.format->arrays_have_documents()) return {};
-  if (state.objects.twin && state.objects.twin->parse(key)) return {};
+  if (state.storage->owns(key)) return {};
   const auto opened = state.place.store->open(key);
   if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);
   return {};
@@ -198,7 +199,8 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
   Shrinking change;
   bool shrinks = false;
   SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(refuse_resize(state.place, present));
+    SHERD_TRY(counterpart, find_counterpart(state.place, present));
+    if (counterpart) return unsupported("an array that shares its shards with one of another format keeps its shape");
     SHERD_TRY(shape, next(present.array->shape));
     change = {present.array->shape, std::move(shape)};
     shrinks = false;
@@ -279,20 +281,6 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
   return count.load();
 }
 
-Result<Array::Stored> Array::stored() const {
-  Stored stored;
-  if (state_->scattered) {
-    SHERD_TRY(shards, state_->scattered->shard_objects());
-    for (const Listing::Object& shard : shards) stored.bytes += shard.size;
-    stored.objects = shards.size();
-    return stored;
-  }
-  SHERD_TRY(for_each_stored(*state_, [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
-    ++stored.objects;
-    stored.bytes += size;
-    return {};
-  }));
-  return stored;
-}
+Result<Array::Stored> Array::stored() const { return state_->storage->stored(*state_); }
 
 }  // namespace sherd

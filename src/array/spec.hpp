@@ -35,7 +35,7 @@ struct RectilinearGrid {
 };
 
 /// How chunk coordinates become keys: `c/1/2`, `c.1.2` (default), `1.2`, `1/2` (v2) or `c1/2`, `c1.2` (joined, as in
-/// drafts of Zarr v3); rank 0: `c`, `0`, and `c0` or, where `bare`, `c`. Precomputed: `0-64_64-128_0-9` (ranges), begin
+/// drafts of Zarr v3); rank 0: `c`, `0`, and `c0` or, where `bare`, `c`. Or `0-64_64-128_0-9` (ranges), begin
 /// and end of each dimension that has an offset.
 struct KeyEncoding {
   enum class Kind : std::uint8_t { standard, v2, joined, ranges } kind = Kind::standard;

@@ -9,7 +9,6 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 
@@ -103,7 +102,7 @@ Result<void> create_with(const NodePlace& destination, const NodeDocument& node,
   SHERD_TRY(staged, in_store(StagedNode::begin(destination, {.overwrite = overwrite}), url));
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(in_store(check_links(staged.place(), node), url));
-    SHERD_TRY(in_store(write_twin(staged.place(), node), url));
+    SHERD_TRY(in_store(write_counterpart(staged.place(), node), url));
     SHERD_TRY(in_store(write_document(staged.place(), node.type, node.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.place(), node));
     SHERD_TRY(contents(array));

@@ -1,7 +1,7 @@
 // Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
 // without looking at the old one; a partial write holds the object's lock from reading to replacing, and where the
 // store's lock does not bind every writer, the replacement is conditional and the write is done again on conflict.
-// A shard in which chunks stand by id is not replaced for few of its chunks: they are added to it.
+// A shard is not replaced if its storage can change few of its chunks in place (ChunkStorage::change_shard).
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
@@ -11,9 +11,8 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
-#include "array/twin.hpp"
+#include "array/storage.hpp"
 #include "base/try.hpp"
-#include "kv/state.hpp"
 
 namespace sherd {
 namespace {
@@ -133,8 +132,10 @@ class RegionWriter {
     }
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
-      if (old != nullptr && is_small_part(stored)) return add_to_shard(stored, *old);
-      if (old != nullptr && state_.boxed) SHERD_TRY(check_all_ids(at.key, *old));
+      if (old != nullptr) {
+        SHERD_TRY(changed, state_.storage->change_shard({state_, at, stored, *old, writer_, config_}));
+        if (changed) return {};
+      }
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return present ? object->commit(condition) : erase(at.key);  // still under the lock
@@ -149,42 +150,6 @@ class RegionWriter {
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, bytes, *encoded));
     return present ? store.set(at.key, encoded->span(), condition) : erase(at.key);
-  }
-
-  /// Whether what is written touches no more than half of the chunks of a shard of ids, and fits in memory.
-  [[nodiscard]] bool is_small_part(const WritePiece& stored) const {
-    if (!state_.boxed) return false;
-    const ShardLayout& shard = *stored.layout.shard;
-    const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
-    const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
-    const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
-    return touched <= all / 2 && touched <= config_.memory_budget / 4 / bytes;
-  }
-
-  /// Ids that belong elsewhere would be lost, and what stands in the index would change with it.
-  Result<void> check_all_ids(const std::string& key, ByteSource& old) const {
-    const auto number =
-        neuroglancer::shard_number(state_.boxed->format.sharding, std::string_view(key).substr(state_.prefix.size()));
-    if (number) SHERD_TRY(neuroglancer::survey_of(*state_.boxed, *number, old));
-    return {};
-  }
-
-  /// Under the shard's lock: chunks behind its end, the lists of their minishards behind them, and their entries.
-  Result<void> add_to_shard(const WritePiece& stored, ByteSource& old) const {
-    const ShardLayout& shard = *stored.layout.shard;
-    SHERD_TRY(ids, shard.all_ids(shard.grid(stored.shape), stored.first_id, config_.limits));
-    SHERD_TRY(batches, writer_.to_batches(stored, old));
-    std::vector<neuroglancer::ShardedStore::Item> puts;
-    std::vector<std::uint64_t> erased;
-    for (const EncodedBatch& batch : batches) {
-      const std::uint64_t id = ids[batch.chunks.front().slot];
-      if (batch.chunks.front().present)
-        puts.push_back({.id = id, .value = batch.bytes->span()});
-      else
-        erased.push_back(id);
-    }
-    SHERD_TRY(neuroglancer::change(*state_.boxed, puts, erased));
-    return {};
   }
 
   Result<std::span<const std::byte>> read_whole(ByteSource& source, const WritePiece& piece, Buffer& to) const {
@@ -223,27 +188,6 @@ Config writing_config(Config config, const ChunkLayout& layout) {
   return config;
 }
 
-namespace {
-
-// The same elements as the array has them that is written through. What it has no dimension for has the length 1, so
-// that of several elements there the last one stays, as everywhere.
-Result<void> write_through(const Array::State& state, const Region& region, const RegionWrite& call) {
-  const WriteSource& from = call.from;
-  const Array::State& to = state.objects.through->state();
-  const auto& dimensions = to.objects.twin->view.dimensions;
-  if (region.element_count() == 0) return {};
-  std::vector<std::size_t> permutation(dimensions.size());
-  for (std::size_t d = 0; d < dimensions.size(); ++d) permutation[dimensions[d]] = d;
-  WriteSource last = from;
-  for (std::size_t d = dimensions.size(); d < region.axes.size() && !region.points; ++d)
-    last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * from.strides[d];
-  const WriteSource permuted = last.permuted(permutation, region.points);
-  const Shape shape = to.shape();
-  return write_region(to, region.permuted(permutation), {permuted, call.budget, shape});
-}
-
-}  // namespace
-
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape) {
   for (std::size_t d = 0; d < cell.size(); ++d) {
     const AxisPart& axis = part.axes[d];
@@ -258,15 +202,13 @@ Result<void> check_inside(const Array::State& state, const Shape& cell, const Re
   return {};
 }
 
-Result<void> write_region(const Array::State& state, const Region& region, const RegionWrite& call) {
-  if (state.objects.through) return write_through(state, region, call);
-  if (state.scattered) return write_scattered(state, region, call);
+Result<void> ChunkStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   Config config = writing_config(reporting, state.layout);
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
-  if (state.objects.twin && state.objects.twin->stores_all) config.write_empty_chunks = true;
+  config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   const RegionWriter writer(state, config, call, cells.size());
   return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;

@@ -1,5 +1,5 @@
-// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written. Neuroglancer reads
-// one and nothing behind it, so in the precomputed format more is damage; its table has the row of its own for that.
+// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written. gzip_member_codec is
+// for formats whose readers accept exactly one: there, bytes behind it are damage.
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 #include "codec/deflate.hpp"
@@ -31,7 +31,7 @@ extern constinit const CodecEntry numcodecs_gzip_codec{.name = "numcodecs.gzip",
                                                        .aliases = {},
                                                        .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
                                                        .short_form = short_form};
-extern constinit const CodecEntry precomputed_gzip_codec{
+extern constinit const CodecEntry gzip_member_codec{
     .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip_member>, .short_form = short_form};
 
 }  // namespace sherd

@@ -7,7 +7,6 @@
 
 #include "array/document.hpp"
 #include "array/format.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
@@ -83,11 +82,6 @@ class Zarr3 final : public Format {
   [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, false); }
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"zstd:3"}, {"bytes", "crc32c"}}; }
 
-  [[nodiscard]] Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const override;
-  [[nodiscard]] Json untied(Json document) const override {
-    if (Json* attributes = document.find("attributes")) attributes->erase(kLayoutMember);
-    return document;
-  }
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override { return node_type(document); }
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
@@ -136,14 +130,6 @@ Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
   node.document = std::move(document);
   return node;
-}
-
-// A volume of Neuroglancer's beside the array's own document.
-Result<std::optional<TwinName>> Zarr3::twin(const NodeDocument& node, const std::string& path) const {
-  std::optional<TwinName> name;
-  SHERD_TRY(two, is_two_formats(node.attributes).in_key(document_key(path, node.type)));
-  if (two && node.type == NodeType::array) name = TwinName{"precomputed", path};
-  return name;
 }
 
 Result<Json> Zarr3::array_document(const ArraySpec& spec) const {

@@ -9,12 +9,12 @@
 
 #include "array/core.hpp"
 #include "array/hierarchy.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
 #include "io/nifti_header.hpp"
 #include "io/units.hpp"
+#include "neuroglancer/dual_format.hpp"
 
 namespace sherd {
 namespace {
@@ -219,7 +219,7 @@ Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
     info = *document.document.find("info");
     scale = document.document.find("scale")->as_uint().value_or(0);
   } else {
-    SHERD_TRY(half, find_volume_half(state.place, document));
+    SHERD_TRY(half, find_volume_counterpart(state.place, document));
     if (!half) return std::optional<ImageFacts>();
     std::vector<std::string> seen(half->dimensions.size());
     for (std::size_t k = 0; k < seen.size(); ++k) seen[half->dimensions[k]] = axes[k];

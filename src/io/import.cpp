@@ -4,12 +4,12 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
 #include "io/import_space.hpp"
 #include "neuroglancer/document.hpp"
+#include "neuroglancer/dual_format.hpp"
 
 namespace sherd {
 namespace {

@@ -121,8 +121,8 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
     if (found && !*found)
       return conflict("what stands here is no collection and is not overwritten; choose another path")
           .in_key(state->info_key());
-    SHERD_TRY(stranger, find_stranger(place));
-    if (stranger) return stranger_error(*stranger);
+    SHERD_TRY(stranger, find_foreign_object(place));
+    if (stranger) return foreign_object_error(*stranger);
   }
   const std::string text = document.dump(2);
   SHERD_TRY(check_text(text, place.config.limits).in_key(state->info_key()));

@@ -47,7 +47,7 @@ struct Collection::State {
 
   /// The first of the objects below a place that is none of the collection there; nullopt where there is no such. Of
   /// what is no collection, or one that cannot be read, everything but a damaged info.
-  static Result<std::optional<std::string>> find_stranger(const Place& place);
+  static Result<std::optional<std::string>> find_foreign_object(const Place& place);
 
   /// All indices; none for segment properties.
   [[nodiscard]] std::vector<CollectionPart> parts() const;

@@ -6,6 +6,10 @@
 #include "array/state.hpp"
 #include "sherd/precomputed.hpp"
 
+namespace sherd {
+struct VolumeView;
+}  // namespace sherd
+
 namespace sherd::neuroglancer {
 
 /// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
@@ -13,7 +17,8 @@ namespace sherd::neuroglancer {
 /// one channel.
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
-/// The document of a volume that shares its shards with a Zarr array, {"info": …}; see Format::volume_document().
+/// The document of a volume that shares its shards with a Zarr array, {"info": …}. `wanted` has members of the
+/// document or its scale; `kept` is an earlier info of the volume whose other members stay, or null.
 Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept);
 
 /// That of a scale is three numbers above 0, as Neuroglancer wants it, though others read it otherwise.

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "kv/state.hpp"
-#include "kv/value_rules.hpp"
+#include "neuroglancer/sharded_store.hpp"
+#include "neuroglancer/value_rules.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/store.hpp"
 

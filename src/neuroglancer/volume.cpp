@@ -6,9 +6,9 @@
 
 #include "array/document.hpp"
 #include "array/state.hpp"
-#include "array/twin.hpp"
 #include "base/checked.hpp"
 #include "format/zarr_common.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
@@ -142,7 +142,7 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
     for (std::size_t j = 0; j < order.size(); ++j) ids.grid[j] = ceil_div(spec.shape[order[j]], chunk_shape[j]);
     SHERD_TRY(morton, CompressedMorton::of(ids.grid).in_member("size"));
     auto shape = shard_shape(ids, morton);
-    ids.scattered = !shape.has_value();
+    ids.hashed = !shape.has_value();
     if (shape) grid.chunk_shape = seen(*shape, axes);
     gzip = sharding.gzip_data;
     spec.ids = std::move(ids);
@@ -191,7 +191,7 @@ Json attributes_of(const VolumeInfo& info) {
 class Precomputed final : public Format {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "precomputed"; }
-  [[nodiscard]] CodecTable codecs(const Tables& tables) const noexcept override { return tables.precomputed_codecs; }
+  [[nodiscard]] CodecTable codecs(const Tables&) const noexcept override { return precomputed_codecs(); }
   [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
     const auto info = VolumeInfo::parse(*group.find("info"));
     return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
@@ -208,7 +208,7 @@ class Precomputed final : public Format {
     return neuroglancer::is_chunk_name(name);
   }
   [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
-  [[nodiscard]] Result<std::optional<std::string>> stranger_among_objects(const NodePlace& place) const override;
+  [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const override;
   [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
   [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
     return {below(path, file_name)};
@@ -222,17 +222,10 @@ class Precomputed final : public Format {
   [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
     return {chunk_prefix(path)};
   }
+  [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override {
+    return object == file_name || object == "provenance" ? std::optional<std::string>("") : std::nullopt;
+  }
   [[nodiscard]] DefaultCodecs default_codecs() const override { return {}; }
-
-  [[nodiscard]] Result<std::optional<TwinName>> twin(const NodeDocument& node, const std::string& path) const override;
-  [[nodiscard]] Json untied(Json document) const override {
-    document.find("info")->erase(kLayoutMember);
-    return document;
-  }
-  [[nodiscard]] Result<Json> volume_document(const VolumeView& view, const Json& wanted,
-                                             const Json& kept) const override {
-    return neuroglancer::volume_of(view, wanted, kept);
-  }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeType> type(const Json& document) const override {
@@ -276,7 +269,7 @@ Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
 }
 
 neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
-  return {.store = place.store, .path = place.path, .codecs = place.tables.precomputed_codecs, .config = place.config};
+  return {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config};
 }
 
 // A document that cannot be read is nobody's yet.
@@ -289,18 +282,8 @@ Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
   return found && *found;
 }
 
-Result<std::optional<std::string>> Precomputed::stranger_among_objects(const NodePlace& place) const {
-  return neuroglancer::Collection::State::find_stranger(collection_at(place));
-}
-
-// A Zarr array beside the info, whose first scale it is.
-Result<std::optional<TwinName>> Precomputed::twin(const NodeDocument& node, const std::string& path) const {
-  std::optional<TwinName> name;
-  SHERD_TRY(two, is_two_formats(*node.document.find("info")).in_key(document_key(path, node.type)));
-  const Json* scale = node.document.find("scale");
-  if (two && scale == nullptr) name = TwinName{"zarr3", path};
-  if (two && scale != nullptr && scale->as_uint() == 0) name = TwinName{"zarr3", divided(path).first};
-  return name;
+Result<std::optional<std::string>> Precomputed::foreign_object_among(const NodePlace& place) const {
+  return neuroglancer::Collection::State::find_foreign_object(collection_at(place));
 }
 
 Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,

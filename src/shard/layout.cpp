@@ -9,7 +9,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
-#include "shard/twin_index.hpp"
+#include "shard/second_index.hpp"
 
 namespace sherd {
 namespace {
@@ -227,9 +227,9 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
   std::unique_ptr<IndexCoding> made;
   if (const IndexFormat* format = slots()) {
     made = std::make_unique<SlotIndexCoding>(*format, grid, limits);
-    if (!twin) return made;
-    SHERD_TRY(both, twin->slots(grid, first_id, limits));
-    made = std::make_unique<TwinIndexCoding>(std::move(made), *twin, std::move(both), limits);
+    if (!second) return made;
+    SHERD_TRY(both, second->slots(grid, first_id, limits));
+    made = std::make_unique<SecondIndexCoding>(std::move(made), *second, std::move(both), limits);
     return made;
   }
   SHERD_TRY(all, all_ids(grid, first_id, limits));

@@ -27,7 +27,7 @@ struct IdIndex {
 
 /// A second index in the same shard: its chunks by id, for readers who do not know the first one. The shard is a box of
 /// the volume's chunks, or reaches beyond the volume.
-struct TwinIndex {
+struct SecondIndex {
   IdIndex index;
   Shape shape;                          ///< of the volume
   Shape chunk_shape;                    ///< likewise
@@ -52,12 +52,12 @@ struct TwinIndex {
                                                 const std::optional<Extent>& second);
 };
 
-/// Shards whose chunks stand by id, as a scale of Neuroglancer's precomputed format has them.
+/// Shards whose chunks are found by id; see shard/uint64.hpp.
 struct IdSharding {
   Uint64Sharding sharding;
   Shape chunk_shape;
-  Shape grid;              ///< chunks a dimension of the array
-  bool scattered = false;  ///< shards are no boxes of chunks: each chunk is an object of its own, whose key is its id
+  Shape grid;           ///< chunks a dimension of the array
+  bool hashed = false;  ///< shards are not boxes of chunks: each chunk is an object, whose key is its id
   std::vector<std::size_t> order = {};  ///< the array's dimension of each of the grid's; empty: they are the same
   friend bool operator==(const IdSharding&, const IdSharding&) = default;
 };
@@ -66,7 +66,7 @@ struct IdSharding {
 struct ShardLayout {
   Shape inner_shape;
   std::variant<IndexFormat, IdIndex> index;
-  std::optional<TwinIndex> twin = {};  ///< beside an IndexFormat at the end of the shard
+  std::optional<SecondIndex> second = {};  ///< beside an IndexFormat at the end of the shard
   std::unique_ptr<ChunkLayout> inner;
 
   /// The kind of index whose slots are numbered in C order; nullptr where chunks stand by id.

@@ -1,5 +1,4 @@
-// The compressed Morton code of Neuroglancer's precomputed format: the number of a chunk in its grid, so that chunks
-// with near numbers are near in space.
+// The compressed Morton code: the number of a chunk in its grid, so that chunks with near numbers are near in space.
 #pragma once
 
 #include <cstdint>

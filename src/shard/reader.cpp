@@ -276,25 +276,25 @@ Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits&
   return extents_of_ids(shard, shard.layout.ids()->format, ids, limits);
 }
 
-Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits) {
-  const TwinIndex& twin = *shard.layout.twin;
-  SHERD_TRY(slots, twin.slots(shard.grid, shard.first_id, limits));
+Result<std::vector<Extent>> second_extents(const ShardPlace& shard, const Limits& limits) {
+  const SecondIndex& second = *shard.layout.second;
+  SHERD_TRY(slots, second.slots(shard.grid, shard.first_id, limits));
   std::vector<std::uint64_t> ids;
-  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
-  return extents_of_ids(shard, twin.index.format, ids, limits);
+  for (const SecondIndex::Slot& slot : slots) ids.push_back(slot.id);
+  return extents_of_ids(shard, second.index.format, ids, limits);
 }
 
-Result<std::vector<TwinEntry>> read_twin_entries(const ShardPlace& shard, const Limits& limits) {
-  const TwinIndex& twin = *shard.layout.twin;
-  SHERD_TRY(slots, twin.slots(shard.grid, shard.first_id, limits));
+Result<std::vector<SecondIndexEntry>> read_second_index(const ShardPlace& shard, const Limits& limits) {
+  const SecondIndex& second = *shard.layout.second;
+  SHERD_TRY(slots, second.slots(shard.grid, shard.first_id, limits));
   std::vector<std::uint64_t> ids;
-  for (const TwinIndex::Slot& slot : slots) ids.push_back(slot.id);
-  const auto minishards = minishards_of(ids, twin.index.format.sharding);
+  for (const SecondIndex::Slot& slot : slots) ids.push_back(slot.id);
+  const auto minishards = minishards_of(ids, second.index.format.sharding);
   Cache none(0);
-  SHERD_TRY(lists, read_minishards(shard.source, minishards, {twin.index.format, limits, none}));
-  std::vector<TwinEntry> entries;
-  for (std::size_t list = 0; const TwinIndex::Slot& slot : slots) {
-    while (minishards[list] != twin.index.format.sharding.place(slot.id).minishard) ++list;
+  SHERD_TRY(lists, read_minishards(shard.source, minishards, {second.index.format, limits, none}));
+  std::vector<SecondIndexEntry> entries;
+  for (std::size_t list = 0; const SecondIndex::Slot& slot : slots) {
+    while (minishards[list] != second.index.format.sharding.place(slot.id).minishard) ++list;
     const auto* chunk = lists[list] ? lists[list]->find(slot.id) : nullptr;
     entries.push_back({slot, chunk != nullptr ? std::optional(Extent{chunk->offset, chunk->length}) : std::nullopt});
   }

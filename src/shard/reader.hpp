@@ -29,14 +29,14 @@ struct ShardPlace {
 /// Where the encoded index of this shard stands in the source, by offset; `corrupt` where the shard is too small for
 /// it.
 Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits);
-/// The same of the second index of a shard that has a twin's.
-Result<std::vector<Extent>> twin_extents(const ShardPlace& shard, const Limits& limits);
+/// The same for the second index of a shard that has two.
+Result<std::vector<Extent>> second_extents(const ShardPlace& shard, const Limits& limits);
 /// What the second index says of the chunks that both have, by minishard and id.
-struct TwinEntry {
-  TwinIndex::Slot slot;
+struct SecondIndexEntry {
+  SecondIndex::Slot slot;
   std::optional<Extent> extent;  ///< absent: no chunk
 };
-Result<std::vector<TwinEntry>> read_twin_entries(const ShardPlace& shard, const Limits& limits);
+Result<std::vector<SecondIndexEntry>> read_second_index(const ShardPlace& shard, const Limits& limits);
 
 /// The shard's index, slots in C order of the inner chunks: from the cache if it has that generation's, otherwise read
 /// and kept there. Ids that are no chunk's of this shard are not in it.

@@ -12,10 +12,11 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "neuroglancer/document.hpp"
+#include "neuroglancer/dual_format.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/check_listing.hpp"
@@ -136,7 +137,7 @@ class TreeCheck {
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
     if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
-    if (kind == Kind::group && is_tied(path, **document)) return {};
+    if (kind == Kind::group && has_counterpart(path, **document)) return {};
     return members({path, kind == Kind::group, listing}, found);
   }
 
@@ -158,7 +159,7 @@ class TreeCheck {
 
   // The same of the volume that an array is, too; what is wrong with that is told with the array.
   Result<void> references_of_half(const NodePlace& place, const NodeDocument& node) {
-    const auto half = find_volume_half(place, node);
+    const auto half = find_volume_counterpart(place, node);
     if (!half || !*half) return {};
     const Format& format = *(*half)->place.format;
     const auto volume = format.open(store_, (*half)->place.path, root_.config.limits);
@@ -166,7 +167,7 @@ class TreeCheck {
   }
 
   [[nodiscard]] neuroglancer::Collection::State::Place objects_at(const std::string& path) const {
-    return {.store = root_.store, .path = path, .codecs = root_.tables.precomputed_codecs, .config = root_.config};
+    return {.store = root_.store, .path = path, .codecs = precomputed_codecs(), .config = root_.config};
   }
 
   // Whether something of which a document tells stands there or below.
@@ -179,7 +180,7 @@ class TreeCheck {
                           Findings& findings) {
     NodePlace place = root_;
     place.path = path;
-    place.writable = is_tied(path, document);  // only then both halves are looked at; nothing is written
+    place.writable = has_counterpart(path, document);  // only then both halves are looked at; nothing is written
     if (place.writable) SHERD_TRY(references_of_half(place, document));
     auto made = make_array(place, document);
     if (!made && place.writable) {
@@ -223,9 +224,9 @@ class TreeCheck {
     return stands ? stray(prefix, message) : Result<void>{};
   }
 
-  [[nodiscard]] bool is_tied(const std::string& path, const NodeDocument& document) const {
-    const auto twin = format_.twin(document, path);
-    return twin && twin->has_value();
+  [[nodiscard]] bool has_counterpart(const std::string& path, const NodeDocument& document) const {
+    const auto counterpart = find_counterpart(at_path(root_, path), document);
+    return counterpart && counterpart->has_value();
   }
 
   // Arrays of which the group's own document tells, and where their chunks are.
@@ -332,14 +333,14 @@ class TreeCheck {
     for (const std::string& prefix : format_.contents(state.place.path))
       if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "objects stand here that belong to no node"));
     SHERD_TRY(chunks(state));
-    const Array::State& written = state.objects.through ? state.objects.through->state() : state;
-    if (!written.objects.twin) return {};
-    return check_twins(written, root_.config, [this](Findings& findings) { merge(findings); });
+    const Array::State& written = written_array(state);
+    if (counterpart_keys(written) == nullptr) return {};
+    return check_dual_format(written, root_.config, [this](Findings& findings) { merge(findings); });
   }
 
   // Where its objects are. Of chunks that are values of a store of ids, those are the shards.
   [[nodiscard]] Store& store_of(const Array::State& state) const {
-    return state.scattered ? store_ : *state.place.store;
+    return neuroglancer::hashed_ids(state) != nullptr ? store_ : *state.place.store;
   }
 
   Result<void> chunks(const Array::State& state) {
@@ -369,7 +370,7 @@ class TreeCheck {
             [&](const std::string& key, std::uint64_t size) {
               if (!outcome) return false;
               if (key == document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
-              return is_twins(state, key) || take(key, cell_of(key), size);
+              return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // One that stands in place of a chunk is no chunk, and not the lack of one either: to read it is an error.
         .directory =
@@ -394,17 +395,18 @@ class TreeCheck {
     return document.array->no_change && format_.names_chunk(std::string_view(key).substr(state.prefix.size()));
   }
 
-  // Of the volume whose shards are this array's.
-  static bool is_twins(const Array::State& state, const std::string& key) {
-    const auto& twin = state.objects.twin;
-    return twin && (key == twin->document || twin->parse(key));
+  // Whether it belongs to the volume whose shards are this array's.
+  static bool is_of_counterpart(const Array::State& state, const std::string& key) {
+    const CounterpartKeys* keys = counterpart_keys(state);
+    if (keys == nullptr) return false;
+    return key == keys->place.format->document_key(keys->place.path, NodeType::array) || keys->parse(key);
   }
 
-  // Of a shard that is no box of chunks: a cell of no dimensions.
+  // Of a shard that is not a box of chunks: a cell of no dimensions.
   static std::optional<Shape> stored_cell(const Array::State& state, std::string_view name) {
-    if (!state.scattered) return state.grid.parse_key(name);
-    return neuroglancer::shard_number(state.scattered->values().format.sharding, name) ? std::optional(Shape())
-                                                                                       : std::nullopt;
+    const neuroglancer::IdObjects* ids = neuroglancer::hashed_ids(state);
+    if (ids == nullptr) return state.grid.parse_key(name);
+    return neuroglancer::shard_number(ids->values().format.sharding, name) ? std::optional(Shape()) : std::nullopt;
   }
 
   static bool outside(const Shape& cell, const Shape& count) {

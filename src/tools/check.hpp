@@ -11,6 +11,7 @@
 #include "array/core.hpp"
 #include "base/pool.hpp"
 #include "neuroglancer/collection.hpp"
+#include "neuroglancer/storage.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd {
@@ -110,7 +111,7 @@ class ObjectCheck {
   [[nodiscard]] IdShard id_shard(const neuroglancer::ShardedStore::State& values, const std::string& key) const;
   Result<void> chunks_by_id(const IdShard& shard, const ChunkLayout& layout, const Shape& shape, Findings& to) const;
   Result<void> boxed(const Shape& cell, const std::string& key, Findings& to) const;
-  Result<void> scattered(const std::string& key, Findings& to) const;
+  Result<void> hashed(const neuroglancer::IdObjects& ids, const std::string& key, Findings& to) const;
   Result<void> chunk(const Spot& spot, Findings& to) const;
   Result<void> opaque(const Spot& spot, Findings& to) const;
   Result<void> shard(const Spot& spot, Findings& to) const;
@@ -127,6 +128,7 @@ class ObjectCheck {
 
 /// Whether the shards of an array that is laid out for two formats are the same objects under both names, and its two
 /// indices say the same of each chunk. Calls merge(findings) for every shard, one after the other.
-Result<void> check_twins(const Array::State& state, const Config& config, const std::function<void(Findings&)>& merge);
+Result<void> check_dual_format(const Array::State& state, const Config& config,
+                               const std::function<void(Findings&)>& merge);
 
 }  // namespace sherd

@@ -14,9 +14,9 @@ using neuroglancer::ShardedStore;
 using neuroglancer::ShardedStoreOptions;
 
 // The array as a shard.
-Result<ChunkLayout> layout_as_shard(const Array::State& state, const CompressedMorton& morton) {
+Result<ChunkLayout> layout_as_shard(const Array::State& state, const Uint64Format& format,
+                                    const CompressedMorton& morton) {
   const ArraySpec spec = *state.document().array;
-  const Uint64Format& format = state.scattered->values().format;
   SHERD_TRY(chunk, ChunkLayout::build(spec.codecs, state.place.codecs(), {spec.dtype, spec.ids->chunk_shape},
                                       spec.fill_value, state.config().limits));
   ChunkLayout layout{.dtype = spec.dtype, .fill = spec.fill_value, .chain = {}, .shard = {}};
@@ -72,8 +72,8 @@ Result<void> ObjectCheck::boxed(const Shape& cell, const std::string& key, Findi
   return chunks_by_id(shard, state_.layout, shape, to);
 }
 
-Result<void> ObjectCheck::scattered(const std::string& key, Findings& to) const {
-  const ShardedStore::State& values = state_.scattered->values();
+Result<void> ObjectCheck::hashed(const neuroglancer::IdObjects& ids, const std::string& key, Findings& to) const {
+  const ShardedStore::State& values = ids.values();
   const Shape shape = state_.shape();
   const Shape grid = state_.grid.count(shape);
   IdShard shard = id_shard(values, key);
@@ -83,7 +83,7 @@ Result<void> ObjectCheck::scattered(const std::string& key, Findings& to) const 
     return ravel(*cell, grid);
   };
   SHERD_TRY(morton, CompressedMorton::of(grid));
-  SHERD_TRY(layout, layout_as_shard(state_, morton));
+  SHERD_TRY(layout, layout_as_shard(state_, values.format, morton));
   return chunks_by_id(shard, layout, shape, to);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kv/state.hpp"
+#include "neuroglancer/sharded_store.hpp"
 #include "tools/check.hpp"
 
 namespace sherd {

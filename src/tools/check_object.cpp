@@ -31,7 +31,7 @@ const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
 }  // namespace
 
 Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
-  if (state_.scattered) return scattered(key, to);
+  if (const neuroglancer::IdObjects* ids = neuroglancer::hashed_ids(state_)) return hashed(*ids, key, to);
   if (state_.layout.shard && state_.layout.shard->ids() != nullptr) return boxed(cell, key, to);
   auto source = state_.place.store->open(key);
   if (!source) return to.failed(std::move(source).error(), "unreadable", {});
@@ -92,8 +92,8 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   auto index_at = index_extents(place, config_.limits);
   if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
   const std::uint64_t index_offset = index_at->front().offset;
-  if (layout.twin) {
-    auto second = twin_extents(place, config_.limits);  // what is wrong with it, the check of twins tells
+  if (layout.second) {
+    auto second = second_extents(place, config_.limits);  // what is wrong with it, the check of the counterpart reports
     if (second) index_at->insert(index_at->end(), second->begin(), second->end());
     std::ranges::sort(*index_at, {}, &Extent::offset);
   }

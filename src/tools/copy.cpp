@@ -18,12 +18,12 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
-#include "array/twin.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/document.hpp"
+#include "neuroglancer/dual_format.hpp"
 
 namespace sherd {
 namespace {
@@ -77,7 +77,7 @@ class TreeCopy {
     for (NodeCopy& node : nodes_) {
       if (node.document.type != NodeType::array) continue;
       SHERD_TRY(check_links(at(root, node.path), node.document));
-      SHERD_TRY(write_twin(at(root, node.path), node.document));
+      SHERD_TRY(write_counterpart(at(root, node.path), node.document));
       SHERD_TRY(destination, make_array(at(root, node.path), node.document));
       if (node.reduced) {
         const NodeCopy& finer = nodes_[node.reduced->node];
@@ -156,9 +156,9 @@ class TreeCopy {
 
   // Those to which the volume half of a copy leads, as one at this path did.
   void note_references(const NodeCopy& node, const std::string& volume) {
-    const auto& twin = node.document.twin;
-    if (!twin) return;
-    for (const auto& reference : twin->format->references(twin->document)) {
+    const auto& counterpart = node.document.counterpart;
+    if (!counterpart) return;
+    for (const auto& reference : counterpart->format->references(counterpart->document)) {
       const auto from = path_below(volume, reference.second), to = path_below(node.path, reference.second);
       if (from && to && !to->empty()) referred_.insert_or_assign(*to, *from);
     }
@@ -225,8 +225,8 @@ class TreeCopy {
       node.document = std::move(lowered);
     }
     if (options_.config.layout == Layout::zarr_neuroglancer) {
-      SHERD_TRY(twin, twin_of_copy({place, document}, {to, node.document}));
-      SHERD_TRY(add_twin(to, node.document, twin));
+      SHERD_TRY(counterpart, counterpart_of_copy({place, document}, {to, node.document}));
+      SHERD_TRY(add_counterpart(to, node.document, counterpart));
       note_references(node, place.path);
       node.text.clear();
     }
@@ -242,7 +242,7 @@ class TreeCopy {
 
   // The tie of an array to a volume is not copied: the copy has one of its own, or none.
   void untie(NodeCopy& node) const {
-    Json document = format_.untied(node.document.document);
+    Json document = without_layout(node.document.document);
     if (document == node.document.document) return;
     node.document.document = std::move(document);
     node.document.attributes.erase(kLayoutMember);
@@ -286,7 +286,7 @@ class TreeCopy {
     std::string all;
     for (const NodeCopy& node : nodes_) {
       all += node.path + '\n' + node.text + '\n';
-      if (const auto& twin = node.document.twin) all += twin->format->text(twin->document) + '\n';
+      if (const auto& other = node.document.counterpart) all += other->format->text(other->document) + '\n';
     }
     Json json;
     json.set("source", source_.store->url());
@@ -338,8 +338,8 @@ class TreeCopy {
     if (!options_.resume) return false;
     SHERD_TRY(present, to.place.store->open(cell.key));
     if (present == nullptr) return false;
-    if (to.objects.twin) {
-      SHERD_TRY(other, to.place.store->open(to.objects.twin->key(cell.cell)));
+    if (const CounterpartKeys* keys = counterpart_keys(to)) {
+      SHERD_TRY(other, to.place.store->open(keys->key(cell.cell)));
       if (other == nullptr) return false;
       SHERD_TRY(generation, present->generation());
       SHERD_TRY(of_other, other->generation());

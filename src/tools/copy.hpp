@@ -14,7 +14,8 @@
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
 #include "array/hierarchy.hpp"
-#include "array/twin.hpp"
+#include "neuroglancer/dual_format.hpp"
+#include "neuroglancer/storage.hpp"
 #include "sherd/tools.hpp"
 #include "tools/reduce.hpp"
 
@@ -74,13 +75,14 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
 /// Where a copy is made from: where it becomes a volume, that half of a Zarr array in two formats.
 Result<NodePlace> source_of_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
 /// What those of the Zarr array's dimensions are that such a half knows. invalid_argument where `given` says otherwise.
-Result<std::vector<std::string>> axes_of_half(const VolumeHalf& half, const std::vector<std::string>& given);
+Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& half,
+                                                     const std::vector<std::string>& given);
 /// What the volume half of a copy at `to`, whose document is there but for that, says of itself: what the source does.
 struct NodeOfCopy {
   const NodePlace& place;
   const NodeDocument& document;
 };
-Result<NewTwin> twin_of_copy(const NodeOfCopy& source, const NodeOfCopy& to);
+Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeOfCopy& to);
 /// The document of a new array, as the destination's format lays it out. Keys stay alike as far as the format lets
 /// them: what they begin with is its own.
 Result<NodeDocument> new_node(const NodePlace& destination, ArraySpec spec, const Json& attributes);

@@ -7,11 +7,11 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/twin.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
 #include "neuroglancer/create.hpp"
+#include "neuroglancer/dual_format.hpp"
 #include "tools/copy_options.hpp"
 
 namespace sherd {
@@ -90,9 +90,9 @@ Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& docu
 
 // An array that is a volume, too, is the image that its volume says.
 Result<Image> find_array(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
-  SHERD_TRY(half, find_volume_half(source, document));
+  SHERD_TRY(half, find_volume_counterpart(source, document));
   if (!half) return image_of_array(*document.array, document.attributes, options.axes);
-  SHERD_TRY(axes, axes_of_half(*half, options.axes));
+  SHERD_TRY(axes, axes_of_counterpart(*half, options.axes));
   return image_of_volume(half->info, 0, axes);
 }
 
@@ -156,8 +156,8 @@ class ArraysPlan {
     SHERD_TRY(node, new_node(destination_, spec, attributes));
     NodePlace to = at_path(destination_, join_path(destination_.path, path));
     if (options_.config.layout == Layout::zarr_neuroglancer) {
-      SHERD_TRY(twin, twin_of_copy({level.place, level.document}, {to, node}));
-      SHERD_TRY(add_twin(to, node, twin));
+      SHERD_TRY(counterpart, counterpart_of_copy({level.place, level.document}, {to, node}));
+      SHERD_TRY(add_counterpart(to, node, counterpart));
     }
     to.writable = false;  // there is nothing to write to yet
     SHERD_TRY(destination, make_array(std::move(to), node));

@@ -78,7 +78,8 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destina
   const CodecTable table = destination.codecs();
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
   create.shards = source.shards.value_or(Shape());
-  create.auto_shards = source.scattered != nullptr;  // its shards have no shape that the copy's could have
+  create.auto_shards =
+      neuroglancer::hashed_ids(source) != nullptr;  // its shards have no shape that the copy's could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
@@ -97,7 +98,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
     return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
         .in_member("chunks");
   create.chunks = options.chunks.value_or(source.chunks);
-  create.auto_shards = options.auto_shards || (!options.shards && source.scattered);
+  create.auto_shards = options.auto_shards || (!options.shards && neuroglancer::hashed_ids(source) != nullptr);
   if (options.shards)
     create.shards = *options.shards;
   else if (!create.auto_shards && source.shards)
@@ -268,12 +269,11 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const bool clipped = is_clipped(source);
   const bool same_ids =
       from.ids.has_value() == to.ids.has_value() && (!from.ids || from.ids->sharding == to.ids->sharding);
-  // Shards of one format alone, and of two at once.
-  const auto is_twin = [](const Array::State& state) {
-    const auto name = state.place.format->twin(state.document(), state.place.path);
-    return name && name->has_value();
+  const auto is_dual_format = [](const Array::State& state) {
+    const auto counterpart = find_counterpart(state.place, state.document());
+    return counterpart && counterpart->has_value();
   };
-  const bool same_files = !is_twin(source) && !is_twin(destination);
+  const bool same_files = !is_dual_format(source) && !is_dual_format(destination);
   // An object of the source may lack chunks that the copy is to store.
   const bool keeps_objects = !destination.config().write_empty_chunks;
   if (keeps_objects && alike && same_files && same_ids && clipped == is_clipped(destination) &&

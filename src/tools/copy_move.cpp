@@ -22,8 +22,8 @@ Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uin
 }
 
 // The volume has the chunk without its checksum, and nothing would show there that it is damaged.
-Result<void> check_trailer(const TwinIndex& twin, std::span<const std::byte> encoded) {
-  if (twin.trailer != sizeof(std::uint32_t) || encoded.size() < sizeof(std::uint32_t)) return {};
+Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte> encoded) {
+  if (second.trailer != sizeof(std::uint32_t) || encoded.size() < sizeof(std::uint32_t)) return {};
   const auto bytes = encoded.first(encoded.size() - sizeof(std::uint32_t));
   if (load_little<std::uint32_t>(encoded.data() + bytes.size()) == crc32c(bytes)) return {};
   return corrupt("crc32c: the checksum of a chunk does not match");
@@ -192,9 +192,9 @@ Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> s
       at += slot.extent.length;
     }
     SHERD_TRY(in_store(source->read(reads).in_key(finder.objects()[object].key), task_.source.store()->url()));
-    if (shard.twin)
+    if (shard.second)
       for (const RangeRead& read : reads)
-        SHERD_TRY(check_trailer(*shard.twin, read.into).in_key(finder.objects()[object].key));
+        SHERD_TRY(check_trailer(*shard.second, read.into).in_key(finder.objects()[object].key));
   }
   return batch;
 }

@@ -67,7 +67,7 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       writer_(encoding_, shares.box_bytes / 2, reader_),
       under_way_(shares.box_bytes * shares.lanes),
       heap_(shares.config.memory_budget) {
-  if (to_.scattered) values_.emplace(*to_.scattered, shares.box_bytes / 2);
+  if (const auto* ids = neuroglancer::hashed_ids(to_)) values_.emplace(*ids, shares.box_bytes / 2);
 }
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {

@@ -5,7 +5,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd {
-extern const CodecEntry zstd_codec, gzip_codec, precomputed_gzip_codec, zlib_codec, crc32c_codec, crc32_codec,
+extern const CodecEntry zstd_codec, gzip_codec, gzip_member_codec, zlib_codec, crc32c_codec, crc32_codec,
     adler32_codec, fletcher32_codec, numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
 }
 
@@ -148,7 +148,7 @@ TEST(Gzip, AWrongChecksumOrLengthIsCorrupt) {
 }
 
 TEST(Gzip, OfThePrecomputedFormatIsOneMemberAndNothingMore) {
-  const auto codec = try_bytes_codec(precomputed_gzip_codec).value();
+  const auto codec = try_bytes_codec(gzip_member_codec).value();
   const auto any_number = try_bytes_codec(gzip_codec).value();
   const Bytes bytes = sample(500);
   const Bytes packed = encoded(*codec, bytes);

@@ -4,6 +4,7 @@
 
 #include "api/registry.hpp"
 #include "codec/chain.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "tests/codec/codec_fixture.hpp"
 #include "tests/test_data.hpp"
 

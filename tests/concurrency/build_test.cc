@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "tests/kv/shards_testing.hpp"
+#include "tests/neuroglancer/shards_testing.hpp"
 
 namespace sherd::kv_testing {
 namespace {

@@ -10,6 +10,7 @@
 #include "api/registry.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "neuroglancer/codecs.hpp"
 
 namespace {
 

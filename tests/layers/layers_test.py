@@ -5,6 +5,7 @@
 - no file of code is longer than 500 lines;
 - no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
 - stores and files call the file system through src/os, which tests can replace;
+- layers below the formats name no format;
 - there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
 - no document refers to a path outside the repository.
 
@@ -17,9 +18,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
-LAYERS = ["base", "os", "codec", "store", "shard", "kv", "array", "format", "draft2022", "neuroglancer", "io", "tools", "api"]
+LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "io", "tools", "api"]
 # Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
-OVER_OS = {"store", "kv", "io", "tools"}
+OVER_OS = {"store", "neuroglancer", "io", "tools"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
 OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
 PATH_NAMES = {"absolute", "canonical", "path"}
@@ -34,6 +35,10 @@ GLOBAL_CALL = re.compile(r"(?<![\w:>])::([a-z]\w*)\(")
 FILESYSTEM = re.compile(r"\b(?:fs|filesystem)::(\w+)|\bstd::(fopen|freopen|rename|tmpfile)\(")
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 LONGEST = 500
+# What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
+FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|twin|nczarr", re.I)
+BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
+MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
 # What a file of src/shard must be called that reads sources, or writes objects.
 STORED = {"ByteSource": {"reader", "writer"}, "ObjectWriter": {"writer"}}
 
@@ -110,6 +115,16 @@ def call_faults(path, lines):
             yield f"{path}:{number}: {name}: call the file system through src/os, so that a test can replace it"
 
 
+def format_faults(path, lines):
+    """Formats named by a layer that must not know them."""
+    if path.with_suffix("").as_posix() in MAY_NAME_FORMATS:
+        return
+    for number, line in enumerate([path.name, *lines]):
+        found = FORMATS.search(line)
+        if found:
+            yield f"{path}:{number}: {found.group()}: a layer below the formats names none; put it behind an interface"
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
@@ -135,6 +150,8 @@ def faults(root):
             yield f"{name}: {here} is not a layer; the layers are {', '.join(LAYERS)}"
             continue
         yield from shard_faults(name, lines)
+        if here in BELOW_FORMATS:
+            yield from format_faults(name, lines)
         if here in OVER_OS:
             yield from call_faults(name, lines)
         for number, line in enumerate(lines, 1):
@@ -160,8 +177,10 @@ def self_test():
         "src/shard/other_reader.hpp": "Result<Index> read_other_index(ByteSource& source);\n",
         "src/shard/reader.cpp": "void keep(ObjectWriter& to);\n",
         "src/store/l.cpp": "Fd file(::openat(at, name, O_RDONLY));\n",
-        "src/kv/m.cpp": "while (!std::filesystem::is_directory(place)) {\n}\n",
+        "src/neuroglancer/m.cpp": "while (!std::filesystem::is_directory(place)) {\n}\n",
         "src/tools/n.cpp": "#include <fstream>\n",
+        "src/array/q.cpp": "// as volumes of Neuroglancer are\n",
+        "src/store/nczarr_keys.hpp": "\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
         "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
@@ -169,7 +188,8 @@ def self_test():
         "src/api/registry.cpp": '#include "api/registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
-        "src/kv/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
+        "src/neuroglancer/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
+        "src/shard/uint64.hpp": "// Neuroglancer's uint64_sharded_v1\n",
         "src/os/o.cpp": "#include <fcntl.h>\nint close(int fd) noexcept { return ::close(fd); }\n",
         "src/store/p.cpp": "Fd file(os::openat(at, std::filesystem::path(name).c_str(), ::getpid()));\n",
         "src/shard/writer.hpp": "void move(ByteSource& from, ObjectWriter& to);\n",

@@ -7,6 +7,7 @@
 #include "api/registry.hpp"
 #include "base/cache.hpp"
 #include "base/endian.hpp"
+#include "neuroglancer/codecs.hpp"
 #include "shard/reader.hpp"
 #include "shard/uint64.hpp"
 #include "shard/writer.hpp"

@@ -1,0 +1,107 @@
+// Where the encoded chunks of an array are stored, and how they are read and changed there. Every array has one
+// ChunkStorage. The base class stores each chunk or shard as an object of the array's store, under the key that the
+// grid gives it. Formats that store chunks in other ways derive from it; the array does not know which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "array/chunk_writer.hpp"
+#include "array/core.hpp"
+
+namespace sherd {
+
+/// A write of some chunks of a shard that is stored already.
+struct ShardChange {
+  const Array::State& array;
+  const CellAccess& at;
+  const WritePiece& stored;  ///< in stored order
+  ByteSource& old;
+  const ChunkWriter& writer;
+  const Config& config;
+};
+
+class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
+ public:
+  explicit ChunkStorage(std::shared_ptr<Store> objects) : objects_(std::move(objects)) {}
+  ChunkStorage(const ChunkStorage&) = delete;
+  ChunkStorage& operator=(const ChunkStorage&) = delete;
+  virtual ~ChunkStorage() = default;
+
+  /// The store that has the array's chunks under the grid's keys.
+  [[nodiscard]] const std::shared_ptr<Store>& objects() const noexcept { return objects_; }
+  /// The same storage for a handle with another configuration.
+  [[nodiscard]] virtual std::shared_ptr<const ChunkStorage> with_config(const Config& config) const;
+
+  /// Reads the chunks of a call; missing ones hold the fill value.
+  virtual Result<void> read(const CellsRead& call) const;
+  /// Writes a region of the array; see Array::write.
+  virtual Result<void> write(const Array::State& array, const Region& region, const RegionWrite& call) const;
+  /// Called under the shard's lock. Returns true if the shard has been changed, and false if it is to be replaced by
+  /// one that is made of the write and of its present chunks.
+  virtual Result<bool> change_shard(const ShardChange& change) const;
+  /// The number and size of the objects.
+  [[nodiscard]] virtual Result<Array::Stored> stored(const Array::State& array) const;
+
+  /// Confirms, as State::confirm() does, documents other than the array's that its objects depend on.
+  [[nodiscard]] virtual Result<void> confirm(const Array::State& array) const;
+  /// The lowest id of a stored chunk, for shards whose chunks have ids; otherwise 0.
+  [[nodiscard]] virtual std::uint64_t first_id(const ChunkGrid& grid, const Shape& cell) const;
+  /// Whether an object whose key is not a chunk's belongs to the array's chunks all the same.
+  [[nodiscard]] virtual bool owns(std::string_view key) const;
+  /// Whether chunks that hold only the fill value must be stored, because a reader takes a missing one for another
+  /// value.
+  [[nodiscard]] virtual bool stores_fill_values() const noexcept { return false; }
+
+ protected:
+  /// Reads the chunks one by one, on as many threads as the store answers requests at a time.
+  Result<void> read_each(const CellsRead& call) const;
+
+ private:
+  std::shared_ptr<Store> objects_;
+};
+
+/// What a new array's storage kind needs beyond the array's own document.
+struct NewLayout {
+  Json volume = {};         ///< CreateOptions::volume, or null
+  bool stores_all = false;  ///< also chunks that hold only the fill value
+};
+
+/// A way to store chunks that a format brings along: a row of Tables::storages.
+class StorageKind {
+ public:
+  virtual ~StorageKind() = default;
+  /// The storage of the array `node`; null if it is not stored in this way. May complete the layout.
+  [[nodiscard]] virtual Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place,
+                                                                         const NodeDocument& node,
+                                                                         ChunkLayout& layout) const = 0;
+
+  /// The layout that asks for this kind when an array is created; `plain` if it cannot be asked for.
+  [[nodiscard]] virtual Layout layout() const noexcept { return Layout::plain; }
+  /// Changes what a format chooses for a new array.
+  virtual void set_defaults(const Config& config, DefaultCodecs& codecs) const { (void)config, (void)codecs; }
+  /// Lays a new array out in this way: completes its document and makes that of its counterpart. invalid_argument names
+  /// the condition that is not met.
+  virtual Result<void> lay_out(const NodePlace& place, NodeDocument& node, const NewLayout& wanted) const;
+  /// The array of another format, or the group whose only member it is, that has the same objects as `node`; nullopt if
+  /// there is none. Its format is null if the store holds no nodes of that format. `unsupported` if the document names
+  /// a layout that is not known.
+  [[nodiscard]] virtual Result<std::optional<NodePlace>> counterpart(const NodePlace& place,
+                                                                     const NodeDocument& node) const;
+  /// The attribute that says an array is stored in this way; empty if there is none. Users do not change it.
+  [[nodiscard]] virtual std::string_view attribute() const noexcept { return {}; }
+};
+
+/// The kind that a layout asks for; null for `plain`.
+[[nodiscard]] const StorageKind* find_storage(const Tables& tables, Layout layout) noexcept;
+/// The storage of an array: that of the first kind that stores it, or objects of its store.
+Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodePlace& place, const NodeDocument& node,
+                                                         ChunkLayout& layout);
+/// StorageKind::counterpart() of the kind that has one.
+Result<std::optional<NodePlace>> find_counterpart(const NodePlace& place, const NodeDocument& node);
+/// New attributes of an array, with those of the present ones that say how it is stored.
+[[nodiscard]] Json keep_storage_attributes(const NodePlace& place, const Json& present, Json attributes);
+
+}  // namespace sherd

@@ -1,0 +1,167 @@
+// Which of the objects below a collection are its own: the info, objects that are called as an index calls them, what
+// writers leave beside those, and fragments of legacy meshes, which may have any name: manifests are read where a name
+// does not tell.
+#include <atomic>
+#include <set>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "neuroglancer/collection.hpp"
+#include "neuroglancer/document.hpp"
+#include "neuroglancer/names.hpp"
+#include "neuroglancer/sharded_store.hpp"
+#include "store/key.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+using Keys = std::set<std::string>;
+
+constexpr std::size_t kBatch = 256;    // manifests that are read at once
+constexpr std::size_t kKeyBytes = 96;  // that a key takes in a set, besides its letters
+
+enum class Belongs : std::uint8_t { yes, no, if_named };
+
+bool is_interrupted(const Config& config) { return config.interrupted && config.interrupted(); }
+
+class Own {
+ public:
+  static Result<Own> of(const Collection::State& state) {
+    Own own(state);
+    own.properties_ = path_below(state.place.path, state.properties_path());
+    for (const CollectionPart& part : state.parts()) {
+      SHERD_TRY(values, state.values(part));
+      own.indices_.push_back({part, std::move(values)});
+    }
+    return own;
+  }
+
+  [[nodiscard]] Belongs belongs(const std::string& key) const {
+    const std::size_t slash = key.rfind('/');
+    const std::string directory = slash == key.npos ? std::string() : key.substr(0, slash);
+    const std::string_view object = std::string_view(key).substr(slash == key.npos ? 0 : slash + 1);
+    if (key == state_.info_key()) return Belongs::yes;
+    if (properties_ && directory == *properties_ && object == "info") return Belongs::yes;
+    for (const Index& index : indices_)
+      if (directory == index.values.place().directory && is_called_so(index, object)) return Belongs::yes;
+    return std::holds_alternative<LegacyMeshInfo>(state_.info) ? Belongs::if_named : Belongs::no;
+  }
+
+  /// Takes those out of `keys` that a manifest names, and all where one cannot be read: it may name them.
+  Result<void> take_named(Keys& keys) const {
+    const ObjectValues& values = indices_.front().values;
+    std::vector<ObjectValues::Name> batch;
+    const auto take = [&]() -> Result<bool> {
+      SHERD_TRY(take_named(keys, batch));
+      batch.clear();
+      return !keys.empty();
+    };
+    SHERD_TRY(values.list([&](const ObjectValues::Name& name, std::uint64_t) -> Result<bool> {
+      if (state_.id_of(name.object)) batch.push_back(name);
+      return batch.size() < kBatch ? Result<bool>(true) : take();
+    }));
+    SHERD_TRY(take());
+    return {};
+  }
+
+ private:
+  struct Index {
+    CollectionPart part;
+    ObjectValues values;
+  };
+
+  explicit Own(const Collection::State& state) : state_(state) {}
+
+  [[nodiscard]] bool is_called_so(const Index& index, std::string_view object) const {
+    const bool of_segments = index.part.name.empty();  // meshes or skeletons
+    if (of_segments && is_beside_objects(object)) return true;
+    if (index.values.is_sharded()) return shard_number(index.values.shards().format.sharding, object).has_value();
+    const std::string_view name = plain_name(object);
+    if (index.part.level != nullptr) return parse_cell(*index.part.level, name).has_value();
+    return state_.id_of(name) || (std::holds_alternative<MultiscaleMeshInfo>(state_.info) && parse_id(name));
+  }
+
+  Result<void> take_named(Keys& keys, std::span<const ObjectValues::Name> names) const {
+    const ObjectValues& values = indices_.front().values;
+    std::vector<std::optional<LegacyMeshManifest>> manifests(names.size());
+    std::atomic<bool> unreadable = false;
+    SHERD_TRY(parallel_for(names.size(), values.place().config, [&](std::size_t i) -> Result<void> {
+      const auto bytes = values.get(names[i]);
+      if (!bytes && !is_stored_fault(bytes.error())) return bytes.error();
+      if (bytes && !*bytes) return {};  // erased since it was listed
+      auto manifest = bytes ? parse_legacy_manifest(as_bytes(**bytes), values.place().config.limits) : bytes.error();
+      if (manifest)
+        manifests[i] = *std::move(manifest);
+      else
+        unreadable = true;
+      return {};
+    }));
+    if (unreadable) keys.clear();
+    for (const auto& manifest : manifests) {
+      if (!manifest) continue;
+      for (const std::string& fragment : manifest->fragments) {
+        const std::string key = values.key(plain_path(fragment));
+        keys.erase(key);
+        keys.erase(key + ".gz");
+      }
+    }
+    return {};
+  }
+
+  const Collection::State& state_;
+  std::optional<std::string> properties_;  // the directory of segment properties
+  std::vector<Index> indices_;
+};
+
+/// Calls visit(key) for the objects below a place that Sherd has not left there itself, until it fails or gives false.
+Result<void> for_each_object(const Collection::State::Place& place,
+                             const std::function<Result<bool>(const std::string& key)>& visit) {
+  const std::string prefix = prefix_of(place.path);
+  Result<bool> more = true;
+  SHERD_TRY(place.store->list(prefix, [&](const std::string& key, std::uint64_t) {
+    if (is_interrupted(place.config))
+      more = unavailable("interrupted");
+    else if (!is_ours(std::string_view(key).substr(prefix.size())) && !is_ours(split_key(key).name))
+      more = visit(key);
+    return more && *more;
+  }));
+  SHERD_TRY(std::move(more));
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> Collection::State::find_foreign_object(const Place& place) {
+  std::optional<std::string> stranger;
+  const auto found = find(place);
+  if (!found && !is_stored_fault(found.error())) return found.error();
+  if (!found || !*found) {  // of what cannot be read nobody knows what belongs to it
+    const std::string info = prefix_of(place.path) + "info";
+    SHERD_TRY(for_each_object(place, [&](const std::string& key) -> Result<bool> {
+      if (found || key != info) stranger = key;
+      return !stranger;
+    }));
+    return stranger;
+  }
+  SHERD_TRY(own, Own::of(***found));
+  Keys unknown;
+  std::uint64_t bytes = 0;
+  const std::uint64_t most = place.config.limits.index_bytes;
+  SHERD_TRY(for_each_object(place, [&](const std::string& key) -> Result<bool> {
+    const Belongs belongs = own.belongs(key);
+    if (belongs == Belongs::no) stranger = key;
+    if (belongs == Belongs::if_named && unknown.insert(key).second) bytes += key.size() + kKeyBytes;
+    if (bytes <= most) return !stranger;
+    return unsupported("has more fragments with names of their own than the limit index_bytes (" +
+                       std::to_string(most) + ") lets be compared with the manifests")
+        .in_key(place.path);
+  }));
+  if (stranger || unknown.empty()) return stranger;
+  SHERD_TRY(own.take_named(unknown));
+  if (!unknown.empty()) stranger = *unknown.begin();
+  return stranger;
+}
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,324 @@
+// Finding, checking and making the counterpart of a dual-format array. Each document says only that there is another.
+// Whether the two agree is checked before anything is written: documents come from a store, and what is written
+// according to the one is read according to the other.
+#include "neuroglancer/dual_format.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "neuroglancer/create.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kArrayFormat = "zarr3";
+constexpr std::string_view kVolumeFormat = "precomputed";
+
+bool is_zero(const Scalar& value) {
+  return std::ranges::all_of(value.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+struct Half {
+  NodePlace place;
+  NodeDocument node;
+};
+
+Error no_other_half(const NodePlace& other) {
+  return corrupt("'" + std::string(kLayoutMember) +
+                 "' says that the same shards are those of another format's array, and there is none; remove that "
+                 "member to write this one alone")
+      .in_key(other.format ? other.format->probes(other.path).front() : other.path);
+}
+
+// The format of that name as the store of `place` has it; null if it has no nodes of that format.
+Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std::string_view name) {
+  for (const Format* format : place.tables.formats)
+    if (format->name() == name) return format->in(*place.store, place.config.limits);
+  return std::shared_ptr<const Format>();
+}
+
+Result<bool> is_dual_format(const Json& object) {
+  const Json* layout = object.find(kLayoutMember);
+  if (layout == nullptr) return false;
+  if (layout->is_string() && layout->text() == kDualFormat) return true;
+  return unsupported("is a layout that this version does not know; it knows " + std::string(kDualFormat))
+      .in_member(kLayoutMember);
+}
+
+// See StorageKind::counterpart(). The Zarr array is in the directory of the volume, and the volume's first scale is the
+// same array.
+Result<std::optional<NodePlace>> counterpart_of(const NodePlace& place, const NodeDocument& node) {
+  const auto none = [] { return std::optional<NodePlace>(); };
+  const bool is_volume = place.format->name() == kVolumeFormat;
+  if (!is_volume && (place.format->name() != kArrayFormat || node.type != NodeType::array)) return none();
+  const Json& marked = is_volume ? *node.document.find("info") : node.attributes;
+  SHERD_TRY(is_dual, is_dual_format(marked).in_key(place.format->document_key(place.path, node.type)));
+  const Json* scale = is_volume ? node.document.find("scale") : nullptr;
+  if (!is_dual || (scale != nullptr && scale->as_uint() != 0)) return none();
+  std::string path = place.path;
+  if (scale != nullptr) path.erase(path.find('/') == path.npos ? 0 : path.rfind('/'));
+  NodePlace other = at_path(place, std::move(path));
+  SHERD_TRY(format, format_called(place, is_volume ? kArrayFormat : kVolumeFormat));
+  other.format = std::move(format);
+  return std::optional(std::move(other));
+}
+
+// The array there, or the first member of the group; nullopt if there is none, or one that does not say that it is the
+// counterpart.
+Result<std::optional<Half>> find_half(const NodePlace& place, const NodePlace& counterpart) {
+  const auto none = [] { return std::optional<Half>(); };
+  Half half{counterpart, {}};
+  if (!half.place.format) return none();
+  const Limits& limits = place.config.limits;
+  SHERD_TRY(found, half.place.format->open(*place.store, half.place.path, limits));
+  if (found && !found->array) {
+    const auto member = half.place.format->resolution(found->document, 0);
+    if (!member || member->empty()) return none();
+    half.place.path = join_path(half.place.path, *member);
+    SHERD_TRY(array, half.place.format->open(*place.store, half.place.path, limits));
+    found = std::move(array);
+  }
+  if (!found || !found->array) return none();
+  half.node = *std::move(found);
+  SHERD_TRY(back, counterpart_of(half.place, half.node));
+  if (!back || back->format == nullptr || back->format->name() != place.format->name()) return none();
+  return std::optional(std::move(half));
+}
+
+Result<Half> open_half(const NodePlace& place, const NodePlace& counterpart) {
+  SHERD_TRY(half, find_half(place, counterpart));
+  if (half) return *std::move(half);
+  return no_other_half(counterpart);
+}
+
+Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
+  const auto differs = [](std::string_view what) {
+    return invalid_argument("the Zarr array beside it has " + std::string(what));
+  };
+  if (!volume.ids || volume.ids->hashed) return differs("shards that are boxes of chunks");
+  if (volume.no_access || volume.codecs.size() < 2 || volume.codecs[1].name != "bytes")
+    return differs("chunks that are raw, or gzip of that");
+  if (volume.dtype != view.dtype) return differs("the data type " + view.dtype.name());
+  if (volume.shape != view.shape) return differs("the size " + to_string(view.shape) + " (x, y, z, channel)");
+  if (volume.ids->chunk_shape != view.chunk_shape)
+    return differs("chunks of " + to_string(view.chunk_shape) + " (x, y, z, channel)");
+  return view.choose_sharding(volume.ids->sharding.json());
+}
+
+Result<CounterpartKeys> pair_with(const Half& volume, const NodePlace& place, const NodeDocument& node,
+                                  const ChunkLayout& layout) {
+  auto view = VolumeView::of(*node.array, layout);
+  if (!view) return stored_error(std::move(view).error()).in_key(place.format->probes(place.path).front());
+  if (auto agree = check_agreement(*view, *volume.node.array); !agree)
+    return stored_error(std::move(agree).error())
+        .in_key(volume.place.format->document_key(volume.place.path, NodeType::array));
+  return CounterpartKeys{
+      *std::move(view),   ChunkGrid(*volume.node.array),   chunk_prefix(volume.place, volume.node), volume.place,
+      *volume.node.array, !is_zero(node.array->fill_value)};
+}
+
+// As the earlier info has it where that is still what the shards are, otherwise as they ask for.
+Result<void> keep_sharding(VolumeView& view, const Json& info) {
+  const Json* scales = info.find("scales");
+  const Json* earlier = scales != nullptr ? scales->elements().front().find("sharding") : nullptr;
+  if (earlier != nullptr) {
+    Json sharding = *earlier;
+    sharding.set("data_encoding", view.gzip ? "gzip" : "raw");
+    if (view.choose_sharding(sharding)) return {};
+  }
+  return view.choose_sharding(Json());
+}
+
+/// The storage of the Zarr array.
+class DualFormatArray final : public ChunkStorage {
+ public:
+  DualFormatArray(std::shared_ptr<Store> objects, std::shared_ptr<const CounterpartKeys> keys, Generation seen)
+      : ChunkStorage(std::move(objects)), keys_(std::move(keys)), seen_(std::move(seen)) {}
+
+  [[nodiscard]] const CounterpartKeys& keys() const noexcept { return *keys_; }
+
+  [[nodiscard]] Result<void> confirm(const Array::State& array) const override {
+    const Format& format = *keys_->place.format;
+    const std::string& path = keys_->place.path;
+    SHERD_TRY(present, stored_generation(*objects(), format.document_key(path, NodeType::array)));
+    if (!present) return array.replaced_error("erased");
+    const std::lock_guard hold(mutex_);
+    if (!present->token.empty() && *present == seen_) return {};
+    SHERD_TRY(node, format.open(*objects(), path, keys_->place.config.limits));
+    if (!node || !node->array || !node->array->stores_like(keys_->spec)) return array.replaced_error("replaced");
+    seen_ = std::move(node->generation);
+    return {};
+  }
+  [[nodiscard]] std::uint64_t first_id(const ChunkGrid&, const Shape& cell) const override {
+    return keys_->first_id(cell);
+  }
+  [[nodiscard]] bool owns(std::string_view key) const override { return keys_->parse(key).has_value(); }
+  [[nodiscard]] bool stores_fill_values() const noexcept override { return keys_->stores_all; }
+
+ private:
+  const std::shared_ptr<const CounterpartKeys> keys_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable Generation seen_;   // of the volume's document
+};
+
+/// The storage of the volume.
+class DualFormatVolume final : public ChunkStorage {
+ public:
+  DualFormatVolume(std::shared_ptr<Store> objects, Array array)
+      : ChunkStorage(std::move(objects)), array_(std::move(array)) {}
+
+  [[nodiscard]] const Array::State& array() const noexcept { return array_.state(); }
+
+  [[nodiscard]] std::shared_ptr<const ChunkStorage> with_config(const Config& config) const override {
+    return std::make_shared<const DualFormatVolume>(objects(), array_.with_config(config));
+  }
+  // The same elements in the array's dimensions. Those that it lacks have the length 1, so that of several elements
+  // there the last one stays, as everywhere.
+  Result<void> write(const Array::State&, const Region& region, const RegionWrite& call) const override {
+    const Array::State& to = array();
+    const auto& dimensions = counterpart_keys(to)->view.dimensions;
+    if (region.element_count() == 0) return {};
+    std::vector<std::size_t> permutation(dimensions.size());
+    for (std::size_t d = 0; d < dimensions.size(); ++d) permutation[dimensions[d]] = d;
+    WriteSource last = call.from;
+    for (std::size_t d = dimensions.size(); d < region.axes.size() && !region.points; ++d)
+      last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * call.from.strides[d];
+    const WriteSource permuted = last.permuted(permutation, region.points);
+    const Shape shape = to.shape();
+    return to.storage->write(to, region.permuted(permutation), {permuted, call.budget, shape});
+  }
+
+ private:
+  const Array array_;
+};
+
+class DualFormat final : public StorageKind {
+ public:
+  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place, const NodeDocument& node,
+                                                                 ChunkLayout& layout) const override {
+    std::shared_ptr<const ChunkStorage> storage;
+    if (!place.writable) return storage;
+    SHERD_TRY(other, counterpart_of(place, node));
+    if (!other) return storage;
+    SHERD_TRY(half, open_half(place, *other));
+    if (node.array->ids) {
+      SHERD_TRY(array, make_array(std::move(half.place), std::move(half.node)));
+      storage = std::make_shared<const DualFormatVolume>(place.store, std::move(array));
+      return storage;
+    }
+    SHERD_TRY(paired, pair_with(half, place, node, layout));
+    SHERD_TRY(index, paired.view.index(place.config.limits));
+    layout.shard->second = std::move(index);
+    const auto keys = std::make_shared<const CounterpartKeys>(std::move(paired));
+    auto objects = dual_format_store(place.store, keys, ChunkGrid(*node.array), chunk_prefix(place, node));
+    storage = std::make_shared<const DualFormatArray>(std::move(objects), keys, std::move(half.node.generation));
+    return storage;
+  }
+
+  [[nodiscard]] Layout layout() const noexcept override { return Layout::zarr_neuroglancer; }
+  void set_defaults(const Config& config, DefaultCodecs& codecs) const override {
+    const CodecSpec raw{"bytes", {}};
+    codecs.chunks = {"gzip:" + std::to_string(gzip_level(config, {&raw, 1}))};
+  }
+  Result<void> lay_out(const NodePlace& place, NodeDocument& node, const NewLayout& wanted) const override {
+    return add_counterpart(place, node, {.volume = wanted.volume, .stores_all = wanted.stores_all});
+  }
+  [[nodiscard]] Result<std::optional<NodePlace>> counterpart(const NodePlace& place,
+                                                             const NodeDocument& node) const override {
+    return counterpart_of(place, node);
+  }
+  [[nodiscard]] std::string_view attribute() const noexcept override { return kLayoutMember; }
+};
+
+constinit const DualFormat instance;
+
+}  // namespace
+
+const StorageKind& dual_format_storage() noexcept;
+const StorageKind& dual_format_storage() noexcept { return instance; }
+
+const CounterpartKeys* counterpart_keys(const Array::State& array) noexcept {
+  const auto* storage = dynamic_cast<const DualFormatArray*>(array.storage.get());
+  return storage != nullptr ? &storage->keys() : nullptr;
+}
+
+const Array::State& written_array(const Array::State& array) noexcept {
+  const auto* storage = dynamic_cast<const DualFormatVolume*>(array.storage.get());
+  return storage != nullptr ? storage->array() : array;
+}
+
+Json without_layout(Json document) {
+  for (const char* member : {"attributes", "info"})
+    if (Json* object = document.find(member)) object->erase(kLayoutMember);
+  return document;
+}
+
+Shape CounterpartKeys::volume_cell(const Shape& cell) const {
+  Shape of_volume(view.shape.size(), 0);
+  for (std::size_t d = 0; d < view.dimensions.size(); ++d) of_volume[d] = cell[view.dimensions[d]];
+  return of_volume;
+}
+
+std::optional<Shape> CounterpartKeys::parse(std::string_view key) const {
+  if (!key.starts_with(prefix)) return std::nullopt;
+  const auto of_volume = volume.parse_key(key.substr(prefix.size()));
+  if (!of_volume) return std::nullopt;
+  Shape cell(view.dimensions.size());
+  for (std::size_t d = 0; d < cell.size(); ++d) cell[view.dimensions[d]] = (*of_volume)[d];
+  return cell;
+}
+
+Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodePlace& place, const NodeDocument& node) {
+  const auto none = [] { return std::optional<VolumeCounterpart>(); };
+  if (!node.array || node.array->ids) return none();
+  const auto other = counterpart_of(place, node);
+  if (!other || !*other) return none();  // also if it names a layout that is not known
+  SHERD_TRY(half, find_half(place, **other));
+  if (!half) return none();
+  NodePlace reading = place;
+  reading.writable = false;
+  SHERD_TRY(array, make_array(reading, node));
+  SHERD_TRY(keys, pair_with(*half, place, node, array.state().layout));
+  const Json info = *half->node.document.find("info");
+  half->place.path = (*other)->path;
+  return std::optional(VolumeCounterpart{std::move(half->place), info, keys.view.dimensions});
+}
+
+Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const NewCounterpart& wanted) {
+  const auto fails = [](const std::string& message) {
+    return invalid_argument("layout zarr+neuroglancer: " + message);
+  };
+  if (!wanted.volume.is_null() && !wanted.volume.is_object()) return fails("must be an object").in_member("volume");
+  Json attributes = node.attributes;
+  Json volume = wanted.volume;
+  for (const char* member : {"type", "resolution", "voxel_offset"})
+    if (const Json* known = attributes.find(member); known != nullptr && volume.find(member) == nullptr)
+      volume.set(member, *known);
+  attributes.set(kLayoutMember, kDualFormat);
+  SHERD_TRY(document, place.format->with_attributes(std::move(node.document), attributes));
+  SHERD_TRY(marked, place.format->lower(std::move(document), place.config.limits));
+  node = std::move(marked);
+  SHERD_TRY(other, counterpart_of(place, node));
+  if (!other || other->format == nullptr)
+    return fails("takes a Zarr v3 array, and this one is " + std::string(place.format->name()));
+  if (!is_zero(node.array->fill_value) && !wanted.stores_all)
+    return fails(
+               "a missing chunk is 0 to Neuroglancer, so the fill value must be 0, or every chunk stored "
+               "(write_empty_chunks)")
+        .in_member("fill_value");
+  NodePlace reading = place;
+  reading.writable = false;
+  SHERD_TRY(array, make_array(std::move(reading), node));
+  SHERD_TRY(view, VolumeView::of(*node.array, array.state().layout));
+  const Json* sharding = volume.find("sharding");
+  SHERD_TRY(sharding != nullptr ? view.choose_sharding(*sharding) : keep_sharding(view, wanted.info));
+  volume.erase("sharding");
+  SHERD_TRY(info, neuroglancer::volume_of(view, volume, wanted.info).in_member("volume"));
+  node.counterpart = CounterpartDocument{std::move(other->format), std::move(info)};
+  return {};
+}
+
+}  // namespace sherd

@@ -1,0 +1,70 @@
+// Gives each shard of an array its second name whenever it is written, and takes both away. Every other object is the
+// store's below.
+#include "base/try.hpp"
+#include "neuroglancer/dual_format.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd {
+namespace {
+
+class DualFormatStore final : public ForwardingStore {
+ public:
+  DualFormatStore(std::shared_ptr<Store> store, std::shared_ptr<const CounterpartKeys> keys, ChunkGrid grid,
+                  std::string prefix)
+      : ForwardingStore(std::move(store)), keys_(std::move(keys)), grid_(std::move(grid)), prefix_(std::move(prefix)) {}
+
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return store_->read(requests, reply);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(writer, store_->write(key, size_hint));
+    if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));
+    return writer;
+  }
+  // A shard under two names is replaced, not changed in place: readers of the other name could see a part of it.
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return Store::amend(key); }
+  Result<bool> erase(const std::string& key) override;
+
+ private:
+  [[nodiscard]] std::optional<std::string> second_of(std::string_view key) const {
+    if (!key.starts_with(prefix_)) return std::nullopt;
+    const auto cell = grid_.parse_key(key.substr(prefix_.size()));
+    return cell ? std::optional(keys_->key(*cell)) : std::nullopt;
+  }
+
+  std::shared_ptr<const CounterpartKeys> keys_;
+  ChunkGrid grid_;
+  std::string prefix_;
+};
+
+// The second name first: where that is cut short the object still stands under its first one, from which the next
+// writer makes the second anew.
+Result<bool> DualFormatStore::erase(const std::string& key) {
+  const auto second = second_of(key);
+  if (!second) return store_->erase(key);
+  SHERD_TRY(lock, store_->lock(key));
+  SHERD_TRY(first_object, store_->open(key));
+  SHERD_TRY(second_object, store_->open(*second));
+  if (second_object != nullptr) {
+    SHERD_TRY(generation, second_object->generation());
+    const auto same = [&]() -> Result<bool> {
+      if (first_object == nullptr) return false;
+      SHERD_TRY(first_generation, first_object->generation());
+      return first_generation == generation;
+    };
+    SHERD_TRY(is_same, same());
+    if (!is_same)
+      return conflict("is not the same object as '" + key + "' any more, and neither is erased").in_key(*second);
+    SHERD_TRY(store_->erase(*second));
+  }
+  return store_->erase(key);
+}
+
+}  // namespace
+
+std::shared_ptr<Store> dual_format_store(std::shared_ptr<Store> store, std::shared_ptr<const CounterpartKeys> keys,
+                                         ChunkGrid grid, std::string prefix) {
+  return std::make_shared<DualFormatStore>(std::move(store), std::move(keys), std::move(grid), std::move(prefix));
+}
+
+}  // namespace sherd

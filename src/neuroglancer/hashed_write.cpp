@@ -1,0 +1,213 @@
+// Writing chunks with hashed shards. The chunks of a call are sorted by the shard that holds them;
+// those of one shard are made in parallel, some at a time, and put into it with one change. Where some are only partly
+// overwritten, the shard's lock is held from reading the old ones to putting the new ones.
+#include <algorithm>
+#include <atomic>
+
+#include "base/try.hpp"
+#include "neuroglancer/storage.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+constexpr int kAttempts = 16;
+constexpr std::uint64_t kSortedAtOnce = std::uint64_t{1} << 16;
+
+struct Chunk {
+  Uint64Sharding::Place place;
+  std::uint64_t id;
+  std::uint64_t cell;  // its number in the call
+};
+
+/// A chunk as it is to be stored; no bytes: not at all.
+struct Made {
+  Buffer bytes;
+  bool present = false;
+};
+
+class HashedWriter {
+ public:
+  HashedWriter(const Array::State& state, const Config& config, const Cells& cells, const RegionWrite& call)
+      : state_(state),
+        ids_(*hashed_ids(state)),
+        config_(config),
+        cells_(cells),
+        from_(call.from),
+        shape_(call.shape),
+        budget_(call.budget),
+        reading_(config.memory_budget),
+        reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
+        writer_(config_, ~std::uint64_t{0}, reader_) {}
+
+  /// Writes chunks [first, last) of the call, calling done(bytes) for what is stored.
+  Result<void> write(std::uint64_t first, std::uint64_t last, const std::function<void(std::uint64_t)>& done,
+                     bool replaces_all) {
+    const auto chunks = sorted(first, last);
+    std::vector<std::span<const Chunk>> shards;
+    for (std::size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
+      while (end < chunks.size() && chunks[end].place.shard == chunks[begin].place.shard) ++end;
+      shards.push_back(std::span(chunks).subspan(begin, end - begin));
+    }
+    const std::size_t batch = batch_size(shards.size());
+    return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
+      const std::string key = ids_.shard_key(shards[i].front().place.shard);
+      for (std::span<const Chunk> left = shards[i]; !left.empty();) {
+        const auto some = left.first(std::min(batch, left.size()));
+        auto done_some = write_shard(some);
+        const bool damaged = !done_some && done_some.error().code() == ErrorCode::corrupt;
+        if (damaged && replaces_all && first == 0 && left.size() == shards[i].size()) {
+          SHERD_TRY(erase_shard(key).in_key(key));
+          done_some = write_shard(some);
+        }
+        SHERD_TRY(std::move(done_some).in_key(key));
+        left = left.subspan(some.size());
+        for (const Chunk& chunk : some) done(part_of(chunk).element_count() * state_.dtype.size());
+      }
+      return {};
+    });
+  }
+
+ private:
+  Result<void> erase_shard(const std::string& key) const {
+    SHERD_TRY(lock, ids_.lock(key));
+    SHERD_TRY(state_.confirm());
+    SHERD_TRY(ids_.erase(key));
+    return {};
+  }
+
+  [[nodiscard]] Region part_of(const Chunk& chunk) const {
+    Shape cell;
+    Region part;
+    cells_.get(chunk.cell, cell, part);
+    return part;
+  }
+
+  [[nodiscard]] std::vector<Chunk> sorted(std::uint64_t first, std::uint64_t last) const {
+    std::vector<Chunk> chunks;
+    chunks.reserve(last - first);
+    Shape cell;
+    Region part;
+    for (std::uint64_t i = first; i < last; ++i) {
+      cells_.get(i, cell, part);
+      const std::uint64_t id = state_.grid.first_id(cell);
+      chunks.push_back({ids_.values().format.sharding.place(id), id, i});
+    }
+    std::ranges::sort(chunks, {}, [](const Chunk& chunk) { return std::pair(chunk.place, chunk.id); });
+    return chunks;
+  }
+
+  /// How many encoded chunks wait to be put together: a part of the budget for each thread that works on a shard.
+  [[nodiscard]] std::size_t batch_size(std::size_t shards) const {
+    const std::uint64_t lanes = std::clamp<std::uint64_t>(shards, 1, thread_count(config_.threads));
+    const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(state_.layout, state_.chunks));
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(config_.memory_budget / 4 / lanes / bytes, 1, 4096));
+  }
+
+  Result<void> write_shard(std::span<const Chunk> chunks) const {
+    for (int attempt = 1;; ++attempt) {
+      auto done = write_once(chunks);
+      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
+      SHERD_TRY(state_.confirm());
+    }
+  }
+
+  Result<void> write_once(std::span<const Chunk> chunks) const {
+    const bool covered =
+        std::ranges::all_of(chunks, [&](const Chunk& chunk) { return piece(access_of(chunk)).covered(); });
+    std::unique_ptr<StoreLock> lock;
+    const auto take_lock = [&]() -> Result<void> {
+      SHERD_TRY(held, ids_.lock(access_of(chunks.front()).at.key));
+      lock = std::move(held);
+      SHERD_TRY(state_.confirm());  // volumes keep their shapes
+      return {};
+    };
+    if (!covered) SHERD_TRY(take_lock());
+    std::vector<Made> made(chunks.size());
+    SHERD_TRY(parallel_for(chunks.size(), config_, [&](std::size_t i) { return make(chunks[i], made[i]); }));
+    std::vector<ShardedStore::Item> puts;
+    std::vector<std::uint64_t> erased;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (made[i].present)
+        puts.push_back({.id = chunks[i].id, .value = made[i].bytes.span()});
+      else
+        erased.push_back(chunks[i].id);
+    }
+    if (covered) SHERD_TRY(take_lock());
+    SHERD_TRY(change(ids_.values(), puts, erased));
+    return {};
+  }
+
+  struct Touched {
+    CellAccess at;
+    Region part;
+  };
+  [[nodiscard]] Touched access_of(const Chunk& chunk) const {
+    Shape cell;
+    Region part;
+    cells_.get(chunk.cell, cell, part);
+    return {access(state_, cell, shape_), std::move(part)};
+  }
+  [[nodiscard]] WritePiece piece(const Touched& touched) const {
+    return {state_.layout, touched.at.shape, touched.at.valid, touched.part, from_};
+  }
+
+  Result<void> make(const Chunk& chunk, Made& to) const {
+    const Touched touched = access_of(chunk);
+    const WritePiece wanted = piece(touched);
+    const bool update = !wanted.covered();
+    const auto share = budget_.take(ChunkWriter::writing_bytes(state_.layout, wanted.shape, update));
+    std::shared_ptr<ByteSource> old;
+    Scratch stored;
+    std::optional<std::span<const std::byte>> before;
+    if (update) {
+      SHERD_TRY(opened, ids_.open(touched.at.key));
+      old = std::move(opened);
+    }
+    if (old != nullptr) {
+      SHERD_TRY(size, old->size());
+      SHERD_TRY(state_.layout.check_encoded_size(wanted.shape, size));
+      SHERD_TRY(stored->resize(size));
+      const RangeRead range{0, stored->span()};
+      SHERD_TRY(old->read({&range, 1}));
+      before = stored->span();
+    }
+    SHERD_TRY(present, writer_.to_memory(wanted, before, to.bytes));
+    to.present = present;
+    return {};
+  }
+
+  const Array::State& state_;
+  IdObjects& ids_;
+  const Config& config_;
+  const Cells& cells_;
+  const WriteSource& from_;
+  const Shape shape_;
+  Budget& budget_;
+  mutable ReadBudget reading_;
+  const ChunkReader reader_;
+  const ChunkWriter writer_;
+};
+
+}  // namespace
+
+Result<void> HashedStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
+  const Cells cells(region, state.grid.axes());
+  std::atomic<std::uint64_t> done{0};
+  Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
+  HashedWriter writer(state, config, cells, call);
+  const bool replaces_all = region.element_count() == element_count(call.shape);  // damaged or not
+  const auto count = [&](std::uint64_t bytes) { done.fetch_add(bytes, std::memory_order_relaxed); };
+  for (std::uint64_t first = 0; first < cells.size(); first += kSortedAtOnce)
+    SHERD_TRY(writer.write(first, std::min(first + kSortedAtOnce, cells.size()), count, replaces_all));
+  return {};
+}
+
+Result<Array::Stored> HashedStorage::stored(const Array::State&) const {
+  SHERD_TRY(shards, ids_->shard_objects());
+  Array::Stored stored{.objects = shards.size()};
+  for (const Listing::Object& shard : shards) stored.bytes += shard.size;
+  return stored;
+}
+
+}  // namespace sherd::neuroglancer

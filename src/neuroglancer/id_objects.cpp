@@ -1,0 +1,188 @@
+// Objects that are values of shards, read where they stand, in the version that was opened. Everything that changes a
+// value happens under the lock of its shard, so a lock of one excludes writers of all others there.
+#include "neuroglancer/id_objects.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/try.hpp"
+#include "store/span.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+// What tells a value's version: the shard's, and where the value stands in it.
+Result<Generation> value_generation(ByteSource& shard, Extent extent) {
+  SHERD_TRY(generation, shard.generation());
+  if (!generation.token.empty())
+    generation.token += "@" + std::to_string(extent.offset) + "+" + std::to_string(extent.length);
+  return generation;
+}
+
+// A part of another source.
+class PartSource final : public ByteSource {
+ public:
+  PartSource(std::string key, std::shared_ptr<ByteSource> whole, Extent part)
+      : key_(std::move(key)), whole_(std::move(whole)), part_(part) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return key_; }
+  Result<std::uint64_t> size() override { return part_.length; }
+  Result<Generation> generation() override { return value_generation(*whole_, part_); }
+  [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override {
+    const auto whole = whole_->view();
+    if (!whole) return std::nullopt;
+    return whole->subspan(part_.offset, part_.length);
+  }
+  Result<void> read(std::span<const RangeRead> ranges) override {
+    std::vector<RangeRead> inside(ranges.begin(), ranges.end());
+    for (RangeRead& range : inside) {
+      if (range.offset > part_.length || range.into.size() > part_.length - range.offset)
+        return corrupt("ends at byte " + std::to_string(part_.length) + ", inside what is to be read").in_key(key_);
+      range.offset += part_.offset;
+    }
+    return whole_->read(inside);
+  }
+
+ private:
+  std::string key_;
+  std::shared_ptr<ByteSource> whole_;
+  Extent part_;
+};
+
+}  // namespace
+
+// Collects the value and puts it into its shard.
+class IdObjects::Writer final : public ObjectWriter {
+ public:
+  Writer(IdObjects& store, std::string key, std::uint64_t id) : store_(store), key_(std::move(key)), id_(id) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_.write(offset, bytes);
+  }
+  Result<void> commit(const Condition& condition) override {
+    SHERD_TRY(lock, store_.lock(key_));
+    SHERD_TRY(check(condition).in_key(key_));
+    const ShardedStore::Item item{.id = id_, .value = bytes_.span()};
+    SHERD_TRY(change(store_.values(), {&item, 1}, {}));
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Result<void> check(const Condition& condition) const {
+    if (condition.kind == Condition::Kind::always) return {};
+    SHERD_TRY(present, store_.open(key_));
+    const bool absent = condition.kind == Condition::Kind::absent;
+    bool holds = absent ? present == nullptr : present != nullptr;
+    if (holds && !absent) {
+      SHERD_TRY(generation, present->generation());
+      holds = generation == condition.generation;
+    }
+    if (holds) return {};
+    return conflict(absent ? "exists already" : "was changed by another writer");
+  }
+
+  IdObjects& store_;
+  const std::string key_;
+  const std::uint64_t id_;
+  Buffer bytes_;
+  BufferWriter writer_{bytes_};
+};
+
+ShardedStoreOptions IdObjects::of_values(const Store& store, const Options& options) {
+  ShardedStoreOptions values{.writable = !store.read_only(), .config = options.config};
+  values.config.recorder = nullptr;  // requests are counted below, chunks above
+  values.config.limits.chunk_bytes = options.most_bytes;
+  return values;
+}
+
+Result<std::shared_ptr<IdObjects>> IdObjects::make(std::shared_ptr<Store> store, std::string prefix,
+                                                   const Uint64Sharding& sharding, Options options) {
+  SHERD_TRY(state, ShardedStore::State::make(prefix.empty() ? store : prefixed_store(store, prefix), sharding.json(),
+                                             options.codecs, of_values(*store, options)));
+  return std::shared_ptr<IdObjects>(
+      new IdObjects(std::move(store), std::move(prefix), std::move(options), std::move(state)));
+}
+
+std::shared_ptr<IdObjects> IdObjects::with_config(const Config& config) const {
+  Options options = options_;
+  options.config = config;
+  auto state = std::make_shared<ShardedStore::State>(state_->store, state_->format, of_values(*store_, options));
+  return std::shared_ptr<IdObjects>(new IdObjects(store_, prefix_, std::move(options), std::move(state)));
+}
+
+std::optional<std::uint64_t> IdObjects::id_of(std::string_view key) const {
+  if (!key.starts_with(prefix_)) return std::nullopt;
+  key.remove_prefix(prefix_.size());
+  std::uint64_t id = 0;
+  const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+  const bool whole = error == std::errc() && stop == key.data() + key.size();
+  return whole && std::to_string(id) == key ? std::optional(id) : std::nullopt;
+}
+
+std::string IdObjects::shard_key(std::uint64_t shard) const {
+  return prefix_ + ShardKeys(state_->format.sharding, shard).shard;
+}
+
+Result<std::shared_ptr<ByteSource>> IdObjects::open(const std::string& key) {
+  const auto id = id_of(key);
+  return id ? open_value(key, *id) : store_->open(key);
+}
+
+Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key, std::uint64_t id) const {
+  std::shared_ptr<ByteSource> found;
+  const auto read = [&](const std::shared_ptr<ByteSource>& shard, unsigned) -> Result<void> {
+    found.reset();
+    if (shard == nullptr) return {};
+    SHERD_TRY(chunk, find_chunk(*state_, *shard, id));
+    if (!chunk) return {};
+    found = std::make_shared<PartSource>(key, shard, Extent{chunk->offset, chunk->length});
+    return {};
+  };
+  SHERD_TRY(with_shard(*state_, place(id).shard, read));
+  return found;
+}
+
+Result<std::unique_ptr<ObjectWriter>> IdObjects::write(const std::string& key, std::uint64_t size_hint) {
+  const auto id = id_of(key);
+  if (!id) return store_->write(key, size_hint);
+  return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(*this, key, *id));
+}
+
+Result<std::unique_ptr<ObjectWriter>> IdObjects::amend(const std::string& key) {
+  return id_of(key) ? Store::amend(key) : store_->amend(key);
+}
+
+Result<std::unique_ptr<StoreLock>> IdObjects::lock(const std::string& key) {
+  const auto id = id_of(key);
+  return store_->lock(id ? shard_key(place(*id).shard) : key);
+}
+
+Result<bool> IdObjects::erase(const std::string& key) {
+  const auto id = id_of(key);
+  if (!id) return store_->erase(key);
+  SHERD_TRY(count, change(*state_, {}, {&*id, 1}));
+  return count != 0;
+}
+
+Result<std::vector<Listing::Object>> IdObjects::shard_objects() const {
+  SHERD_TRY(listing, store_->list_dir(prefix_));
+  std::erase_if(listing.objects,
+                [&](const Listing::Object& object) { return !shard_number(state_->format.sharding, object.name); });
+  return std::move(listing.objects);
+}
+
+Result<Listing> IdObjects::list_dir(const std::string& prefix) {
+  SHERD_TRY(listing, store_->list_dir(prefix));
+  if (prefix != prefix_) return listing;
+  std::erase_if(listing.objects, [&](const Listing::Object& object) {
+    return shard_number(state_->format.sharding, object.name) || id_of(prefix_ + object.name);
+  });
+  SHERD_TRY(ShardedStore(state_).list([&](std::uint64_t id, std::uint64_t bytes) {
+    listing.objects.push_back({std::to_string(id), bytes});
+    return true;
+  }));
+  std::ranges::sort(listing.objects, {}, &Listing::Object::name);
+  return listing;
+}
+
+}  // namespace sherd::neuroglancer

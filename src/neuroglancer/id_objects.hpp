@@ -1,0 +1,64 @@
+// The values of a sharded store as objects of a store, for arrays whose chunks are found by id alone: their shards are
+// no boxes of chunks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "neuroglancer/sharded_store.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd::neuroglancer {
+
+/// Values are what stands in the shard: what the sharding has done to them is for the caller to undo.
+/// PREFIX and a decimal id is the key of a value; every other key is the store's below. Where the values of a shard
+/// change together, use change(): each change of an object here is one of its shard.
+class IdObjects final : public ForwardingStore {
+ public:
+  struct Options {
+    CodecTable codecs;
+    std::uint64_t most_bytes = 0;  ///< no value is longer
+    Config config = {};            ///< its recorder is left to the store below
+  };
+  /// `prefix` ends in `/` or is empty.
+  static Result<std::shared_ptr<IdObjects>> make(std::shared_ptr<Store> store, std::string prefix,
+                                                 const Uint64Sharding& sharding, Options options);
+  /// The same with another configuration.
+  [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
+  /// Of a value: its shard's lock.
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
+  Result<bool> erase(const std::string& key) override;
+  Result<Listing> list_dir(const std::string& prefix) override;
+
+  [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
+  [[nodiscard]] std::string shard_key(std::uint64_t shard) const;
+  /// What the values are kept in.
+  [[nodiscard]] const ShardedStore::State& values() const noexcept { return *state_; }
+  /// The objects that are shards, or parts of one, by name.
+  [[nodiscard]] Result<std::vector<Listing::Object>> shard_objects() const;
+
+ private:
+  IdObjects(std::shared_ptr<Store> store, std::string prefix, Options options,
+            std::shared_ptr<ShardedStore::State> state)
+      : ForwardingStore(std::move(store)),
+        prefix_(std::move(prefix)),
+        options_(std::move(options)),
+        state_(std::move(state)) {}
+  class Writer;
+  [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
+  [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }
+  Result<std::shared_ptr<ByteSource>> open_value(const std::string& key, std::uint64_t id) const;
+
+  std::string prefix_;
+  Options options_;
+  std::shared_ptr<ShardedStore::State> state_;  // of a store that begins at the prefix
+};
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,382 @@
+// Changing shards, each under its lock. One that stands is amended: new chunks and the new lists of their minishards go
+// behind its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
+// it stands in the older two objects, it is written anew, with what is kept moved as it is stored.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "neuroglancer/sharded_store.hpp"
+#include "neuroglancer/value_rules.hpp"
+#include "shard/writer.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+using Chunk = MinishardIndex::Chunk;
+using Item = ShardedStore::Item;
+using Place = Uint64Sharding::Place;
+
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::size_t kBatchItems = 256;
+
+struct Change {
+  Place place;
+  std::uint64_t id;
+  const Item* item;  // null: erase
+};
+
+struct Slot {
+  std::uint64_t id;
+  Extent kept = {};             // with the bytes before it that belong to it
+  std::uint64_t preceding = 0;  // of them
+  const Item* item = nullptr;
+  bool is_kept = false;
+};
+
+std::span<const Change> of_minishard(std::span<const Change> changes, std::size_t first) {
+  std::size_t last = first;
+  while (last < changes.size() && changes[last].place == changes[first].place) ++last;
+  return changes.subspan(first, last - first);
+}
+
+class ShardUpdate {
+ public:
+  ShardUpdate(const ShardedStore::State& state, std::uint64_t number, std::span<const Change> changes)
+      : state_(state), number_(number), changes_(changes), keys_(state.format.sharding, number) {
+    for (const Change& change : changes) puts_ += change.item != nullptr ? 1 : 0;
+  }
+
+  /// How many of the ids were there.
+  Result<std::uint64_t> apply() {
+    if (puts_ == 0) {
+      SHERD_TRY(there, open_shard(state_, number_));
+      if (!there.source) return std::uint64_t{0};
+    }
+    SHERD_TRY(open());
+    if (old_.source == nullptr) {
+      for (const Change& change : changes_)
+        if (change.item != nullptr) slots_.push_back({.id = change.id, .item = change.item});
+      if (puts_ != 0) SHERD_TRY(write_whole());
+      return std::uint64_t{0};
+    }
+    SHERD_TRY(take_touched());
+    if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
+    if (survey_.chunks + puts_ == existing_) {
+      SHERD_TRY(drop());
+    } else if (old_.is_pair ||
+               static_cast<double>(survey_.dead) > state_.config().max_unused * static_cast<double>(size_)) {
+      SHERD_TRY(rewrite());
+    } else {
+      SHERD_TRY(amend());
+    }
+    return existing_;
+  }
+
+  /// Without dead bytes; the number of bytes that are less, nullopt where nothing was to be done.
+  Result<std::optional<std::uint64_t>> compact() {
+    SHERD_TRY(open());
+    if (old_.source == nullptr || (survey_.dead == 0 && survey_.chunks != 0)) return std::optional<std::uint64_t>();
+    if (survey_.chunks == 0) {
+      SHERD_TRY(drop());
+      return std::optional(size_);
+    }
+    SHERD_TRY(rewrite());
+    return std::optional(size_ > new_size_ ? size_ - new_size_ : 0);
+  }
+
+ private:
+  Result<void> open() {
+    SHERD_TRY(lock, state_.store->lock(keys_.shard));
+    lock_ = std::move(lock);
+    SHERD_TRY(opened, open_shard(state_, number_));
+    old_ = std::move(opened);
+    if (old_.source == nullptr) return {};
+    SHERD_TRY(size, old_.source->size().in_key(old_.source->name()));
+    size_ = size;
+    SHERD_TRY(survey, survey_of(state_, number_, *old_.source).in_key(old_.source->name()));
+    survey_ = survey;
+    return {};
+  }
+
+  /// The new lists of the minishards that change, and what their old ones will leave behind.
+  Result<void> take_touched() {
+    std::vector<std::uint64_t> minishards;
+    for (std::size_t first = 0; first < changes_.size(); first += of_minishard(changes_, first).size())
+      minishards.push_back(changes_[first].place.minishard);
+    SHERD_TRY(lists, read_minishards(*old_.source, minishards, state_.reading()).in_key(keys_.shard));
+    std::size_t first = 0;
+    for (const auto& list : lists) {
+      const auto changes = of_minishard(changes_, first);
+      first += changes.size();
+      std::vector<Chunk> replaced;
+      SHERD_TRY(merge(list.get(), changes, &replaced));
+      existing_ += replaced.size();
+      SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, replaced));
+      for (std::size_t i = 0; i < replaced.size(); ++i) survey_.dead += replaced[i].length + preceding[i];
+      if (list) survey_.dead += list->stored().length;
+    }
+    return {};
+  }
+
+  /// Adds a minishard's slots: what is kept of its list, and the changes, both by id. Erased ids are slots that stay
+  /// empty.
+  Result<void> merge(const MinishardIndex* list, std::span<const Change> changes, std::vector<Chunk>* replaced) {
+    const auto chunks = list != nullptr ? list->chunks() : std::span<const Chunk>();
+    for (std::size_t c = 0, k = 0; c < changes.size() || k < chunks.size();) {
+      if (c < changes.size() && (k == chunks.size() || changes[c].id <= chunks[k].id)) {
+        const bool same = k < chunks.size() && changes[c].id == chunks[k].id;
+        if (same && replaced != nullptr) replaced->push_back(chunks[k]);
+        if (same) ++k;
+        slots_.push_back({.id = changes[c].id, .item = changes[c].item});
+        ++c;
+      } else {
+        SHERD_TRY(extent, list->extent(chunks[k]));
+        slots_.push_back({.id = chunks[k].id, .kept = extent, .is_kept = true});
+        ++k;
+      }
+    }
+    if (slots_.size() <= state_.config().limits.index_bytes / sizeof(Slot)) return {};
+    return unsupported("the lists of " + keys_.shard + " take more than the limit index_bytes (" +
+                       std::to_string(state_.config().limits.index_bytes) + ")");
+  }
+
+  /// Every minishard's slots, with what stands before the chunks that are kept.
+  Result<void> take_all() {
+    slots_.clear();
+    std::size_t next = 0;
+    const auto take_changes_before = [&](std::uint64_t minishard) -> Result<void> {
+      while (next < changes_.size() && changes_[next].place.minishard < minishard) {
+        const auto changes = of_minishard(changes_, next);
+        next += changes.size();
+        SHERD_TRY(merge(nullptr, changes, nullptr));
+      }
+      return {};
+    };
+    const auto take = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
+      SHERD_TRY(take_changes_before(minishard));
+      std::span<const Change> changes;
+      if (next < changes_.size() && changes_[next].place.minishard == minishard) changes = of_minishard(changes_, next);
+      next += changes.size();
+      const std::size_t first = slots_.size();
+      SHERD_TRY(merge(&list, changes, nullptr));
+      std::vector<Chunk> kept;
+      for (const Slot& slot : std::span(slots_).subspan(first))
+        if (slot.is_kept) kept.push_back({slot.id, slot.kept.offset, slot.kept.length});
+      SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, kept));
+      auto before = preceding.begin();
+      for (Slot& slot : std::span(slots_).subspan(first)) {
+        if (!slot.is_kept) continue;
+        slot.preceding = *before++;
+        slot.kept = {slot.kept.offset - slot.preceding, slot.kept.length + slot.preceding};
+      }
+      return true;
+    };
+    SHERD_TRY(for_each_list(state_, *old_.source, take));
+    return take_changes_before(~std::uint64_t{0});
+  }
+
+  Result<void> rewrite() {
+    SHERD_TRY(take_all().in_key(old_.source->name()));
+    return write_whole();
+  }
+
+  Result<void> write_whole() {
+    SHERD_TRY(to, state_.store->write(keys_.shard, size_));
+    SHERD_TRY(write(*to, false));
+    Condition condition = Condition::absent();
+    if (old_.source && !old_.is_pair) {
+      SHERD_TRY(generation, old_.source->generation());
+      condition = Condition::matches(std::move(generation));
+    }
+    SHERD_TRY(to->commit(condition));
+    if (old_.is_pair) SHERD_TRY(erase_pair());
+    survey_.dead = 0;
+    remember(*to);
+    return {};
+  }
+
+  Result<void> amend() {
+    SHERD_TRY(to, state_.store->amend(keys_.shard));
+    SHERD_TRY(write(*to, true));
+    SHERD_TRY(to->commit());
+    remember(*to);
+    return {};
+  }
+
+  void remember(const ObjectWriter& to) const {
+    if (!old_.source || old_.is_pair) return;  // under which name it will be opened, only the store knows
+    keep_survey(state_, old_.source->name(), to.committed(), {survey_.chunks + puts_ - existing_, survey_.dead});
+  }
+
+  /// The slots as a shard of their own, or added to the one that stands.
+  Result<void> write(ObjectWriter& to, bool amends) {
+    std::vector<std::uint64_t> ids, preceding;
+    ShardIndex index(slots_.size(), size_);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      ids.push_back(slots_[i].id);
+      preceding.push_back(slots_[i].item != nullptr ? slots_[i].item->preceding.size() : slots_[i].preceding);
+      if (slots_[i].is_kept) index.set(i, slots_[i].kept);
+    }
+    using Entries = Uint64IndexCoding::Entries;
+    const Uint64IndexCoding coding(state_.format, ids, state_.config().limits,
+                                   {preceding, amends ? Entries::each : Entries::all});
+    ShardWriter writer(coding, ~std::uint64_t{0}, std::size_t{2} * thread_count(state_.config().threads));
+    const OldShard old{std::make_shared<const ShardIndex>(std::move(index)), old_.source.get(), {}};
+    if (amends) {
+      writer.start_amendment(to, old);
+    } else if (old_.source == nullptr) {
+      SHERD_TRY(writer.start_new(to));
+    } else {
+      SHERD_TRY(writer.start_rewrite(to, old, {}));
+    }
+    if (state_.config().recorder) state_.config().recorder->chunks_moved += writer.moved();
+    SHERD_TRY(put_items(writer));
+    SHERD_TRY(written, writer.finish());
+    new_size_ = written ? writer.end() : 0;
+    return {};
+  }
+
+  Result<void> put_items(ShardWriter& writer) const {
+    std::vector<std::vector<std::size_t>> batches;
+    std::size_t bytes = kBatchBytes;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].item == nullptr) continue;
+      if (bytes >= kBatchBytes || batches.back().size() == kBatchItems) {
+        batches.emplace_back();
+        bytes = 0;
+      }
+      batches.back().push_back(i);
+      bytes += slots_[i].item->value.size() + slots_[i].item->preceding.size();
+    }
+    return parallel_for(batches.size(), state_.config(), [&](std::size_t number) -> Result<void> {
+      ShardWriter::Turn turn(writer, number);
+      SHERD_TRY(batch, encode_batch(batches[number]));
+      return turn.put(std::move(batch));
+    });
+  }
+
+  Result<EncodedBatch> encode_batch(std::span<const std::size_t> slots) const {
+    EncodedBatch batch;
+    Scratch encoded;
+    const auto add = [&](std::span<const std::byte> bytes) -> Result<void> {
+      const std::size_t at = batch.bytes->size();
+      SHERD_TRY(batch.bytes->grow(at + bytes.size()));
+      std::ranges::copy(bytes, batch.bytes->data() + at);
+      return {};
+    };
+    for (const std::size_t slot : slots) {
+      const Item& item = *slots_[slot].item;
+      const std::size_t at = batch.bytes->size();
+      SHERD_TRY(add(item.preceding));
+      std::span<const std::byte> value = item.value;
+      if (state_.format.sharding.gzip_data) {
+        SHERD_TRY(state_.format.data_codecs.encode_bytes(item.value, *encoded));
+        value = encoded->span();
+      }
+      SHERD_TRY(add(value));
+      batch.chunks.push_back({slot, batch.bytes->size() - at, true});
+    }
+    if (state_.config().recorder) state_.config().recorder->chunks_encoded += slots.size();
+    return batch;
+  }
+
+  /// The one that says that there is a shard goes first. Beside a shard they mean nothing.
+  Result<void> erase_pair() const {
+    for (const std::string* key : {&keys_.index, &keys_.data}) SHERD_TRY(state_.store->erase(*key));
+    return {};
+  }
+
+  /// The pair goes first: it would be what counts without the shard.
+  Result<void> drop() const {
+    SHERD_TRY(erase_pair());
+    SHERD_TRY(state_.store->erase(keys_.shard));
+    return {};
+  }
+
+  const ShardedStore::State& state_;
+  const std::uint64_t number_;
+  std::span<const Change> changes_;
+  const ShardKeys keys_;
+  std::uint64_t puts_ = 0, existing_ = 0;
+  std::unique_ptr<StoreLock> lock_;
+  OpenedShard old_;
+  std::uint64_t size_ = 0, new_size_ = 0;
+  Survey survey_;  // of the old version; dead bytes of the new one, once what it replaces is counted
+  std::vector<Slot> slots_;
+};
+
+Result<void> check_writable(const ShardedStore& store) {
+  if (store.options().writable) return {};
+  return invalid_argument(store.url() + " was opened for reading only");
+}
+
+Result<void> check_item(const ShardedStoreOptions& options, const Item& item) {
+  const NewValue value{item.value, item.preceding};
+  SHERD_TRY(check_size(value, options.config.limits));
+  return check_preceding(value, options.preceding);
+}
+
+/// Sorts the changes and applies them, shard by shard in parallel; the number of ids that were there.
+Result<std::uint64_t> apply_all(const ShardedStore::State& state, std::vector<Change> changes) {
+  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.place, change.id); });
+  const auto repeated = std::ranges::adjacent_find(changes, {}, &Change::id);
+  if (repeated != changes.end()) return invalid_argument("id " + std::to_string(repeated->id) + " is given twice");
+  std::vector<std::span<const Change>> groups;
+  for (std::size_t first = 0, last = 0; first < changes.size(); first = last) {
+    while (last < changes.size() && changes[last].place.shard == changes[first].place.shard) ++last;
+    groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
+  }
+  std::atomic<std::uint64_t> existing{0};
+  SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
+    SHERD_TRY(found, ShardUpdate(state, groups[g].front().place.shard, groups[g]).apply());
+    existing += found;
+    return {};
+  }));
+  return existing.load();
+}
+
+}  // namespace
+
+Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const Item> puts,
+                             std::span<const std::uint64_t> erased) {
+  const Uint64Sharding& sharding = state.format.sharding;
+  std::vector<Change> changes;
+  changes.reserve(puts.size() + erased.size());
+  for (const Item& item : puts) {
+    SHERD_TRY(check_item(state.options, item).in([&] { return "value of id " + std::to_string(item.id); }));
+    changes.push_back({sharding.place(item.id), item.id, &item});
+  }
+  for (const std::uint64_t id : erased) changes.push_back({sharding.place(id), id, nullptr});
+  return apply_all(state, std::move(changes));
+}
+
+Result<void> ShardedStore::put_many(std::span<const Item> items) const {
+  SHERD_TRY(check_writable(*this));
+  SHERD_TRY(change(*state_, items, {}));
+  return {};
+}
+
+Result<std::uint64_t> ShardedStore::erase_many(std::span<const std::uint64_t> ids) const {
+  SHERD_TRY(check_writable(*this));
+  return change(*state_, {}, ids);
+}
+
+Result<bool> ShardedStore::erase(std::uint64_t id) const {
+  SHERD_TRY(count, erase_many({&id, 1}));
+  return count == 1;
+}
+
+Result<ShardedStore::Compacted> ShardedStore::compact() const {
+  SHERD_TRY(check_writable(*this));
+  SHERD_TRY(numbers, shard_numbers(*state_));
+  std::atomic<std::uint64_t> reclaimed{0}, shards{0};
+  SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(less, ShardUpdate(*state_, numbers[i], {}).compact());
+    if (!less) return {};
+    reclaimed += *less;
+    ++shards;
+    return {};
+  }));
+  return Compacted{reclaimed, shards};
+}
+
+}  // namespace sherd::neuroglancer

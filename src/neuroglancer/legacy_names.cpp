@@ -1,0 +1,216 @@
+// Knows the names under which chunks of a volume stand besides their own: a shard as the older pair of objects, and an
+// unsharded chunk as NAME.gz, which is how cloud-volume compresses in a directory of files. Both are read where there
+// is nothing under the name of today, and what is written goes there. NAME.br and the like are chunks, too, and
+// refused. A pair that has been replaced only takes room; a NAME.gz that stayed would still be what cloud-volume reads.
+#include "neuroglancer/legacy_names.hpp"
+
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/try.hpp"
+#include "neuroglancer/decoded_source.hpp"
+#include "neuroglancer/sharded_store.hpp"
+#include "store/answer.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+constexpr std::string_view kGzip = ".gz";
+/// By which cloud-volume compresses files; of these Sherd has the first.
+constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
+
+class NamesStore final : public ForwardingStore {
+ public:
+  NamesStore(std::shared_ptr<Store> store, LegacyNames names)
+      : ForwardingStore(std::move(store)), names_(std::move(names)) {}
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(object)) : open_other(key);
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr ? store_->amend(key) : Store::amend(key);
+  }
+  Result<bool> erase(const std::string& key) override {
+    SHERD_TRY(plain, store_->erase(key));
+    SHERD_TRY(other, erase_other(key));
+    return plain || other;
+  }
+  Result<Listing> list_dir(const std::string& prefix) override;
+
+  Result<bool> has(const std::string& key) const {
+    SHERD_TRY(object, store_->open(key));
+    return object != nullptr;
+  }
+  Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
+  Result<bool> erase_other(const std::string& key) const;
+  // Of a pair nobody looks when a shard is written as a whole: it is not read any more.
+  Result<bool> erase_compressed(const std::string& key) const;
+
+ private:
+  [[nodiscard]] bool is_sharded() const noexcept { return names_.sharding.has_value(); }
+  // The number of the shard that an object is, or is a part of.
+  [[nodiscard]] std::optional<std::uint64_t> shard_of(std::string_view key) const {
+    return is_sharded() && key.starts_with(names_.prefix)
+               ? shard_number(*names_.sharding, key.substr(names_.prefix.size()))
+               : std::nullopt;
+  }
+  [[nodiscard]] bool may_be_compressed(std::string_view key) const {
+    return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kGzip);
+  }
+  [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
+  /// A chunk that is there under another name is not missing.
+  [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
+  [[nodiscard]] std::string present_name(const Listing::Object& object, const std::set<std::string>& names) const;
+
+  LegacyNames names_;
+};
+
+// Replaces an object under whichever name it stands.
+class NamesWriter final : public ForwardingWriter {
+ public:
+  NamesWriter(const NamesStore& store, std::string key, std::unique_ptr<ObjectWriter> writer)
+      : ForwardingWriter(std::move(writer)), store_(store), key_(std::move(key)) {}
+
+  Result<void> commit(const Condition& condition) override;
+
+ private:
+  const NamesStore& store_;
+  std::string key_;
+};
+
+Result<void> NamesWriter::commit(const Condition& condition) {
+  if (condition.kind == Condition::Kind::always) {
+    SHERD_TRY(writer_->commit(condition));
+    SHERD_TRY(store_.erase_compressed(key_));
+    return {};
+  }
+  SHERD_TRY(other, store_.open_other(key_));
+  if (other == nullptr) return writer_->commit(condition);
+  Condition below = condition;
+  SHERD_TRY(stands, store_.has(key_));
+  if (!stands) {
+    SHERD_TRY(generation, other->generation());
+    if (condition.kind == Condition::Kind::absent) return conflict("exists already").in_key(key_);
+    if (!(generation == condition.generation)) return conflict("was changed by another writer").in_key(key_);
+    below = Condition::absent();
+  }
+  SHERD_TRY(writer_->commit(below));
+  SHERD_TRY(store_.erase_other(key_));
+  return {};
+}
+
+// What is absent under its own name is looked for under others, after all the rest has been answered.
+Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
+  std::vector<std::size_t> absent;
+  SHERD_TRY(store_->read(requests, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
+    if (!answered || answered->source) return reply(i, std::move(answered));
+    absent.push_back(i);
+    return {};
+  }));
+  for (const std::size_t i : absent) {
+    const auto read_other = [&]() -> Result<ReadReply> {
+      SHERD_TRY(source, open_other(requests[i].key));
+      return source ? answer(std::move(source), requests[i]) : ReadReply{};
+    };
+    SHERD_TRY(reply(i, read_other()));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<ObjectWriter>> NamesStore::write(const std::string& key, std::uint64_t size_hint) {
+  SHERD_TRY(writer, store_->write(key, size_hint));
+  return std::unique_ptr<ObjectWriter>(std::make_unique<NamesWriter>(*this, key, std::move(writer)));
+}
+
+Result<std::shared_ptr<ByteSource>> NamesStore::open_other(const std::string& key) const {
+  if (may_be_compressed(key)) return open_compressed(key);
+  const auto number = shard_of(key);
+  if (!number) return std::shared_ptr<ByteSource>();
+  return open_pair(*store_, *names_.sharding, {names_.prefix, *number});
+}
+
+Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::string& key) const {
+  const std::string other = key + std::string(kGzip);
+  SHERD_TRY(object, store_->open(other));
+  if (object == nullptr) return refuse_unknown(key);
+  const auto decoded = [&]() -> Result<std::shared_ptr<ByteSource>> {
+    SHERD_TRY(format, Uint64Format::build({.gzip_data = true}, names_.codecs, names_.limits));
+    SHERD_TRY(size, object->size());
+    SHERD_TRY(generation, object->generation());
+    return open_decoded(key, {*object, {0, size}, std::move(generation)}, format.data_codecs, names_.most_bytes);
+  };
+  return decoded().in_key(other);
+}
+
+Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string& key) const {
+  for (const std::string_view suffix : std::span(kCompressed).subspan(1)) {
+    const std::string other = key + std::string(suffix);
+    SHERD_TRY(object, store_->open(other));
+    if (object != nullptr)
+      return std::move(unsupported("is a chunk in a compression that Sherd does not have; of those that cloud-volume "
+                                   "makes of files, gzip is read"))
+          .in_key(other);
+  }
+  return std::shared_ptr<ByteSource>();
+}
+
+Result<bool> NamesStore::erase_other(const std::string& key) const {
+  if (may_be_compressed(key)) return erase_compressed(key);
+  const auto number = shard_of(key);
+  if (!number) return false;
+  const ShardKeys keys(*names_.sharding, *number);
+  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, for the data alone are no shard
+  SHERD_TRY(data, store_->erase(names_.prefix + keys.data));
+  return index || data;
+}
+
+Result<bool> NamesStore::erase_compressed(const std::string& key) const {
+  if (!may_be_compressed(key)) return false;
+  bool erased = false;
+  for (const std::string_view suffix : kCompressed) {
+    const std::string other = key + std::string(suffix);
+    SHERD_TRY(object, store_->open(other));
+    if (object == nullptr) continue;
+    SHERD_TRY(store_->erase(other));
+    erased = true;
+  }
+  return erased;
+}
+
+// The name under which an object is read; its own where it is not.
+std::string NamesStore::present_name(const Listing::Object& object, const std::set<std::string>& names) const {
+  std::string name = object.name;
+  if (const auto number = shard_of(names_.prefix + name)) {
+    const ShardKeys keys(*names_.sharding, *number);
+    if (name == keys.index || names.contains(keys.index)) name = keys.shard;  // the data alone are nothing
+  } else if (!is_sharded() && name.ends_with(kGzip)) {
+    name.resize(name.size() - kGzip.size());
+  }
+  return names.contains(name) ? object.name : name;
+}
+
+Result<Listing> NamesStore::list_dir(const std::string& prefix) {
+  SHERD_TRY(listing, store_->list_dir(prefix));
+  if (prefix != names_.prefix) return listing;
+  std::set<std::string> names;
+  for (const Listing::Object& object : listing.objects) names.insert(object.name);
+  std::map<std::string, std::uint64_t> sizes;
+  for (const Listing::Object& object : listing.objects) sizes[present_name(object, names)] += object.size;
+  listing.objects.clear();
+  for (const auto& [name, size] : sizes) listing.objects.push_back({name, size});
+  return listing;
+}
+
+}  // namespace
+
+std::shared_ptr<Store> with_legacy_names(std::shared_ptr<Store> store, LegacyNames names) {
+  return std::make_shared<NamesStore>(std::move(store), std::move(names));
+}
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,87 @@
+// The lists of a whole shard, a part at a time, and what they tell of it: how many chunks, how many bytes of no use.
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "neuroglancer/sharded_store.hpp"
+
+namespace sherd::neuroglancer {
+namespace {
+
+constexpr std::uint64_t kListsAtOnce = 4096;
+
+std::string survey_name(const std::string& name) { return name + "@survey"; }
+
+// The numbers of some minishards from this one on; none behind the last.
+std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
+  const std::uint64_t count = std::uint64_t{1} << sharding.minishard_bits;
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(std::min(kListsAtOnce, count - std::min(first, count))));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+}  // namespace
+
+Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
+                           std::uint64_t first) {
+  for (auto wanted = minishards_from(first, state.format.sharding); !wanted.empty();
+       wanted = minishards_from(wanted.back() + 1, state.format.sharding)) {
+    SHERD_TRY(lists, read_minishards(source, wanted, state.reading()));
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      if (!lists[i]) continue;
+      SHERD_TRY(more, visit(wanted[i], *lists[i]).in([&] { return "minishard " + std::to_string(wanted[i]); }));
+      if (!more) return false;
+    }
+  }
+  return true;
+}
+
+Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source) {
+  for (auto each = minishards_from(0, state.format.sharding); !each.empty();
+       each = minishards_from(each.back() + 1, state.format.sharding))
+    SHERD_TRY(check_list_places(source, each, state.reading()));
+  return {};
+}
+
+Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {
+  SHERD_TRY(size, source.size());
+  SHERD_TRY(generation, source.generation());
+  if (const auto kept = state.cache.get<Survey>(survey_name(source.name()), generation)) return *kept;
+  const Uint64Sharding& sharding = state.format.sharding;
+  std::uint64_t live = sharding.head_bytes();
+  const auto add = [&](std::uint64_t bytes) {
+    live = checked_add(live, bytes).value_or(~std::uint64_t{0});  // extents that overlap may add up to anything
+  };
+  Survey survey;
+  SHERD_TRY(for_each_list(state, source, [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
+    for (const auto& chunk : list.chunks()) {
+      const auto place = sharding.place(chunk.id);
+      if (place.minishard != minishard || place.shard != number)
+        return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs into minishard " +
+                       std::to_string(place.minishard) + " of " + ShardKeys(sharding, place.shard).shard +
+                       ": is the sharding the right one?");
+      SHERD_TRY(extent, list.extent(chunk));
+      if (extent.length > 0 && extent.offset < sharding.head_bytes())
+        return corrupt("chunk " + std::to_string(chunk.id) +
+                       " reaches into the index: a change of that would change it");
+      add(chunk.length);
+    }
+    survey.chunks += list.chunks().size();
+    add(list.stored().length);
+    SHERD_TRY(preceding, preceding_bytes(state, source, list.chunks()));
+    for (const std::uint64_t bytes : preceding) add(bytes);
+    return true;
+  }));
+  survey.dead = size > live ? size - live : 0;
+  keep_survey(state, source.name(), generation, survey);
+  return survey;
+}
+
+void keep_survey(const ShardedStore::State& state, const std::string& name, const Generation& generation,
+                 Survey survey) {
+  if (generation.token.empty()) return;
+  state.cache.put(survey_name(name), generation, std::make_shared<const Survey>(survey), sizeof(Survey));
+}
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,219 @@
+// How the ids of a shard become its parts. A shard of many ids is written in sections, so that memory holds the lists
+// of one of them only: the values of some whole minishards, then their lists. Where a section ends follows from the ids
+// alone. Sections of a shard are written one after the other; the values within one, and shards, at the same time.
+#include "neuroglancer/shard_set.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "shard/reader.hpp"
+
+namespace sherd {
+namespace {
+
+/// A section ends at the next minishard after so many ids, or after so many minishards. Part of the format as it is
+/// written here: other numbers give other bytes.
+constexpr std::size_t kSectionIds = std::size_t{1} << 14;
+constexpr std::uint64_t kSectionMinishards = std::uint64_t{1} << 14;
+
+constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kReadGap = 512;
+/// What an id of a group takes: its key, its slot, its entry in a list before and after encoding.
+constexpr std::uint64_t kGroupIdBytes = 128;
+
+/// Ends of the runs of keys whose values make a batch.
+std::vector<std::size_t> cut_batches(std::span<const StoredKey> keys, std::uint64_t& largest) {
+  std::vector<std::size_t> ends;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::uint64_t length = keys[i].value.length;
+    if (bytes != 0 && bytes + length > kBatchBytes) {
+      ends.push_back(i);
+      bytes = 0;
+    }
+    bytes += length;
+    largest = std::max(largest, bytes);
+  }
+  ends.push_back(keys.size());
+  return ends;
+}
+
+}  // namespace
+
+std::string shard_key(const Uint64Sharding& sharding, std::uint64_t shard) { return sharding.name(shard) + ".shard"; }
+
+ShardSetWriter::~ShardSetWriter() {
+  carried_.object.reset();
+  if (kept_ || target_.overwrite) return;
+  // What this build has made was absent before. An error here would hide the one that led here.
+  for (const std::uint64_t shard : made_) (void)target_.store.erase(shard_key(target_.format.sharding, shard));
+}
+
+Result<void> ShardSetWriter::write(KeyStream& keys, std::atomic<std::uint64_t>& written) {
+  for (;;) {
+    SHERD_TRY(next_group(keys));
+    if (sections_.empty()) return {};
+    SHERD_TRY(write_group(target_.config, written));
+  }
+}
+
+Result<void> ShardSetWriter::next_group(KeyStream& keys) {
+  keys_.clear();
+  sections_.clear();
+  const std::uint64_t enough = std::clamp<std::uint64_t>(memory_ / 4 / kGroupIdBytes, 1, std::uint64_t{1} << 20);
+  while (keys_.size() < enough) {
+    SHERD_TRY(key, keys.peek());
+    if (key == nullptr) return {};
+    SHERD_TRY(section, next_section(keys));
+    sections_.push_back(section);
+  }
+  return {};
+}
+
+Result<ShardSetWriter::Section> ShardSetWriter::next_section(KeyStream& keys) {
+  const Uint64Sharding& sharding = target_.format.sharding;
+  std::optional<Uint64Sharding::Place> begin, last;
+  Section section{0, keys_.size(), keys_.size(), !in_shard_, true};
+  for (;;) {
+    SHERD_TRY(key, keys.peek());
+    if (key == nullptr) break;
+    const auto place = sharding.place(key->id);
+    if (!begin) begin = last = place;
+    if (place.shard != begin->shard) break;
+    const bool full =
+        section.last - section.first >= kSectionIds || place.minishard - begin->minishard >= kSectionMinishards;
+    if (full && place.minishard != last->minishard) {
+      section.ends = false;
+      break;
+    }
+    last = place;
+    keys_.push_back(*key);
+    ++section.last;
+    keys.pop();
+  }
+  section.shard = begin->shard;
+  in_shard_ = !section.ends;
+  return section;
+}
+
+Result<void> ShardSetWriter::write_group(const Config& config, std::atomic<std::uint64_t>& written) {
+  std::vector<std::span<const Section>> shards;
+  for (std::size_t first = 0, last = 0; first < sections_.size(); first = last) {
+    while (last < sections_.size() && sections_[last].shard == sections_[first].shard) ++last;
+    shards.push_back(std::span(sections_).subspan(first, last - first));
+  }
+  OpenShard carried = std::move(carried_);
+  carried_ = {};
+  return parallel_for(shards.size(), config, [&](std::size_t i) -> Result<void> {
+    OpenShard open;
+    if (!shards[i].front().begins) open = std::move(carried);
+    SHERD_TRY(left, write_sections(shards[i], std::move(open), config, written)
+                        .in_key(shard_key(target_.format.sharding, shards[i].front().shard)));
+    if (left.object != nullptr) carried_ = std::move(left);
+    return {};
+  });
+}
+
+// Gives the shard back where it goes on in the next group.
+Result<ShardSetWriter::OpenShard> ShardSetWriter::write_sections(std::span<const Section> sections, OpenShard shard,
+                                                                 const Config& config,
+                                                                 std::atomic<std::uint64_t>& written) {
+  if (shard.object == nullptr) {
+    SHERD_TRY(object, target_.store.write(shard_key(target_.format.sharding, sections.front().shard)));
+    shard.object = std::move(object);
+  }
+  for (const Section& section : sections)
+    SHERD_TRY(write_section(std::span<const StoredKey>(keys_).subspan(section.first, section.last - section.first),
+                            shard, config, written));
+  if (sections.back().ends) SHERD_TRY(commit(sections.back().shard, shard));
+  return shard;
+}
+
+Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, OpenShard& shard, const Config& config,
+                                           std::atomic<std::uint64_t>& written) const {
+  std::vector<std::uint64_t> ids, preceding;
+  ids.reserve(keys.size());
+  preceding.reserve(keys.size());
+  for (const StoredKey& key : keys) {
+    ids.push_back(key.id);
+    preceding.push_back(key.preceding);
+  }
+  std::uint64_t largest = 1;
+  const auto ends = cut_batches(keys, largest);
+  const std::uint64_t threads = thread_count(config.threads);
+  // Each thread may be at another shard, with a window of its own.
+  const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
+  const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
+  ShardWriter writer(coding, ~std::uint64_t{0}, window);
+  SHERD_TRY(writer.start_new(*shard.object, shard.end));
+  SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
+    ShardWriter::Turn turn(writer, i);
+    const std::size_t first = i == 0 ? 0 : ends[i - 1];
+    SHERD_TRY(batch, gather(keys.subspan(first, ends[i] - first), first));
+    const std::uint64_t bytes = batch.bytes->size();
+    SHERD_TRY(turn.put(std::move(batch)));
+    written.fetch_add(bytes, std::memory_order_relaxed);
+    return {};
+  }));
+  SHERD_TRY(writer.finish());
+  shard.end = writer.end();
+  return {};
+}
+
+Result<EncodedBatch> ShardSetWriter::gather(std::span<const StoredKey> keys, std::uint64_t first_slot) const {
+  EncodedBatch batch;
+  batch.chunks.reserve(keys.size());
+  std::uint64_t bytes = 0;
+  for (const StoredKey& key : keys) {
+    batch.chunks.push_back({first_slot + batch.chunks.size(), key.value.length, true});
+    bytes += key.value.length;
+  }
+  SHERD_TRY(batch.bytes->resize(bytes));
+  if (!view_) {
+    SHERD_TRY(read_values(keys, *batch.bytes));
+    return batch;
+  }
+  std::byte* to = batch.bytes->data();
+  for (const StoredKey& key : keys) {
+    if (key.value.length != 0) std::memcpy(to, view_->data() + key.value.offset, key.value.length);
+    to += key.value.length;
+  }
+  return batch;
+}
+
+// Neighbours here come from every list of ids that was sorted, and from each of those as one piece.
+Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer& to) const {
+  if (keys.size() == 1) {
+    const RangeRead range{keys[0].value.offset, to.span()};
+    return values_.read({&range, 1});
+  }
+  std::vector<Wanted> wanted;
+  wanted.reserve(keys.size());
+  std::uint64_t at = 0;  // in the batch
+  for (const StoredKey& key : keys) {
+    if (key.value.length != 0) wanted.push_back({key.value, at});
+    at += key.value.length;
+  }
+  Scratch read;
+  for (const Run& run : coalesce(wanted, kReadGap, kBatchBytes)) {
+    SHERD_TRY(read->resize(run.extent.length));
+    const RangeRead range{run.extent.offset, read->span()};
+    SHERD_TRY(values_.read({&range, 1}));
+    for (const Wanted& value : std::span(wanted).subspan(run.first, run.last - run.first))
+      std::memcpy(to.data() + value.tag, read->data() + (value.extent.offset - run.extent.offset), value.extent.length);
+  }
+  return {};
+}
+
+Result<void> ShardSetWriter::commit(std::uint64_t shard, OpenShard& open) {
+  SHERD_TRY(open.object->commit(target_.overwrite ? Condition{} : Condition::absent()));
+  open.object.reset();
+  const std::lock_guard hold(mutex_);
+  made_.push_back(shard);
+  bytes_ += open.end;
+  return {};
+}
+
+}  // namespace sherd

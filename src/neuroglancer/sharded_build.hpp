@@ -1,0 +1,68 @@
+// A build under way: from values in any order to sorted ids, and from those to shards.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "neuroglancer/spill_file.hpp"
+#include "neuroglancer/value_arena.hpp"
+#include "shard/uint64.hpp"
+#include "sherd/sharded_build.hpp"
+
+namespace sherd::neuroglancer {
+
+class ShardedBuilder::Build {
+ public:
+  /// A new build, as the class itself that holds it.
+  static Result<ShardedBuilder> start(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options);
+
+  Result<void> add(const Value& value);
+  Result<void> add(std::span<const Value> values);
+  /// A value that could not be added is missing: finish() then gives the error that add() has given.
+  Result<void> unless_failed(Result<void> added);
+  Result<BuildReport> finish();
+
+ private:
+  Build(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options)
+      : store_(std::move(store)), format_(std::move(format)), options_(std::move(options)) {}
+
+  /// Refuses what could not be read back.
+  [[nodiscard]] Result<void> check(const Value& value) const;
+  Result<void> keep(std::uint64_t id, const ValueArena::Parts& encoded);
+  /// Sees to it that `filling_` has room for so many bytes, under the lock, by emptying it where it has not.
+  Result<void> make_room(std::uint64_t bytes, std::unique_lock<std::mutex>& hold);
+  Result<Extent> spill_larger(const ValueArena::Parts& encoded);
+  Result<Extent> spill(ValueArena& arena);
+  Result<void> need_file();
+
+  Result<BuildReport> write_in_memory();
+  Result<BuildReport> write_spilled();
+  /// All lists as one.
+  Result<Extent> merge_lists();
+  Result<Extent> merge(std::span<const Extent> lists);
+  Result<void> find_existing();
+  /// `conflict` where a shard of these ids exists already.
+  Result<void> check_absent(std::span<const StoredKey> sorted) const;
+  Result<BuildReport> write_shards(KeyStream keys, ByteSource& values);
+
+  std::shared_ptr<Store> store_;
+  const Uint64Format format_;
+  const BuildOptions options_;
+
+  std::mutex mutex_;  // guards what follows until finish()
+  std::condition_variable spilled_;
+  std::optional<ValueArena> filling_, spare_;
+  bool spilling_ = false;
+  std::optional<Error> failed_;
+  std::unique_ptr<SpillFile> file_;
+  std::vector<Extent> lists_;  // sorted keys in the file
+  std::uint64_t ids_ = 0;
+  std::uint64_t value_bytes_ = 0;
+  std::set<std::string> existing_;  // objects of the store, where they may not be replaced
+};
+
+}  // namespace sherd::neuroglancer

@@ -1,0 +1,54 @@
+// Lists of ids are merged without their values, which stay where they are: however many times a key moves, its value is
+// read once. All ids have been seen once their lists are one, so that is where repeated ones are found.
+#include "neuroglancer/stored_keys.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+
+namespace sherd {
+
+Result<const StoredKey*> KeyStream::refill() {
+  const std::size_t count = std::min<std::size_t>(buffer_.size(), where_.length / sizeof(StoredKey));
+  const auto bytes = std::as_writable_bytes(std::span(buffer_).first(count));
+  const RangeRead range{where_.offset, bytes};
+  SHERD_TRY(source_->read({&range, 1}));
+  where_ = {where_.offset + bytes.size(), where_.length - bytes.size()};
+  ready_ = std::span(buffer_).first(count);
+  next_ = 0;
+  return ready_.data();
+}
+
+Result<void> KeyMerger::start() {
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) SHERD_TRY(push(stream));
+  return {};
+}
+
+Result<void> KeyMerger::push(std::size_t stream) {
+  SHERD_TRY(key, streams_[stream].peek());
+  if (key == nullptr) return {};
+  heads_.push_back({route_of(sharding_, key->id), *key, stream});
+  streams_[stream].pop();
+  std::push_heap(heads_.begin(), heads_.end());
+  return {};
+}
+
+Result<void> KeyMerger::next(std::size_t most, std::vector<StoredKey>& into) {
+  into.clear();
+  while (into.size() < most && !heads_.empty()) {
+    std::pop_heap(heads_.begin(), heads_.end());
+    const Head head = heads_.back();
+    heads_.pop_back();
+    if (last_ == head.key.id) return given_twice(head.key.id);
+    last_ = head.key.id;
+    into.push_back(head.key);
+    SHERD_TRY(push(head.stream));
+  }
+  return {};
+}
+
+Error given_twice(std::uint64_t id) {
+  return invalid_argument("the id " + std::to_string(id) + " was given twice; a shard has one value of each id");
+}
+
+}  // namespace sherd

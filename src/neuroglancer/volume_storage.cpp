@@ -1,0 +1,133 @@
+// The storage of volumes: finds the one that a scale's sharding asks for, and changes few chunks of a box-aligned shard
+// by adding them to it.
+#include "base/try.hpp"
+#include "neuroglancer/legacy_names.hpp"
+#include "neuroglancer/sharded_store.hpp"
+#include "neuroglancer/storage.hpp"
+
+namespace sherd {
+namespace {
+
+using neuroglancer::HashedStorage;
+using neuroglancer::IdObjects;
+using neuroglancer::ShardedStore;
+
+/// Shards that are boxes of the grid. The store of ids has their chunks as they are encoded: the array's codecs encode
+/// them.
+class BoxStorage final : public ChunkStorage {
+ public:
+  BoxStorage(std::shared_ptr<Store> objects, std::string prefix, const Uint64Format& format, const Config& config)
+      : ChunkStorage(std::move(objects)), prefix_(std::move(prefix)), ids_(store(), format, options(config)) {}
+
+  [[nodiscard]] std::shared_ptr<const ChunkStorage> with_config(const Config& config) const override {
+    return std::make_shared<const BoxStorage>(objects(), prefix_, ids_.format, config);
+  }
+
+  Result<bool> change_shard(const ShardChange& change) const override {
+    if (is_small(change)) {
+      SHERD_TRY(add(change));
+      return true;
+    }
+    // An id that belongs elsewhere would be lost, and so would a chunk that is part of the index.
+    const auto name = std::string_view(change.at.key).substr(prefix_.size());
+    const auto number = neuroglancer::shard_number(ids_.format.sharding, name);
+    if (number) SHERD_TRY(neuroglancer::survey_of(ids_, *number, change.old));
+    return false;
+  }
+
+ private:
+  static neuroglancer::ShardedStoreOptions options(const Config& config) {
+    neuroglancer::ShardedStoreOptions options{.config = config};
+    options.config.recorder = nullptr;  // the array's store and the writer count
+    return options;
+  }
+  [[nodiscard]] std::shared_ptr<Store> store() const {
+    return prefix_.empty() ? objects() : prefixed_store(objects(), prefix_);
+  }
+
+  /// Whether the write changes no more than half of the shard's chunks, and fits in memory.
+  static bool is_small(const ShardChange& change) {
+    const WritePiece& stored = change.stored;
+    const ShardLayout& shard = *stored.layout.shard;
+    const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
+    const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
+    const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
+    return touched <= all / 2 && touched <= change.config.memory_budget / 4 / bytes;
+  }
+
+  /// Adds chunks behind the end of the shard, the lists of their minishards behind them, and changes their entries.
+  Result<void> add(const ShardChange& change) const {
+    const ShardLayout& shard = *change.stored.layout.shard;
+    SHERD_TRY(ids, shard.all_ids(shard.grid(change.stored.shape), change.stored.first_id, change.config.limits));
+    SHERD_TRY(batches, change.writer.to_batches(change.stored, change.old));
+    std::vector<ShardedStore::Item> puts;
+    std::vector<std::uint64_t> erased;
+    for (const EncodedBatch& batch : batches) {
+      const std::uint64_t id = ids[batch.chunks.front().slot];
+      if (batch.chunks.front().present)
+        puts.push_back({.id = id, .value = batch.bytes->span()});
+      else
+        erased.push_back(id);
+    }
+    SHERD_TRY(neuroglancer::change(ids_, puts, erased));
+    return {};
+  }
+
+  const std::string prefix_;
+  const ShardedStore::State ids_;
+};
+
+std::uint64_t max_chunk_bytes(const NodeDocument& node, const ChunkLayout& layout) {
+  return layout.most_encoded(chunk_type(*node.array).shape);
+}
+
+// Chunks may have names that earlier writers gave them.
+std::shared_ptr<Store> with_legacy_names(const NodePlace& place, const NodeDocument& node, const ChunkLayout& layout) {
+  neuroglancer::LegacyNames names{.prefix = chunk_prefix(place, node),
+                                  .codecs = place.codecs(),
+                                  .most_bytes = max_chunk_bytes(node, layout),
+                                  .limits = place.config.limits};
+  if (node.array->ids) names.sharding = node.array->ids->sharding;
+  return neuroglancer::with_legacy_names(place.store, std::move(names));
+}
+
+class VolumeStorage final : public StorageKind {
+ public:
+  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place, const NodeDocument& node,
+                                                                 ChunkLayout& layout) const override {
+    const ArraySpec& spec = *node.array;
+    if (!spec.ids && spec.keys.kind != KeyEncoding::Kind::ranges) return std::shared_ptr<const ChunkStorage>();
+    if (spec.ids && spec.ids->hashed) return open_hashed(place, node, layout);
+    auto objects = with_legacy_names(place, node, layout);
+    if (!spec.ids) return std::make_shared<const ChunkStorage>(std::move(objects));
+    Uint64Format format = layout.shard->ids()->format;
+    format.sharding.gzip_data = false;
+    return std::make_shared<const BoxStorage>(std::move(objects), chunk_prefix(place, node), format, place.config);
+  }
+
+ private:
+  static Result<std::shared_ptr<const ChunkStorage>> open_hashed(const NodePlace& place, const NodeDocument& node,
+                                                                 const ChunkLayout& layout) {
+    Uint64Sharding sharding = node.array->ids->sharding;
+    sharding.gzip_data = false;  // the array's codecs do that
+    auto ids = IdObjects::make(
+        place.store, chunk_prefix(place, node), sharding,
+        {.codecs = place.codecs(), .most_bytes = max_chunk_bytes(node, layout), .config = place.config});
+    if (!ids) return std::move(ids).error().in_key(place.format->document_key(place.path, NodeType::array));
+    return std::make_shared<const HashedStorage>(*std::move(ids));
+  }
+};
+
+constinit const VolumeStorage instance;
+
+}  // namespace
+
+const StorageKind& volume_storage() noexcept;
+const StorageKind& volume_storage() noexcept { return instance; }
+
+IdObjects* neuroglancer::hashed_ids(const Array::State& array) noexcept {
+  const auto* storage = dynamic_cast<const HashedStorage*>(array.storage.get());
+  return storage != nullptr ? &storage->ids() : nullptr;
+}
+
+}  // namespace sherd

@@ -1,0 +1,32 @@
+// The two indices of a shard whose chunks can be found by slot and by id.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "shard/layout.hpp"
+
+namespace sherd {
+
+/// The array of the second index at the beginning, its lists behind the chunks, and behind them the first index.
+class SecondIndexCoding final : public IndexCoding {
+ public:
+  /// `first` has its place at the end; references must outlive the coding.
+  SecondIndexCoding(std::unique_ptr<IndexCoding> first, const SecondIndex& second, std::vector<SecondIndex::Slot> slots,
+                    const Limits& limits);
+
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return first_->slots(); }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return second().head_bytes(); }
+  [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
+
+ private:
+  [[nodiscard]] Uint64IndexCoding second() const { return {second_.index.format, ids_, limits_}; }
+
+  std::unique_ptr<IndexCoding> first_;
+  const SecondIndex& second_;
+  const std::vector<SecondIndex::Slot> slots_;
+  std::vector<std::uint64_t> ids_;  // of these
+  const Limits& limits_;
+};
+
+}  // namespace sherd

@@ -1,0 +1,113 @@
+// What can be wrong with the shards of an array in two formats: a name that is gone, two names of different objects,
+// and two indices that do not agree. What each format finds wrong with its own half, its own check tells.
+#include <algorithm>
+#include <map>
+
+#include "base/try.hpp"
+#include "neuroglancer/dual_format.hpp"
+#include "tools/check.hpp"
+
+namespace sherd {
+namespace {
+
+// A shard by its names.
+struct Names {
+  Shape cell;
+  std::string first, second;
+};
+
+class DualFormatCheck {
+ public:
+  DualFormatCheck(const Array::State& state, const Config& config)
+      : state_(state), keys_(*counterpart_keys(state)), config_(config) {}
+
+  // By cell: what stands under either name.
+  Result<std::vector<Names>> find() const {
+    std::map<Shape, Names> found;
+    const Shape count = state_.grid.count(state_.shape());
+    const auto add = [&](const Shape& cell) {
+      if (std::ranges::equal(cell, count, std::ranges::less()))
+        found.try_emplace(cell, Names{cell, state_.key(cell), keys_.key(cell)});
+    };
+    SHERD_TRY(for_each_stored(state_, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+      add(cell);
+      return {};
+    }));
+    SHERD_TRY(state_.place.store->list(keys_.prefix, [&](const std::string& key, std::uint64_t) {
+      if (const auto cell = keys_.parse(key)) add(*cell);
+      return true;
+    }));
+    std::vector<Names> names;
+    for (auto& [cell, each] : found) names.push_back(std::move(each));
+    return names;
+  }
+
+  Result<void> check(const Names& names, Findings& to) const {
+    auto first = state_.place.store->open(names.first);
+    if (!first) return to.failed(std::move(first).error(), "unreadable", {});
+    auto second = state_.place.store->open(names.second);
+    if (!second) return to.failed(std::move(second).error(), "unreadable", {});
+    if (*first == nullptr && *second == nullptr) return {};  // erased since it was listed
+    if (*first == nullptr || *second == nullptr) {
+      const std::string& there = *first == nullptr ? names.second : names.first;
+      to.error("twin_missing", {},
+               "the shard stands under the name '" + there + "' only; give it the other one by a hard link");
+      return {};
+    }
+    SHERD_TRY(to.seen(**first));
+    SHERD_TRY(generation, (*first)->generation());
+    SHERD_TRY(other, (*second)->generation());
+    if (generation == other) return extents(names.cell, **first, to);
+    to.error("twin_differs", {},
+             "is not the same file as '" + names.second +
+                 "' any more: a write was cut short, which the next one puts right, or a program has written that "
+                 "knows of one name only");
+    return {};
+  }
+
+ private:
+  // Indices that cannot be read are told of by the check of their own format.
+  Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
+    const ShardLayout& layout = *state_.layout.shard;
+    const Limits& limits = config_.limits;
+    const Shape grid = layout.grid(state_.grid.cell_shape(cell));
+    const std::uint64_t first_id = state_.first_id(cell);
+    SHERD_TRY(size, source.size());
+    const ShardPlace shard{source, {0, size}, layout, grid, first_id};
+    Cache none(0);
+    const auto index = read_index(shard, limits, none);
+    const auto entries = read_second_index(shard, limits);
+    if (!entries) return to.failed(entries.error(), "twin_index", {});
+    if (!index) return {};
+    for (const SecondIndexEntry& entry : *entries) {
+      const auto expected = layout.second->expected(entry.slot, **index);
+      if (!expected || *expected == entry.extent) continue;
+      to.error("twin_extents", {entry.slot.slot, entry.extent ? entry.extent->offset : (*expected)->offset},
+               SecondIndex::disagreement(entry.slot, *expected, entry.extent));
+    }
+    return {};
+  }
+
+  const Array::State& state_;
+  const CounterpartKeys& keys_;
+  const Config& config_;
+};
+
+}  // namespace
+
+Result<void> check_dual_format(const Array::State& state, const Config& config,
+                               const std::function<void(Findings&)>& merge) {
+  const DualFormatCheck check(state, config);
+  SHERD_TRY(names, check.find());
+  std::vector<std::unique_ptr<Findings>> findings(names.size());
+  SHERD_TRY(parallel_for(names.size(), config, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(found,
+              look_at(*state.place.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
+    findings[i] = std::move(found);
+    return {};
+  }));
+  for (const auto& each : findings) merge(*each);
+  return {};
+}
+
+}  // namespace sherd

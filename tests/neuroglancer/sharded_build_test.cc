@@ -1,0 +1,393 @@
+// Building shards of ids from values in any order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "sherd/sharded_store.hpp"
+#include "tests/neuroglancer/shards_testing.hpp"
+#include "tests/store/failing_store.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd::kv_testing {
+namespace {
+
+using neuroglancer::BuildOptions;
+using neuroglancer::BuildReport;
+using neuroglancer::ShardedBuilder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
+constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
+constexpr std::uint64_t kLast = ~std::uint64_t{0};
+
+BuildOptions with_memory(std::uint64_t bytes, unsigned threads = 0) {
+  BuildOptions options;
+  options.config.memory_budget = bytes;
+  options.config.threads = threads;
+  return options;
+}
+
+ShardedBuilder builder_of(const std::shared_ptr<Store>& store, const Uint64Sharding& sharding,
+                          BuildOptions options = {}) {
+  return ShardedBuilder::create(store, sharding.json(), std::move(options)).value();
+}
+
+Values some_values(std::size_t count, std::size_t longest) {
+  Values values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t number = scrambled(i + 1);
+    values[number >> (i % 3 * 20)] = std::string(number % (longest + 1), static_cast<char>('a' + i % 26));
+  }
+  values[0] = "the first";
+  values[kLast] = "";
+  return values;
+}
+
+std::vector<std::uint64_t> ids_of(const Values& values) {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, bytes] : values) ids.push_back(id);
+  return ids;
+}
+
+Tree built(const Uint64Sharding& sharding, const Values& values, const std::vector<std::uint64_t>& order,
+           const BuildOptions& options = {}) {
+  const auto store = memory_store();
+  ShardedBuilder builder = builder_of(store, sharding, options);
+  for (const std::uint64_t id : order) add(builder, id, values.at(id)).value();
+  const BuildReport report = builder.finish().value();
+  const Tree objects = tree_of(*store);
+  EXPECT_EQ(report.ids, values.size());
+  EXPECT_EQ(report.shards, objects.size());
+  std::uint64_t bytes = 0;
+  for (const auto& [name, object] : objects) bytes += object.size();
+  EXPECT_EQ(report.bytes, bytes);
+  return objects;
+}
+
+class ShardedBuild : public testing::TestWithParam<Uint64Sharding> {};
+
+TEST_P(ShardedBuild, HoldsEveryValueWhereItsIdLeads) {
+  const Values values = some_values(5000, 40);
+  EXPECT_EQ(values_of(built(GetParam(), values, ids_of(values)), GetParam()), values);
+}
+
+TEST_P(ShardedBuild, HasTheSameBytesWhateverTheOrderTheThreadsAndTheMemory) {
+  const Values values = some_values(60000, 600);  // 18 MiB: several times the least memory
+  std::vector<std::uint64_t> order = ids_of(values);
+  const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
+  std::reverse(order.begin(), order.end());
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kLeastMemory, 1)) == expected);
+  std::sort(order.begin(), order.end(), [](auto a, auto b) { return scrambled(a) < scrambled(b); });
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kLeastMemory, 4)) == expected);
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(3 * kLeastMemory, 3)) == expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shardings, ShardedBuild,
+    testing::Values(Uint64Sharding{}, Uint64Sharding{.minishard_bits = 3, .shard_bits = 2},
+                    Uint64Sharding{.preshift_bits = 60, .minishard_bits = 1, .shard_bits = 3, .gzip_index = true},
+                    Uint64Sharding{.minishard_bits = 16, .shard_bits = 1, .hash = kMurmur},
+                    Uint64Sharding{.minishard_bits = 6, .shard_bits = 7, .hash = kMurmur, .gzip_data = true},
+                    Uint64Sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true, .gzip_data = true}));
+
+TEST(ShardedBuild, ReachesTheLimitsOfTheParameters) {
+  const Values values{{0, "none"}, {1, "one"}, {kLast, "all"}, {std::uint64_t{1} << 63, "top"}};
+  for (const Uint64Sharding& sharding :
+       {Uint64Sharding{.preshift_bits = 63, .shard_bits = 64}, Uint64Sharding{.shard_bits = 64},
+        Uint64Sharding{.preshift_bits = 64, .minishard_bits = 3, .shard_bits = 2, .hash = kMurmur},
+        Uint64Sharding{.minishard_bits = 20, .shard_bits = 44}})
+    EXPECT_EQ(values_of(built(sharding, values, ids_of(values)), sharding), values);
+}
+
+/// How often a list does not follow the one before.
+std::size_t places_of_lists(const std::string& shard, unsigned minishard_bits) {
+  std::size_t places = 0;
+  std::uint64_t last_end = 0;
+  for (std::size_t at = 0; at < std::size_t{16} << minishard_bits; at += 16) {
+    const auto start = load_little<std::uint64_t>(as_bytes(shard).data() + at);
+    const auto end = load_little<std::uint64_t>(as_bytes(shard).data() + at + 8);
+    if (start == end) continue;
+    places += start == last_end ? 0 : 1;
+    last_end = end;
+  }
+  return places;
+}
+
+TEST(ShardedBuild, PutsListsBehindTheValuesOfManyMinishards) {
+  const Tree objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
+  EXPECT_EQ(objects.at("0.shard").substr(32, 6), "fabcde");
+  EXPECT_EQ(places_of_lists(objects.at("0.shard"), 1), 1U);
+  const auto places = [](const Values& values) {
+    return places_of_lists(built({.minishard_bits = 16}, values, ids_of(values)).at("0.shard"), 16);
+  };
+  EXPECT_EQ(places({{0, "a"}, {1, "b"}, {(1 << 14) - 1, "c"}}), 1U);
+  EXPECT_EQ(places({{0, "a"}, {1, "b"}, {1 << 14, "c"}}), 2U) << "too many minishards for one place";
+  Values values;
+  for (std::uint64_t i = 0; i < 70000; ++i) values[(i % 7) << 16 | i / 7] = "v";
+  EXPECT_EQ(places(values), 5U) << "too many ids";
+}
+
+TEST(ShardedBuild, OfNothingIsNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
+
+TEST(ShardedBuild, TakesValuesFromManyThreadsAndInBatches) {
+  const Values values = some_values(20000, 900);
+  const Uint64Sharding sharding{.minishard_bits = 3, .shard_bits = 2, .hash = kMurmur, .gzip_data = true};
+  const auto ids = ids_of(values);
+  const Tree expected = built(sharding, values, ids);
+  const auto store = memory_store();
+  ShardedBuilder builder = builder_of(store, sharding, with_memory(kLeastMemory));
+  std::vector<std::jthread> threads;
+  for (std::size_t part = 0; part < 4; ++part)
+    threads.emplace_back([&, part] {
+      std::vector<ShardedBuilder::Value> batch;
+      for (std::size_t i = part; i < ids.size(); i += 4) {
+        if (i % 3 == 0)
+          add(builder, ids[i], values.at(ids[i])).value();
+        else
+          batch.push_back({ids[i], as_bytes(values.at(ids[i]))});
+      }
+      builder.add(batch).value();
+    });
+  threads.clear();
+  builder.finish().value();
+  EXPECT_TRUE(tree_of(*store) == expected);
+}
+
+TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
+  const Values values{{1, "a"}, {2, std::string(5 << 20, 'b')}, {3, std::string(20 << 20, 'c')}, {4, "d"}};
+  for (const bool gzip : {false, true}) {
+    const Uint64Sharding sharding{.minishard_bits = 1, .gzip_data = gzip};
+    const Tree objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kLeastMemory));
+    EXPECT_TRUE(values_of(objects, sharding) == values);
+    EXPECT_TRUE(objects == built(sharding, values, {1, 2, 3, 4}, with_memory(std::uint64_t{1} << 30)));
+  }
+}
+
+TEST(ShardedBuild, PutsWhatComesBeforeAValueRightBeforeIt) {
+  for (const std::uint64_t memory : {kLeastMemory, std::uint64_t{256} << 20}) {
+    const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
+    // Of the lengths that the values say: 30 MiB in all, and one value alone more than the least memory holds.
+    const auto before = [](std::uint64_t id) {
+      return std::string(id == 77 ? std::size_t{5} << 20 : scrambled(id) % 50000, static_cast<char>('a' + id % 26));
+    };
+    for (std::uint64_t id = 0; id < 1000; ++id) {
+      const std::string value = std::to_string(before(id).size());
+      const std::string preceding = before(id);
+      builder.add({.id = id, .bytes = as_bytes(value), .preceding = as_bytes(preceding)}).value();
+    }
+    builder.finish().value();
+    const neuroglancer::ShardedStoreOptions options{.preceding = [](std::span<const std::byte> value) {
+      return Result<std::uint64_t>(std::stoull(std::string(reinterpret_cast<const char*>(value.data()), value.size())));
+    }};
+    const auto values = neuroglancer::ShardedStore::open(store, sharding.json(), options).value();
+    for (std::uint64_t id = 0; id < 1000; ++id) ASSERT_EQ(values.get_preceding(id).value(), before(id)) << id;
+  }
+}
+
+TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
+  const Uint64Sharding sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true};
+  const std::string value(60000, 'v');
+  const auto build = [&](std::uint64_t memory, std::uint64_t last) {
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
+    for (std::uint64_t i = 0; i < 1400; ++i) add(builder, scrambled(i), std::string_view(value).substr(i)).value();
+    add(builder, last, "last").value();
+    return std::pair(builder.finish(), tree_of(*store));
+  };
+  const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, of which 32 are read at once
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->ids, 1401U);
+  EXPECT_TRUE(objects == build(std::uint64_t{1} << 30, 7).second);
+  const auto [twice, nothing] = build(kLeastMemory, scrambled(0));
+  EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument) << "the two are in different merges";
+  EXPECT_THAT(nothing, IsEmpty());
+}
+
+// ---- what is refused ----
+
+TEST(ShardedBuild, OfAnIdGivenTwiceMakesNothing) {
+  const Values values = some_values(60000, 600);
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, {.minishard_bits = 2, .shard_bits = 3}, with_memory(memory));
+    for (const auto& [id, bytes] : values) add(builder, id, bytes).value();
+    add(builder, values.rbegin()->first, "again").value();
+    const auto refused = builder.finish();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(refused.error().text(), HasSubstr("the id 18446744073709551615 was given twice"));
+    EXPECT_THAT(tree_of(*store), IsEmpty());
+  }
+}
+
+TEST(ShardedBuild, ReplacesShardsOnlyWhereItMay) {
+  const auto store = memory_store();
+  const Uint64Sharding sharding{.shard_bits = 2};
+  store->set("2.shard", "old").value();
+  store->set("3.shard", "other").value();
+  const auto build = [&](bool overwrite) {
+    ShardedBuilder builder = builder_of(store, sharding, {.overwrite = overwrite});
+    for (const std::uint64_t id : {0U, 1U, 2U}) add(builder, id, "new").value();
+    return builder.finish();
+  };
+  const auto refused = build(false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(refused.error().key(), "2.shard");
+  EXPECT_EQ(tree_of(*store), (Tree{{"2.shard", "old"}, {"3.shard", "other"}}));
+  EXPECT_EQ(build(true).value().shards, 3U);
+  Tree objects = tree_of(*store);
+  EXPECT_EQ(objects["3.shard"], "other") << "no id of this build leads there";
+  objects.erase("3.shard");
+  EXPECT_EQ(values_of(objects, sharding), (Values{{0, "new"}, {1, "new"}, {2, "new"}}));
+}
+
+TEST(ShardedBuild, CountsTheOlderFormOfAShardAsOne) {
+  const auto store = memory_store();
+  store->set("0.index", "old").value();
+  ShardedBuilder builder = builder_of(store, {});
+  add(builder, 1, "new").value();
+  const auto refused = builder.finish();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(refused.error().key(), "0.index");
+}
+
+TEST(ShardedBuild, ErasesWhatItHasMadeWhereWritingFails) {
+  const auto beneath = memory_store();
+  beneath->set("info", "{}").value();
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+    const auto store = std::make_shared<tools_testing::FailingStore>(beneath);
+    ShardedBuilder builder = builder_of(store, {.shard_bits = 4}, with_memory(memory));
+    for (const auto& [id, bytes] : some_values(60000, 600)) add(builder, id, bytes).value();
+    store->commits_left = 7;
+    const auto failed = builder.finish();
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), ErrorCode::io);
+    EXPECT_THAT(failed.error().key(), HasSubstr(".shard"));
+    EXPECT_EQ(tree_of(*beneath), (Tree{{"info", "{}"}}));
+  }
+}
+
+TEST(ShardedBuild, NamesWhatIsWrongWithItsParameters) {
+  const auto store = memory_store();
+  const auto code_of = [&](const Json& sharding, BuildOptions options = {}) {
+    return ShardedBuilder::create(store, sharding, std::move(options)).error().code();
+  };
+  const Json good = Uint64Sharding{}.json();
+  EXPECT_EQ(code_of(Json()), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(good, with_memory(kLeastMemory - 1)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(Uint64Sharding{.minishard_bits = 32}.json()), ErrorCode::unsupported) << "64 GiB of index";
+  EXPECT_EQ(ShardedBuilder::create("ftp://somewhere", good).error().code(), ErrorCode::unsupported);
+}
+
+TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
+  const Uint64Sharding sharding{.gzip_data = true};
+  BuildOptions options;
+  options.config.limits.chunk_bytes = 1000;
+  const std::string largest(1000, 'x'), larger(1001, 'x');
+  const auto refusal = [&](const ShardedBuilder::Value& value) {
+    const auto store = memory_store();
+    ShardedBuilder builder = builder_of(store, sharding, options);
+    const Error error = builder.add(value).error();
+    EXPECT_EQ(builder.finish().error().code(), error.code());
+    EXPECT_THAT(tree_of(*store), IsEmpty());
+    EXPECT_THAT(error.text(), HasSubstr("id 7"));
+    return std::pair(error.code(), error.text());
+  };
+  EXPECT_THAT(refusal({.id = 7, .bytes = as_bytes(larger)}), Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
+  EXPECT_THAT(refusal({.id = 7, .bytes = {}, .preceding = as_bytes(larger)}),
+              Pair(ErrorCode::unsupported, HasSubstr("chunk_bytes")));
+  options.preceding = [](std::span<const std::byte> value) { return Result<std::uint64_t>(value.size()); };
+  EXPECT_THAT(refusal({.id = 7, .bytes = as_bytes(largest)}),
+              Pair(ErrorCode::invalid_argument, HasSubstr("0 bytes before it, and 1000 belong")));
+  const auto store = memory_store();
+  ShardedBuilder builder = builder_of(store, sharding, options);
+  builder.add({.id = 7, .bytes = as_bytes(largest), .preceding = as_bytes(largest)}).value();
+  builder.finish().value();
+  const auto values = neuroglancer::ShardedStore::open(store, sharding.json(),
+                                                       {.preceding = options.preceding, .config = options.config})
+                          .value();
+  EXPECT_EQ(values.get(7).value(), largest);
+  EXPECT_EQ(values.get_preceding(7).value(), largest);
+}
+
+TEST(ShardedBuild, EndsWithFinish) {
+  ShardedBuilder builder = builder_of(memory_store(), {});
+  builder.finish().value();
+  EXPECT_EQ(add(builder, 1, "late").error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(builder.finish().error().code(), ErrorCode::invalid_argument);
+}
+
+// ---- hooks ----
+
+TEST(ShardedBuild, IsInterruptedWithoutATrace) {
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+    const auto store = memory_store();
+    bool stop = false;
+    BuildOptions options = with_memory(memory);
+    options.config.interrupted = [&] { return stop; };
+    ShardedBuilder builder = builder_of(store, {.shard_bits = 9}, options);
+    for (const auto& [id, bytes] : some_values(60000, 600)) add(builder, id, bytes).value();
+    stop = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));  // it is asked so often
+    EXPECT_EQ(builder.finish().error().code(), ErrorCode::unavailable);
+    EXPECT_THAT(tree_of(*store), IsEmpty());
+  }
+}
+
+TEST(ShardedBuild, ReportsProgressInBytesOfValues) {
+  std::vector<Progress> reports;
+  BuildOptions options = with_memory(kLeastMemory, 1);
+  options.config.progress = [&](const Progress& progress) { reports.push_back(progress); };
+  ShardedBuilder builder = builder_of(memory_store(), {.shard_bits = 9}, options);
+  const std::string value(100, 'v');
+  for (std::uint64_t id = 0; id < 400000; ++id) add(builder, scrambled(id), value).value();
+  EXPECT_THAT(reports, IsEmpty()) << "how much there will be is not known yet";
+  builder.finish().value();
+  ASSERT_THAT(reports, testing::Not(IsEmpty()));
+  for (const Progress& report : reports) EXPECT_EQ(report.total, 40000000U);
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end(),
+                             [](const Progress& a, const Progress& b) { return a.done < b.done; }));
+  EXPECT_GT(reports.back().done, 0U);
+}
+
+// ---- the temporary file ----
+
+TEST(ShardedBuild, LeavesNothingButShardsInItsDirectories) {
+  const TempDir destination, elsewhere;
+  for (const bool chosen : {false, true}) {
+    BuildOptions options = with_memory(kLeastMemory);
+    if (chosen) options.temporary = elsewhere.path();
+    const auto store = file_store(destination / (chosen ? "a/b" : "c"), options.config).value();
+    ShardedBuilder builder = builder_of(store, {.minishard_bits = 3}, options);
+    for (const auto& [id, bytes] : some_values(60000, 600)) add(builder, id, bytes).value();
+    EXPECT_THAT(elsewhere.contents(), IsEmpty());
+    EXPECT_EQ(destination.contents(), chosen ? (std::set<std::string>{"c", "c/0.shard"}) : std::set<std::string>{})
+        << "a temporary file has no name";
+    builder.finish().value();
+  }
+  EXPECT_EQ(destination.contents(), (std::set<std::string>{"a", "a/b", "a/b/0.shard", "c", "c/0.shard"}));
+}
+
+TEST(ShardedBuild, SaysWhereItCannotMakeItsTemporaryFile) {
+  BuildOptions options = with_memory(kLeastMemory);
+  options.temporary = "/proc/self";
+  ShardedBuilder builder = builder_of(memory_store(), {}, options);
+  const std::string value(1 << 20, 'v');
+  Result<void> added;
+  for (std::uint64_t id = 0; id < 10 && added; ++id) added = add(builder, id, value);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code(), ErrorCode::io);
+  EXPECT_EQ(builder.finish().error().text(), added.error().text()) << "what is missing would not be noticed";
+  EXPECT_THAT(added.error().text(), HasSubstr("/proc/self"));
+}
+
+}  // namespace
+}  // namespace sherd::kv_testing
