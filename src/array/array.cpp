@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "kv/other_names.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -85,9 +86,6 @@ std::shared_ptr<const neuroglancer::ShardedStore::State> boxed_values(const Node
   return std::make_shared<const neuroglancer::ShardedStore::State>(
       prefix.empty() ? place.store : prefixed_store(place.store, prefix), std::move(format), options);
 }
-
-// How often a chunk is read anew that was replaced or amended between opening and reading.
-constexpr int kAttempts = 100;
 
 }  // namespace
 
@@ -186,6 +184,7 @@ Result<void> Array::State::check_same(const NodeDocument& now) const {
 
 Error Array::State::replaced_error(std::string_view how) const {
   return conflict("the array was " + std::string(how) + " since it was opened; open it again")
+      .lasting()
       .in_key(place.format->document_key(place.path, NodeType::array));
 }
 
@@ -255,22 +254,22 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
                        const ReadTarget& target) {
   const Piece piece{state.layout, cell.shape, part, target, cell.first_id};
   Store& store = *state.place.store;
-  for (int attempt = 1;; ++attempt) {
+  return retry_read(state.config(), [&]() -> Result<void> {
     SHERD_TRY(source, store.open(cell.key).in_key(cell.key));
     if (source == nullptr) {
       if (state.config().missing_is_error) return std::move(not_found("the chunk is missing")).in_key(cell.key);
       return reader.fill(piece);
     }
     auto done = reader.from_object(*source, piece, cell.valid).in_key(cell.key);
-    if (done || attempt == kAttempts) return done;
-    if (done.error().code() != ErrorCode::corrupt && done.error().code() != ErrorCode::conflict) return done;
+    if (done || done.error().code() != ErrorCode::corrupt) return done;
     SHERD_TRY(now, store.open(cell.key).in_key(cell.key));
     SHERD_TRY(before, source->generation());
     if (now != nullptr) {
       SHERD_TRY(after, now->generation());
       if (after == before) return done;
     }
-  }
+    return conflict("was replaced while it was read").in_key(cell.key);
+  });
 }
 
 Array::Array(std::shared_ptr<State> state) : state_(std::move(state)) {}
