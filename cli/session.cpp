@@ -103,6 +103,7 @@ Config Session::config() {
   config.threads = static_cast<unsigned>(options_.threads);
   config.limits = limits_;
   config.lock_timeout = lock_timeout_;
+  if (options_.lock == "none") config.lock = Locking::none;
   config.notice = [this](const std::string& text) { note("sherd: " + text); };
   config.recorder = recorder_;
   return config;

@@ -24,6 +24,7 @@ struct Everywhere {
   std::string progress = "auto";
   std::string store_format;
   std::string lock_timeout;
+  std::string lock = "auto";
   std::vector<std::string> limits;
 };
 

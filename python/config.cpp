@@ -69,6 +69,7 @@ constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
 constexpr std::array kLayouts{"plain", "zarr+neuroglancer"};
+constexpr std::array kLocking{"auto", "none"};
 
 /// A setting of later versions; `now` names what this version does anyway, where that has a name.
 struct LaterSetting {
@@ -186,6 +187,9 @@ constexpr Setting kSettings[] = {
     {"lock_timeout", "float | None", get_lock_timeout, set_lock_timeout,
      "How many seconds to wait for a lock that another writer holds, before Unavailable is raised; None: no limit. "
      "Default: 600. Taken when a handle is opened."},
+    {"lock", "typing.Literal['auto', 'none']", get_name<&Config::lock, kLocking>, set_name<&Config::lock, kLocking>,
+     "Whether writers of files lock what they change; with \"none\" the caller promises one writer of each shard (or "
+     "unsharded chunk, or document) at a time, as file systems without locks need it. Taken when a handle is opened."},
     {"order", "typing.Literal['C', 'F']", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>,
      "The memory order of returned arrays: \"C\" or \"F\"."},
     {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>, set_chunk_order,

@@ -47,6 +47,11 @@ enum class ChunkOrder : std::uint8_t { c, f, morton };
 /// array and of a Neuroglancer volume at once (docs/format/two-formats.md). Arrays keep what they were made with.
 enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
 
+/// Whether a file store takes locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a
+/// document) has one writer at a time, as is needed to change parts of objects where a file system has no locks.
+/// Threads that share a store exclude each other all the same.
+enum class Locking : std::uint8_t { automatic, none };
+
 /// How far a long call has come, in units of elements' bytes.
 struct Progress {
   std::uint64_t done = 0;
@@ -80,7 +85,8 @@ struct Config {
   /// How many seconds a writer waits for a lock that another writer holds, before the call fails with `unavailable`;
   /// 0: not at all.
   double lock_timeout = 600;
-  Order order = Order::c;  ///< of arrays that Sherd allocates (Python)
+  Locking lock = Locking::automatic;  ///< taken when a store is opened
+  Order order = Order::c;             ///< of arrays that Sherd allocates (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
   double max_unused = 0.5;        ///< share of dead bytes that makes an update rewrite a shard densely

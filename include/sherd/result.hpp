@@ -50,6 +50,8 @@ class SHERD_API Error {
   [[nodiscard]] std::optional<std::uint64_t> slot() const noexcept;
   /// The member of a metadata document, such as "codecs[0].configuration.level", or empty.
   [[nodiscard]] const std::string& member() const noexcept;
+  /// Of a `conflict`: whether a new attempt would meet it again, since it is no race that another writer has won.
+  [[nodiscard]] bool is_lasting() const noexcept;
   /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
   [[nodiscard]] std::string text() const;
 
@@ -60,6 +62,8 @@ class SHERD_API Error {
   Error&& in_key(std::string_view key) &&;
   Error&& in_slot(std::uint64_t slot) &&;
   Error&& in_member(std::string_view member) &&;
+  /// Marks a `conflict` that a new attempt would meet again.
+  Error&& lasting() &&;
 
  private:
   struct Data;

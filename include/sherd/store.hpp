@@ -72,7 +72,7 @@ struct ReadReply {
 /// Receives the reply to requests[request]. A failure returned from here ends the batch with that failure.
 using OnReply = std::function<Result<void>(std::size_t request, Result<ReadReply> reply)>;
 
-/// What must hold when an object is replaced.
+/// What must hold when an object is replaced or erased.
 struct Condition {
   enum class Kind : std::uint8_t { always, absent, matches } kind = Kind::always;
   Generation generation;  ///< for `matches`
@@ -96,7 +96,8 @@ class SHERD_API ObjectWriter {
   /// object, and not what a commit that was cut short has left, which is put right. The first name may stand alone.
   virtual Result<void> link(const std::string& key);
   /// Makes the new version visible, all at once, and durable where the store was opened so.
-  /// `conflict` where the condition does not hold. Ends the writer, whatever comes of it.
+  /// `conflict` where the condition does not hold; marked as lasting() where a new attempt would not help. Ends the
+  /// writer, whatever comes of it.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
   /// The generation of what commit() has made visible; empty before, and where the store does not know.
   [[nodiscard]] virtual Generation committed() const { return {}; }
@@ -115,6 +116,8 @@ struct StoreTraits {
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
   unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
   bool locks = false;              ///< lock() excludes other writers, also of other processes
+  bool conditional_write = false;  ///< commit() compares and replaces in one step, also without lock()
+  bool conditional_erase = false;  ///< erase() takes conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
 };
 
@@ -147,22 +150,25 @@ class SHERD_API Store {
   virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
-  /// A writer of a version that differs from the present one, which must be there (`not_found`), by bytes behind its
-  /// end and by few bytes before it. Bytes never written stay as they are; a write lies on one side of the present end.
-  /// Where the store can, nothing that stands is copied: what is added is stored first, and commit() then overwrites
-  /// what stands before the end, each such write of at most 16 aligned bytes at once, all of them one after the other.
-  /// Readers may then see part of them; those who hold the old version still find its bytes where they were, but a
-  /// source of it may answer `conflict`. Elsewhere a copy is written, which becomes visible as a whole. Holds the key's
-  /// lock as write() does; whoever has looked at the object before holds it since then.
-  virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key);
+  /// A writer of a version that differs from the version `of` by bytes behind its end and by few bytes before it.
+  /// `conflict`, now or at commit(), where `of` is not the present version, which the caller has read. Bytes never
+  /// written stay as they are; a write lies on one side of the present end. Where the store can, nothing that stands is
+  /// copied: what is added is stored first, and commit() then overwrites what stands before the end, each such write of
+  /// at most 16 aligned bytes at once, all of them one after the other. Readers may then see part of them; those who
+  /// hold the old version still find its bytes where they were, but a source of it may answer `conflict`. Elsewhere a
+  /// copy is written, which becomes visible as a whole. Holds the key's lock as write() does.
+  virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
-  /// this process, and commit conditions do the rest. A lock belongs to the thread that took it: its write(), amend(),
+  /// this process, or nobody, and conditions do the rest: whoever changes an object commits, amends or erases on the
+  /// condition that it is the version that was read, and begins again after a `conflict`. `unsupported` where neither
+  /// is to be had, unless Config::lock allows it. A lock belongs to the thread that took it: its write(), amend(),
   /// erase() and further lock() of the key go on under it, those of all others wait. A writer holds the lock from
   /// write() on, with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too.
   /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
-  /// Whether there was anything to erase.
-  virtual Result<bool> erase(const std::string& key) = 0;
+  /// Whether there was anything to erase. `conflict` where the condition does not hold; `unsupported` where the store
+  /// cannot compare (traits().conditional_erase).
+  virtual Result<bool> erase(const std::string& key, const Condition& condition = {}) = 0;
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
   /// commits later makes its object anew, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;

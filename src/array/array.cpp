@@ -11,6 +11,7 @@
 #include "array/storage.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -49,8 +50,6 @@ void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
     if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
-// How often a chunk is read anew that was replaced or amended between opening and reading.
-constexpr int kAttempts = 100;
 
 }  // namespace
 
@@ -129,6 +128,7 @@ Result<void> Array::State::check_same(const NodeDocument& now) const {
 
 Error Array::State::replaced_error(std::string_view how) const {
   return conflict("the array was " + std::string(how) + " since it was opened; open it again")
+      .lasting()
       .in_key(place.format->document_key(place.path, NodeType::array));
 }
 
@@ -193,22 +193,22 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
                        const ReadTarget& target) {
   const Piece piece{state.layout, cell.shape, part, target, cell.first_id};
   Store& store = *state.place.store;
-  for (int attempt = 1;; ++attempt) {
+  return retry_read(state.config(), [&]() -> Result<void> {
     SHERD_TRY(source, store.open(cell.key).in_key(cell.key));
     if (source == nullptr) {
       if (state.config().missing_is_error) return std::move(not_found("the chunk is missing")).in_key(cell.key);
       return reader.fill(piece);
     }
     auto done = reader.from_object(*source, piece, cell.valid).in_key(cell.key);
-    if (done || attempt == kAttempts) return done;
-    if (done.error().code() != ErrorCode::corrupt && done.error().code() != ErrorCode::conflict) return done;
+    if (done || done.error().code() != ErrorCode::corrupt) return done;
     SHERD_TRY(now, store.open(cell.key).in_key(cell.key));
     SHERD_TRY(before, source->generation());
     if (now != nullptr) {
       SHERD_TRY(after, now->generation());
       if (after == before) return done;
     }
-  }
+    return conflict("was replaced while it was read").in_key(cell.key);
+  });
 }
 
 Array::Array(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -85,7 +85,8 @@ WritePiece stored_piece(const WritePiece& piece) {
           chain.stored_shape(piece.valid),
           piece.part.permuted(permutation),
           piece.from.permuted(permutation, piece.part.points),
-          piece.first_id};
+          piece.first_id,
+          piece.has_object};
 }
 
 std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update) {
@@ -150,7 +151,7 @@ Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional
   VarBytesArena arena;
   SHERD_TRY(data, elements(stored, old, *scratch, arena));
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
-  if (!config_.write_empty_chunks &&
+  if (!config_.write_empty_chunks && !stored.has_object &&
       all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data()))
     return false;
   SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
@@ -172,7 +173,7 @@ Result<bool> ChunkWriter::to_raw_object(const WritePiece& stored, const Blocks& 
     if (touched) copy_in(element, block.data(), strides, part, stored.from);
     return {};
   };
-  bool empty = !config_.write_empty_chunks;
+  bool empty = !config_.write_empty_chunks && !stored.has_object;
   Scratch first;
   for (std::uint64_t i = 0; empty && i < blocks.count(); ++i) {
     SHERD_TRY(gather(i, *first));
@@ -216,7 +217,9 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
                        inner_type.shape,
                        inner_type.shape,
                        std::move(whole.part),
-                       {inner.data(), chunk_strides(inner_type.shape, inner_type.dtype.size())}};
+                       {inner.data(), chunk_strides(inner_type.shape, inner_type.dtype.size())},
+                       0,
+                       stored.has_object};
   SHERD_TRY(present, shard_to_memory(all, std::nullopt, shard));
   if (!present) return false;
   SHERD_TRY(layout.chain.encode_bytes(shard.span(), to));
@@ -320,7 +323,7 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
     return turn.put(std::move(encoded));
   });
   if (!done) return std::move(done).error();
-  return writer.finish();
+  return writer.finish(stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent);
 }
 
 Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,

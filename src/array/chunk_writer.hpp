@@ -23,6 +23,7 @@ struct WritePiece {
   Region part;
   WriteSource from;
   std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
+  bool has_object = false;     ///< also where all is fill value: a chunk of it, or a shard without chunks
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
   /// What its elements point to, where they are of variable length.
@@ -43,7 +44,7 @@ class ChunkWriter {
   [[nodiscard]] static std::uint64_t batch_bytes(const ChunkLayout& shard);
 
   /// The chunk's encoded bytes after the write; `old` is its present version where the piece does not cover it.
-  /// False: all is fill value, so that nothing is to be stored.
+  /// False: all is fill value, so that nothing is to be stored. Not where the piece has_object.
   Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
 
   /// Writes a chunk that is stored as it is (no codec but bytes), piece in stored order and covered, block by block.

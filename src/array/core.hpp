@@ -6,6 +6,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "array/chunk_reader.hpp"
 #include "array/document.hpp"
@@ -90,8 +92,10 @@ Result<void> read_cell(const Array::State& state, const ChunkReader& reader, con
 struct RegionWrite {
   const WriteSource& from;
   Budget& budget;
-  const Shape& shape;   ///< of the array, inside which the region was found to be
-  bool is_cut = false;  ///< the array is smaller now: this writes what is beyond its end
+  const Shape& shape;  ///< of the array, inside which the region was found to be
+  /// Where set, the array may be smaller now, and this writes what is beyond its end: each version that was replaced,
+  /// and the one that took its place (none where nothing remained). Of one chunk.
+  std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
 };
 
 /// The chunks of one read call.

@@ -1,18 +1,15 @@
-// Knows how a metadata document is replaced without losing another writer's change: the lock keeps writers of this
-// machine in a row, and the condition on the generation catches the others, so an edit is read-change-replace,
-// begun again for as long as somebody else was first.
+// Knows how a metadata document is replaced without losing another writer's change: the lock keeps writers in a row
+// where there is one, and the condition on the generation catches the others, so an edit is read-change-replace, begun
+// again for as long as somebody else was first.
 #include "array/document.hpp"
 
 #include "base/buffer.hpp"
 #include "base/try.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 
 namespace {
-
-// A store whose lock excludes only this process's writers may lose a race; each loss means that another edit has
-// come through, so only a store that answers `conflict` without reason gets this far.
-constexpr int max_attempts = 1000;
 
 Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   const std::string key = place.format->document_key(place.path, type);
@@ -33,16 +30,7 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
 
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(place));
-  for (int attempt = 1;; ++attempt) {
-    bool is_refused = false;  // by the edit itself, which says so again each time
-    auto changed = edit_once(place, type, [&](const NodeDocument& present) {
-      auto edited = edit(present);
-      is_refused = !edited;
-      return edited;
-    });
-    if (changed || is_refused || changed.error().code() != ErrorCode::conflict || attempt == max_attempts)
-      return changed;
-  }
+  return retry_conflicts(place.config, [&] { return edit_once(place, type, edit); });
 }
 
 Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,

@@ -61,7 +61,8 @@ Result<Generation> generation_of(const Array::State& state, const std::string& k
   return source != nullptr ? source->generation() : Generation();
 }
 
-// Fill values over what a stored chunk holds between the new shape and the old one.
+// Fill values over what a stored chunk holds between the new shape and the old one. Returns the version of which that
+// is known, none where the chunk is gone or must be looked at again.
 Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrinking& change, Budget& budget) {
   const std::string key = state.key(cell);
   const auto known = change.cut.find(key);
@@ -69,13 +70,16 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
     SHERD_TRY(now, generation_of(state, key));
     if (now == known->second) return now;
   }
+  std::vector<std::pair<Generation, Generation>> replaced;
   const Shape before = state.valid_shape(cell, change.from);
   const WriteSource from{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   for (const Region& part : beyond(before, state.valid_shape(cell, change.to)))
     if (!is_empty(part))
-      SHERD_TRY(
-          state.storage->write(state, shifted(part, state.grid.cell_begin(cell)), {from, budget, change.from, true}));
-  return generation_of(state, key);
+      SHERD_TRY(state.storage->write(state, shifted(part, state.grid.cell_begin(cell)),
+                                     {from, budget, change.from, &replaced}));
+  for (std::size_t i = 1; i < replaced.size(); ++i)
+    if (replaced[i].first != replaced[i - 1].second) return Generation();  // another writer came between
+  return replaced.empty() ? Generation() : std::move(replaced.back().second);
 }
 
 // Erases what stored chunks hold beyond the new shape, on disk too; walks only what is stored.

@@ -18,7 +18,7 @@ struct ShardChange {
   const Array::State& array;
   const CellAccess& at;
   const WritePiece& stored;  ///< in stored order
-  ByteSource& old;
+  const std::shared_ptr<ByteSource>& old;
   const ChunkWriter& writer;
   const Config& config;
 };

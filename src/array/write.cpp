@@ -1,6 +1,6 @@
 // Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
-// without looking at the old one; a partial write holds the object's lock from reading to replacing, and where the
-// store's lock does not bind every writer, the replacement is conditional and the write is done again on conflict.
+// without looking at the old one; a partial write holds the object's lock from reading to replacing, replaces the very
+// version that it has read, and is done again where that is not the present one any more (docs/decisions/0016).
 // A shard is not replaced if its storage can change few of its chunks in place (ChunkStorage::change_shard).
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
@@ -13,11 +13,10 @@
 #include "array/core.hpp"
 #include "array/storage.hpp"
 #include "base/try.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
-
-constexpr int kAttempts = 16;
 
 // What of the budget the threads leave is for encoded chunks that wait for those before them, in each of the shards
 // that are made at one time.
@@ -36,109 +35,120 @@ class RegionWriter {
         config_(config),
         from_(call.from),
         array_shape_(call.shape),
-        is_cut_(call.is_cut),
+        replaced_(call.replaced),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
-    const CellAccess at = access(state_, cell, array_shape_);
-    for (int attempt = 1;; ++attempt) {
-      auto done = reaches_edge(at, part) ? write_at_edge(at, part) : write_part(at, part, false);
-      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts)
-        return std::move(done).in_key(at.key);
-      SHERD_TRY(state_.confirm());
-    }
+    const auto put = [&]() -> Result<void> {
+      const CellAccess at = access_known(cell);
+      const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
+      return (piece.covered() ? replace(at, piece) : update(at, piece)).in_key(at.key);
+    };
+    return retry_conflicts(config_, put);
   }
 
  private:
   [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
 
-  static bool reaches_edge(const CellAccess& at, const Region& part) {
-    for (std::size_t d = 0; d < at.shape.size(); ++d)
-      if (at.valid[d] < at.shape[d] && (part.points || part.axes[d].highest() + 1 >= at.valid[d])) return true;
-    return false;
+  /// What of a chunk is inside the array as it was when the call began, and as it was seen last.
+  [[nodiscard]] CellAccess access_known(const Shape& cell) const {
+    CellAccess at = access(state_, cell, array_shape_);
+    if (at.valid == at.shape) return at;
+    const Shape now = state_.valid_shape(cell, state_.shape());
+    for (std::size_t d = 0; d < now.size(); ++d) at.valid[d] = std::max(at.valid[d], now[d]);
+    return at;
   }
 
-  /// Under the object's lock. Returns the array's shape.
-  Result<Shape> confirm(const Shape& cell, const Region& part) const {
+  /// Under the object's lock. A `conflict` if more of the chunk is inside the array than is known: elements may have
+  /// been stored there, so that the attempt must begin again.
+  Result<void> confirm(const CellAccess& at, const Region& part) const {
     SHERD_TRY(shape, state_.confirm());
-    if (!is_cut_ && shape != array_shape_) SHERD_TRY(check_inside(state_, cell, part, shape));
-    return shape;
-  }
-
-  Result<void> write_at_edge(CellAccess at, const Region& part) const {
-    SHERD_TRY(lock, state_.place.store->lock(at.key));
-    SHERD_TRY(shape, confirm(at.cell, part));
+    if (shape == array_shape_) return {};
+    if (replaced_ == nullptr) SHERD_TRY(check_inside(state_, at.cell, part, shape));
     const Shape valid = state_.valid_shape(at.cell, shape);
-    for (std::size_t d = 0; d < valid.size(); ++d) at.valid[d] = std::max(at.valid[d], valid[d]);
-    return write_part(at, part, true);
+    for (std::size_t d = 0; d < valid.size(); ++d)
+      if (valid[d] > at.valid[d]) return conflict("the array was made larger while it was written");
+    return {};
   }
 
-  Result<void> write_part(const CellAccess& at, const Region& part, bool confirmed) const {
-    const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
-    return piece.covered() ? replace(at, piece, confirmed) : update(at, piece, confirmed);
+  static Result<Condition> unchanged(ByteSource* old) {
+    if (old == nullptr) return Condition::absent();
+    SHERD_TRY(generation, old->generation());
+    return Condition::matches(std::move(generation));
+  }
+
+  /// On which condition a covered object is replaced: on none, unless others may make the array larger meanwhile and
+  /// store elements in the same chunk, and no lock excludes them.
+  Result<Condition> before_replacing(const CellAccess& at) const {
+    Store& store = *state_.place.store;
+    if (at.valid == at.shape || store.traits().locks) return Condition{};
+    SHERD_TRY(old, store.open(at.key));
+    return unchanged(old.get());
+  }
+
+  [[nodiscard]] bool can_erase(const Condition& condition) const {
+    return condition.kind != Condition::Kind::matches || state_.place.store->traits().conditional_erase;
   }
 
   // The whole object anew; the old one is never read.
-  Result<void> replace(const CellAccess& at, const WritePiece& piece, bool confirmed) const {
+  Result<void> replace(const CellAccess& at, WritePiece piece) const {
     Store& store = *state_.place.store;
+    SHERD_TRY(condition, before_replacing(at));
+    piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(object, store.write(at.key));
-      if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
+      SHERD_TRY(confirm(at, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
-      return present ? object->commit() : erase(at.key);
+      return present ? object->commit(condition) : erase(at.key, condition);
     }
     if (!piece.layout.shard && piece.layout.chain.raw_word_size() != 0) {
       const WritePiece stored = stored_piece(piece);
       if (const auto blocks = Blocks::cut(stored.shape, stored.part, state_.dtype.size())) {
         SHERD_TRY(object, store.write(at.key, blocks->count() * blocks->bytes()));
-        if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
+        SHERD_TRY(confirm(at, piece.part));
         SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
-        return present ? object->commit() : erase(at.key);
+        return present ? object->commit(condition) : erase(at.key, condition);
       }
     }
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
-    if (!present) return erase_unread(at, piece.part, confirmed);
+    if (!present) return erase_unread(at, piece.part, condition);
     SHERD_TRY(object, store.write(at.key, encoded->size()));
-    if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
+    SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(object->write(0, encoded->span()));
-    return object->commit();
+    return object->commit(condition);
   }
 
   // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
-  Result<void> erase_unread(const CellAccess& at, const Region& part, bool confirmed) const {
+  Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
     Store& store = *state_.place.store;
-    if (confirmed) return erase(at.key);
     if (const auto old = store.open(at.key); old && *old == nullptr) return {};
-    SHERD_TRY(lock, store.lock(at.key));
-    SHERD_TRY(confirm(at.cell, part));
-    return erase(at.key);
+    SHERD_TRY(object, store.write(at.key));  // for its lock
+    SHERD_TRY(confirm(at, part));
+    return erase(at.key, condition);
   }
 
   // The object with a part of it changed.
-  Result<void> update(const CellAccess& at, const WritePiece& piece, bool confirmed) const {
+  Result<void> update(const CellAccess& at, WritePiece piece) const {
     Store& store = *state_.place.store;
     SHERD_TRY(lock, store.lock(at.key));
-    if (!confirmed) SHERD_TRY(confirm(at.cell, piece.part));
+    SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(old, store.open(at.key));
-    Condition condition = Condition::absent();
-    if (old != nullptr) {
-      SHERD_TRY(generation, old->generation());
-      condition = Condition::matches(std::move(generation));
-    }
+    SHERD_TRY(condition, unchanged(old.get()));
+    piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
       if (old != nullptr) {
-        SHERD_TRY(changed, state_.storage->change_shard({state_, at, stored, *old, writer_, config_}));
+        SHERD_TRY(changed, state_.storage->change_shard({state_, at, stored, old, writer_, config_}));
         if (changed) return {};
       }
       SHERD_TRY(object, store.write(at.key));
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
-      return present ? object->commit(condition) : erase(at.key);  // still under the lock
+      return finish_update(at.key, present ? object.get() : nullptr, condition);
     }
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     Buffer before;
@@ -149,7 +159,18 @@ class RegionWriter {
     }
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, bytes, *encoded));
-    return present ? store.set(at.key, encoded->span(), condition) : erase(at.key);
+    if (!present) return finish_update(at.key, nullptr, condition);
+    SHERD_TRY(object, store.write(at.key, encoded->size()));
+    SHERD_TRY(object->write(0, encoded->span()));
+    return finish_update(at.key, object.get(), condition);
+  }
+
+  /// `object` is null where nothing remains.
+  Result<void> finish_update(const std::string& key, ObjectWriter* object, const Condition& condition) const {
+    SHERD_TRY(object != nullptr ? object->commit(condition) : erase(key, condition));
+    if (replaced_ != nullptr)
+      replaced_->emplace_back(condition.generation, object != nullptr ? object->committed() : Generation());
+    return {};
   }
 
   Result<std::span<const std::byte>> read_whole(ByteSource& source, const WritePiece& piece, Buffer& to) const {
@@ -162,8 +183,9 @@ class RegionWriter {
     return std::span<const std::byte>(to.span());
   }
 
-  Result<void> erase(const std::string& key) const {
-    SHERD_TRY(state_.place.store->erase(key));
+  /// In an update, what was absent stays so.
+  Result<void> erase(const std::string& key, const Condition& condition) const {
+    if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.place.store->erase(key, condition));
     return {};
   }
 
@@ -171,7 +193,7 @@ class RegionWriter {
   const Config& config_;
   const WriteSource& from_;
   const Shape array_shape_;
-  const bool is_cut_;  // beyond the end of the array as it is now
+  std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if what is written may be cut off already
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;

@@ -18,6 +18,11 @@ bool poll_is_due() noexcept {
   return true;
 }
 
+bool call_interrupted(const std::function<bool()>& hook) {
+  if (Call::current() != nullptr) return call_interrupted();
+  return hook && poll_is_due() && hook();
+}
+
 Call* Call::current() noexcept { return current_call; }
 bool Call::is_caller() noexcept { return made_current_call; }
 

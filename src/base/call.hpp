@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -84,6 +85,9 @@ class Call {
   Call* const call = Call::current();
   return call != nullptr && call->interrupted();
 }
+
+/// The same with a hook of their own for callers outside of calls.
+[[nodiscard]] bool call_interrupted(const std::function<bool()>& hook);
 
 /// True once per kBetweenPolls on a thread, so that many short loops do not poll each.
 [[nodiscard]] bool poll_is_due() noexcept;

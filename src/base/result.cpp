@@ -11,6 +11,7 @@ struct Error::Data {
   std::string key = {};
   std::string member = {};
   std::optional<std::uint64_t> slot = {};
+  bool is_lasting = false;
 };
 
 std::string_view to_string(ErrorCode code) noexcept {
@@ -48,6 +49,7 @@ const std::string& Error::message() const noexcept { return data_->message; }
 const std::string& Error::key() const noexcept { return data_->key; }
 std::optional<std::uint64_t> Error::slot() const noexcept { return data_->slot; }
 const std::string& Error::member() const noexcept { return data_->member; }
+bool Error::is_lasting() const noexcept { return data_->is_lasting; }
 
 std::string Error::text() const {
   std::string place;
@@ -81,6 +83,11 @@ Error&& Error::in_member(std::string_view member) && {
   std::string& inner = data_->member;
   const bool joined = inner.empty() || inner.front() == '[' || inner.front() == '.';
   inner.insert(0, std::string(member) + (joined ? "" : "."));
+  return std::move(*this);
+}
+
+Error&& Error::lasting() && {
+  data_->is_lasting = true;
   return std::move(*this);
 }
 

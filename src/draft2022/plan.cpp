@@ -147,7 +147,7 @@ class PlanWriter {
       batch.chunks.push_back({step.slot, batch.bytes->size(), present});
       SHERD_TRY(ShardWriter::Turn(writer, i).put(std::move(batch)));
     }
-    SHERD_TRY(writer.finish());
+    SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
     moved_ += writer.moved();
     return {};
   }

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "draft2022/transformer.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::draft2022 {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 using State = ShardingTransformer::State;
 using Share = ChunkPrefix::Share;
 
-constexpr int kAttempts = 4;              // of a read whose objects are replaced meanwhile
 constexpr std::size_t kOpenObjects = 64;  // at one time: a process has few descriptors, and other calls open files too
 
 Extent cut(const ByteRange& range, const Extent& value) {
@@ -79,13 +79,11 @@ class BatchRead {
   }
 
   Result<void> read_group(std::span<Object> group) {
-    for (int attempt = 1;; ++attempt) {
-      auto done = open(group);
-      for (const Level& level : state_.levels)
-        if (done) done = follow(level, group);
-      if (done) done = read(group);
-      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
-    }
+    return retry_read(config_, [&]() -> Result<void> {
+      SHERD_TRY(open(group));
+      for (const Level& level : state_.levels) SHERD_TRY(follow(level, group));
+      return read(group);
+    });
   }
 
   Result<void> open(std::span<Object> group) {

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "draft2022/plan.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::draft2022 {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using State = ShardingTransformer::State;
 using Share = ChunkPrefix::Share;
 using Bytes = std::span<const std::byte>;
-
-constexpr int kAttempts = 16;  // of a change that others come before
 
 using EditsByChunk = std::map<Shape, Edit>;
 
@@ -43,11 +42,10 @@ class Changes {
   Result<void> run(const Shape& shard, const Change& change) const {
     const std::string key = state_.array.key(shard);
     const Box chunks = state_.chunks_of(shard);
-    for (int attempt = 1;; ++attempt) {
-      auto done = covers(state_, change.edits, chunks) ? replace(key, chunks, change) : update(key, chunks, change);
-      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts)
-        return std::move(done).in_key(key);
-    }
+    const auto put = [&] {
+      return covers(state_, change.edits, chunks) ? replace(key, chunks, change) : update(key, chunks, change);
+    };
+    return retry_conflicts(state_.array.config(), put).in_key(key);
   }
 
  private:
@@ -71,8 +69,9 @@ class Changes {
   }
 
   Result<void> write(const std::string& key, const Plan& plan, ByteSource* old, const Condition& condition) const {
-    if (!plan.remains) {
-      SHERD_TRY(state_.store().erase(key));
+    const bool conditional = condition.kind != Condition::Kind::always;
+    if (!plan.remains && (!conditional || state_.store().traits().conditional_erase)) {
+      SHERD_TRY(state_.store().erase(key, condition));
       return {};
     }
     SHERD_TRY(object, state_.store().write(key));
@@ -111,8 +110,9 @@ Result<std::vector<Patch>> in_order(std::vector<Patch> patches) {
 }
 
 // A value that is no chunk's.
-Result<void> patch_object(Store& store, const std::string& key, std::span<const Patch> patches) {
-  for (int attempt = 1;; ++attempt) {
+Result<void> patch_object(const State& state, const std::string& key, std::span<const Patch> patches) {
+  Store& store = state.store();
+  return retry_conflicts(state.array.config(), [&]() -> Result<void> {
     SHERD_TRY(lock, store.lock(key));
     SHERD_TRY(old, store.open(key));
     Condition condition = Condition::absent();
@@ -126,9 +126,8 @@ Result<void> patch_object(Store& store, const std::string& key, std::span<const 
       SHERD_TRY(old->read({&range, 1}));
     }
     SHERD_TRY(apply_patches(patches, value));
-    auto done = store.set(key, value.span(), condition);
-    if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
-  }
+    return store.set(key, value.span(), condition);
+  });
 }
 
 // Whether every shard in which these chunks lie holds no others.
@@ -194,7 +193,7 @@ Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartVal
     edits.emplace(edit.chunk, std::move(edit));
   }
   SHERD_TRY(Changes(*state_).run(edits));
-  for (const auto& [key, patches] : others) SHERD_TRY(patch_object(state_->store(), key, patches).in_key(key));
+  for (const auto& [key, patches] : others) SHERD_TRY(patch_object(*state_, key, patches).in_key(key));
   return {};
 }
 

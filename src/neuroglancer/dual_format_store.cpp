@@ -22,8 +22,10 @@ class DualFormatStore final : public ForwardingStore {
     return writer;
   }
   // A shard under two names is replaced, not changed in place: readers of the other name could see a part of it.
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return Store::amend(key); }
-  Result<bool> erase(const std::string& key) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    return Store::amend(key, of);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override;
 
  private:
   [[nodiscard]] std::optional<std::string> second_of(std::string_view key) const {
@@ -39,25 +41,31 @@ class DualFormatStore final : public ForwardingStore {
 
 // The second name first: where that is cut short the object still stands under its first one, from which the next
 // writer makes the second anew.
-Result<bool> DualFormatStore::erase(const std::string& key) {
+Result<bool> DualFormatStore::erase(const std::string& key, const Condition& condition) {
   const auto second = second_of(key);
-  if (!second) return store_->erase(key);
+  if (!second) return store_->erase(key, condition);
   SHERD_TRY(lock, store_->lock(key));
   SHERD_TRY(first_object, store_->open(key));
   SHERD_TRY(second_object, store_->open(*second));
+  const auto is_first = [&](const Generation& generation) -> Result<bool> {
+    if (first_object == nullptr) return false;
+    SHERD_TRY(first_generation, first_object->generation());
+    return first_generation == generation;
+  };
+  if (condition.kind == Condition::Kind::matches) {
+    SHERD_TRY(holds, is_first(condition.generation));
+    if (!holds) return conflict("another writer has changed the object").in_key(key);
+  }
   if (second_object != nullptr) {
     SHERD_TRY(generation, second_object->generation());
-    const auto same = [&]() -> Result<bool> {
-      if (first_object == nullptr) return false;
-      SHERD_TRY(first_generation, first_object->generation());
-      return first_generation == generation;
-    };
-    SHERD_TRY(is_same, same());
+    SHERD_TRY(is_same, is_first(generation));
     if (!is_same)
-      return conflict("is not the same object as '" + key + "' any more, and neither is erased").in_key(*second);
+      return conflict("is not the same object as '" + key + "' any more, and neither is erased")
+          .lasting()
+          .in_key(*second);
     SHERD_TRY(store_->erase(*second));
   }
-  return store_->erase(key);
+  return store_->erase(key, condition);
 }
 
 }  // namespace

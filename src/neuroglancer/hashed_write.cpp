@@ -6,11 +6,11 @@
 
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr int kAttempts = 16;
 constexpr std::uint64_t kSortedAtOnce = std::uint64_t{1} << 16;
 
 struct Chunk {
@@ -71,7 +71,7 @@ class HashedWriter {
   Result<void> erase_shard(const std::string& key) const {
     SHERD_TRY(lock, ids_.lock(key));
     SHERD_TRY(state_.confirm());
-    SHERD_TRY(ids_.erase(key));
+    SHERD_TRY(ids_.erase(key, {}));
     return {};
   }
 
@@ -104,26 +104,28 @@ class HashedWriter {
   }
 
   Result<void> write_shard(std::span<const Chunk> chunks) const {
-    for (int attempt = 1;; ++attempt) {
-      auto done = write_once(chunks);
-      if (done || done.error().code() != ErrorCode::conflict || attempt == kAttempts) return done;
-      SHERD_TRY(state_.confirm());
-    }
+    return retry_conflicts(config_, [&] { return write_once(chunks); });
   }
 
+  /// All chunks are put into the version of the shard that the old ones were read from.
   Result<void> write_once(std::span<const Chunk> chunks) const {
+    const ShardedStore::State& values = ids_.values();
     const bool covered =
         std::ranges::all_of(chunks, [&](const Chunk& chunk) { return piece(access_of(chunk)).covered(); });
     std::unique_ptr<StoreLock> lock;
-    const auto take_lock = [&]() -> Result<void> {
+    OpenedShard seen;
+    const auto lock_and_open = [&]() -> Result<void> {
       SHERD_TRY(held, ids_.lock(access_of(chunks.front()).at.key));
       lock = std::move(held);
       SHERD_TRY(state_.confirm());  // volumes keep their shapes
+      SHERD_TRY(opened, neuroglancer::open_shard(values, chunks.front().place.shard));
+      seen = std::move(opened);
       return {};
     };
-    if (!covered) SHERD_TRY(take_lock());
+    if (!covered) SHERD_TRY(lock_and_open());
     std::vector<Made> made(chunks.size());
-    SHERD_TRY(parallel_for(chunks.size(), config_, [&](std::size_t i) { return make(chunks[i], made[i]); }));
+    SHERD_TRY(parallel_for(chunks.size(), config_,
+                           [&](std::size_t i) { return make(chunks[i], seen.source.get(), made[i]); }));
     std::vector<ShardedStore::Item> puts;
     std::vector<std::uint64_t> erased;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -132,8 +134,8 @@ class HashedWriter {
       else
         erased.push_back(chunks[i].id);
     }
-    if (covered) SHERD_TRY(take_lock());
-    SHERD_TRY(change(ids_.values(), puts, erased));
+    if (covered) SHERD_TRY(lock_and_open());
+    SHERD_TRY(change_seen(values, std::move(seen), puts, erased));
     return {};
   }
 
@@ -151,24 +153,23 @@ class HashedWriter {
     return {state_.layout, touched.at.shape, touched.at.valid, touched.part, from_};
   }
 
-  Result<void> make(const Chunk& chunk, Made& to) const {
+  Result<void> make(const Chunk& chunk, ByteSource* shard, Made& to) const {
     const Touched touched = access_of(chunk);
     const WritePiece wanted = piece(touched);
     const bool update = !wanted.covered();
     const auto share = budget_.take(ChunkWriter::writing_bytes(state_.layout, wanted.shape, update));
-    std::shared_ptr<ByteSource> old;
+    std::optional<MinishardIndex::Chunk> old;
     Scratch stored;
     std::optional<std::span<const std::byte>> before;
-    if (update) {
-      SHERD_TRY(opened, ids_.open(touched.at.key));
-      old = std::move(opened);
+    if (update && shard != nullptr) {
+      SHERD_TRY(found, find_chunk(ids_.values(), *shard, chunk.id));
+      old = found;
     }
-    if (old != nullptr) {
-      SHERD_TRY(size, old->size());
-      SHERD_TRY(state_.layout.check_encoded_size(wanted.shape, size));
-      SHERD_TRY(stored->resize(size));
-      const RangeRead range{0, stored->span()};
-      SHERD_TRY(old->read({&range, 1}));
+    if (old) {
+      SHERD_TRY(state_.layout.check_encoded_size(wanted.shape, old->length));
+      SHERD_TRY(stored->resize(old->length));
+      const RangeRead range{old->offset, stored->span()};
+      SHERD_TRY(shard->read({&range, 1}));
       before = stored->span();
     }
     SHERD_TRY(present, writer_.to_memory(wanted, before, to.bytes));

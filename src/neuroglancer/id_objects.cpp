@@ -60,27 +60,12 @@ class IdObjects::Writer final : public ObjectWriter {
     return writer_.write(offset, bytes);
   }
   Result<void> commit(const Condition& condition) override {
-    SHERD_TRY(lock, store_.lock(key_));
-    SHERD_TRY(check(condition).in_key(key_));
     const ShardedStore::Item item{.id = id_, .value = bytes_.span()};
-    SHERD_TRY(change(store_.values(), {&item, 1}, {}));
+    SHERD_TRY(store_.change_if(key_, id_, &item, condition));
     return {};
   }
 
  private:
-  [[nodiscard]] Result<void> check(const Condition& condition) const {
-    if (condition.kind == Condition::Kind::always) return {};
-    SHERD_TRY(present, store_.open(key_));
-    const bool absent = condition.kind == Condition::Kind::absent;
-    bool holds = absent ? present == nullptr : present != nullptr;
-    if (holds && !absent) {
-      SHERD_TRY(generation, present->generation());
-      holds = generation == condition.generation;
-    }
-    if (holds) return {};
-    return conflict(absent ? "exists already" : "was changed by another writer");
-  }
-
   IdObjects& store_;
   const std::string key_;
   const std::uint64_t id_;
@@ -148,8 +133,34 @@ Result<std::unique_ptr<ObjectWriter>> IdObjects::write(const std::string& key, s
   return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(*this, key, *id));
 }
 
-Result<std::unique_ptr<ObjectWriter>> IdObjects::amend(const std::string& key) {
-  return id_of(key) ? Store::amend(key) : store_->amend(key);
+Result<std::unique_ptr<ObjectWriter>> IdObjects::amend(const std::string& key, const Generation& of) {
+  return id_of(key) ? Store::amend(key, of) : store_->amend(key, of);
+}
+
+// Stores a value, or erases it where there is none, in the version of the shard in which the condition was found to
+// hold. The generation of a value is of its shard, too, so another id that changes is also a conflict.
+Result<std::uint64_t> IdObjects::change_if(const std::string& key, std::uint64_t id, const ShardedStore::Item* item,
+                                           const Condition& condition) {
+  const std::span puts(item, item != nullptr ? 1 : 0);
+  const std::span erased(&id, item != nullptr ? 0 : 1);
+  if (condition.kind == Condition::Kind::always) return change(*state_, puts, erased);
+  SHERD_TRY(held, lock(key));
+  SHERD_TRY(seen, open_shard(*state_, place(id).shard));
+  std::optional<MinishardIndex::Chunk> chunk;
+  if (seen.source) {
+    SHERD_TRY(found, find_chunk(*state_, *seen.source, id));
+    chunk = found;
+  }
+  if (condition.kind == Condition::Kind::absent && chunk) return conflict("exists already").in_key(key);
+  if (condition.kind == Condition::Kind::matches) {
+    Generation generation;
+    if (chunk) {
+      SHERD_TRY(present, value_generation(*seen.source, {chunk->offset, chunk->length}));
+      generation = std::move(present);
+    }
+    if (!chunk || generation != condition.generation) return conflict("was changed by another writer").in_key(key);
+  }
+  return change_seen(*state_, std::move(seen), puts, erased);
 }
 
 Result<std::unique_ptr<StoreLock>> IdObjects::lock(const std::string& key) {
@@ -157,10 +168,10 @@ Result<std::unique_ptr<StoreLock>> IdObjects::lock(const std::string& key) {
   return store_->lock(id ? shard_key(place(*id).shard) : key);
 }
 
-Result<bool> IdObjects::erase(const std::string& key) {
+Result<bool> IdObjects::erase(const std::string& key, const Condition& condition) {
   const auto id = id_of(key);
-  if (!id) return store_->erase(key);
-  SHERD_TRY(count, change(*state_, {}, {&*id, 1}));
+  if (!id) return store_->erase(key, condition);
+  SHERD_TRY(count, change_if(key, *id, nullptr, condition));
   return count != 0;
 }
 

@@ -31,10 +31,10 @@ class IdObjects final : public ForwardingStore {
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override;
   /// Of a value: its shard's lock.
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
-  Result<bool> erase(const std::string& key) override;
+  Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<Listing> list_dir(const std::string& prefix) override;
 
   [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
@@ -55,6 +55,8 @@ class IdObjects final : public ForwardingStore {
   [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
   [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }
   Result<std::shared_ptr<ByteSource>> open_value(const std::string& key, std::uint64_t id) const;
+  Result<std::uint64_t> change_if(const std::string& key, std::uint64_t id, const ShardedStore::Item* item,
+                                  const Condition& condition);
 
   std::string prefix_;
   Options options_;

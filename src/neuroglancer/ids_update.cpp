@@ -1,4 +1,5 @@
-// Changing shards, each under its lock. One that stands is amended: new chunks and the new lists of their minishards go
+// Changing shards, each under its lock, and in the version that was read: another one is a conflict, after which the
+// change begins again. One that stands is amended: new chunks and the new lists of their minishards go
 // behind its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
 // it stands in the older two objects, it is written anew, with what is kept moved as it is stored.
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/value_rules.hpp"
 #include "shard/writer.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -51,7 +53,13 @@ class ShardUpdate {
       SHERD_TRY(there, open_shard(state_, number_));
       if (!there.source) return std::uint64_t{0};
     }
-    SHERD_TRY(open());
+    SHERD_TRY(seen, lock_and_open());
+    return apply(std::move(seen));
+  }
+
+  /// The same in a version that was read under the shard's lock.
+  Result<std::uint64_t> apply(OpenedShard seen) {
+    SHERD_TRY(survey(std::move(seen)));
     if (old_.source == nullptr) {
       for (const Change& change : changes_)
         if (change.item != nullptr) slots_.push_back({.id = change.id, .item = change.item});
@@ -73,22 +81,23 @@ class ShardUpdate {
 
   /// Without dead bytes; the number of bytes that are less, nullopt where nothing was to be done.
   Result<std::optional<std::uint64_t>> compact() {
-    SHERD_TRY(open());
-    if (old_.source == nullptr || (survey_.dead == 0 && survey_.chunks != 0)) return std::optional<std::uint64_t>();
-    if (survey_.chunks == 0) {
-      SHERD_TRY(drop());
-      return std::optional(size_);
-    }
-    SHERD_TRY(rewrite());
+    SHERD_TRY(seen, lock_and_open());
+    SHERD_TRY(survey(std::move(seen)));
+    const bool may_go = survey_.chunks == 0 && can_erase();
+    if (old_.source == nullptr || (survey_.dead == 0 && !may_go)) return std::optional<std::uint64_t>();
+    SHERD_TRY(survey_.chunks == 0 ? drop() : rewrite());
     return std::optional(size_ > new_size_ ? size_ - new_size_ : 0);
   }
 
  private:
-  Result<void> open() {
+  Result<OpenedShard> lock_and_open() {
     SHERD_TRY(lock, state_.store->lock(keys_.shard));
     lock_ = std::move(lock);
-    SHERD_TRY(opened, open_shard(state_, number_));
-    old_ = std::move(opened);
+    return open_shard(state_, number_);
+  }
+
+  Result<void> survey(OpenedShard seen) {
+    old_ = std::move(seen);
     if (old_.source == nullptr) return {};
     SHERD_TRY(size, old_.source->size().in_key(old_.source->name()));
     size_ = size;
@@ -182,11 +191,7 @@ class ShardUpdate {
   Result<void> write_whole() {
     SHERD_TRY(to, state_.store->write(keys_.shard, size_));
     SHERD_TRY(write(*to, false));
-    Condition condition = Condition::absent();
-    if (old_.source && !old_.is_pair) {
-      SHERD_TRY(generation, old_.source->generation());
-      condition = Condition::matches(std::move(generation));
-    }
+    SHERD_TRY(condition, unchanged());
     SHERD_TRY(to->commit(condition));
     if (old_.is_pair) SHERD_TRY(erase_pair());
     survey_.dead = 0;
@@ -194,8 +199,16 @@ class ShardUpdate {
     return {};
   }
 
+  /// That the object which the new version replaces is the one that was read.
+  [[nodiscard]] Result<Condition> unchanged() const {
+    if (!old_.source || old_.is_pair) return Condition::absent();
+    SHERD_TRY(generation, old_.source->generation());
+    return Condition::matches(std::move(generation));
+  }
+
   Result<void> amend() {
-    SHERD_TRY(to, state_.store->amend(keys_.shard));
+    SHERD_TRY(generation, old_.source->generation());
+    SHERD_TRY(to, state_.store->amend(keys_.shard, generation));
     SHERD_TRY(write(*to, true));
     SHERD_TRY(to->commit());
     remember(*to);
@@ -230,8 +243,8 @@ class ShardUpdate {
     }
     if (state_.config().recorder) state_.config().recorder->chunks_moved += writer.moved();
     SHERD_TRY(put_items(writer));
-    SHERD_TRY(written, writer.finish());
-    new_size_ = written ? writer.end() : 0;
+    SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
+    new_size_ = writer.end();
     return {};
   }
 
@@ -285,10 +298,24 @@ class ShardUpdate {
     return {};
   }
 
-  /// The pair goes first: it would be what counts without the shard.
-  Result<void> drop() const {
+  [[nodiscard]] bool can_erase() const { return state_.store->traits().conditional_erase; }
+
+  /// The version that was read. A shard without chunks takes the place of one that cannot be erased on condition, and
+  /// that of a pair, which are two objects: whoever has read those then finds that they do not count any more.
+  Result<void> drop() {
+    if (can_erase() && !old_.is_pair) {
+      SHERD_TRY(condition, unchanged());
+      SHERD_TRY(state_.store->erase(keys_.shard, condition));
+      return {};
+    }
+    slots_.clear();
+    SHERD_TRY(to, state_.store->write(keys_.shard));
+    SHERD_TRY(write(*to, false));
+    SHERD_TRY(condition, unchanged());
+    SHERD_TRY(to->commit(condition));
+    if (!old_.is_pair) return {};
     SHERD_TRY(erase_pair());
-    SHERD_TRY(state_.store->erase(keys_.shard));
+    if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(to->committed())));
     return {};
   }
 
@@ -315,29 +342,9 @@ Result<void> check_item(const ShardedStoreOptions& options, const Item& item) {
   return check_preceding(value, options.preceding);
 }
 
-/// Sorts the changes and applies them, shard by shard in parallel; the number of ids that were there.
-Result<std::uint64_t> apply_all(const ShardedStore::State& state, std::vector<Change> changes) {
-  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.place, change.id); });
-  const auto repeated = std::ranges::adjacent_find(changes, {}, &Change::id);
-  if (repeated != changes.end()) return invalid_argument("id " + std::to_string(repeated->id) + " is given twice");
-  std::vector<std::span<const Change>> groups;
-  for (std::size_t first = 0, last = 0; first < changes.size(); first = last) {
-    while (last < changes.size() && changes[last].place.shard == changes[first].place.shard) ++last;
-    groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
-  }
-  std::atomic<std::uint64_t> existing{0};
-  SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
-    SHERD_TRY(found, ShardUpdate(state, groups[g].front().place.shard, groups[g]).apply());
-    existing += found;
-    return {};
-  }));
-  return existing.load();
-}
-
-}  // namespace
-
-Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const Item> puts,
-                             std::span<const std::uint64_t> erased) {
+/// Sorted by shard, minishard and id.
+Result<std::vector<Change>> gather(const ShardedStore::State& state, std::span<const Item> puts,
+                                   std::span<const std::uint64_t> erased) {
   const Uint64Sharding& sharding = state.format.sharding;
   std::vector<Change> changes;
   changes.reserve(puts.size() + erased.size());
@@ -346,7 +353,37 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const I
     changes.push_back({sharding.place(item.id), item.id, &item});
   }
   for (const std::uint64_t id : erased) changes.push_back({sharding.place(id), id, nullptr});
-  return apply_all(state, std::move(changes));
+  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.place, change.id); });
+  const auto repeated = std::ranges::adjacent_find(changes, {}, &Change::id);
+  if (repeated != changes.end()) return invalid_argument("id " + std::to_string(repeated->id) + " is given twice");
+  return changes;
+}
+
+}  // namespace
+
+Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const Item> puts,
+                             std::span<const std::uint64_t> erased) {
+  SHERD_TRY(changes, gather(state, puts, erased));
+  std::vector<std::span<const Change>> groups;
+  for (std::size_t first = 0, last = 0; first < changes.size(); first = last) {
+    while (last < changes.size() && changes[last].place.shard == changes[first].place.shard) ++last;
+    groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
+  }
+  std::atomic<std::uint64_t> existing{0};
+  SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
+    const auto apply = [&] { return ShardUpdate(state, groups[g].front().place.shard, groups[g]).apply(); };
+    SHERD_TRY(found, retry_conflicts(state.config(), apply));
+    existing += found;
+    return {};
+  }));
+  return existing.load();
+}
+
+Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen, std::span<const Item> puts,
+                                  std::span<const std::uint64_t> erased) {
+  SHERD_TRY(changes, gather(state, puts, erased));
+  if (changes.empty()) return std::uint64_t{0};
+  return ShardUpdate(state, changes.front().place.shard, changes).apply(std::move(seen));
 }
 
 Result<void> ShardedStore::put_many(std::span<const Item> items) const {
@@ -370,7 +407,8 @@ Result<ShardedStore::Compacted> ShardedStore::compact() const {
   SHERD_TRY(numbers, shard_numbers(*state_));
   std::atomic<std::uint64_t> reclaimed{0}, shards{0};
   SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(less, ShardUpdate(*state_, numbers[i], {}).compact());
+    const auto compacted = [&] { return ShardUpdate(*state_, numbers[i], {}).compact(); };
+    SHERD_TRY(less, retry_conflicts(state_->config(), compacted));
     if (!less) return {};
     reclaimed += *less;
     ++shards;

@@ -32,15 +32,11 @@ class NamesStore final : public ForwardingStore {
   }
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
-    SHERD_TRY(object, store_->open(key));
-    return object != nullptr ? store_->amend(key) : Store::amend(key);
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    SHERD_TRY(stands, has(key));
+    return stands ? store_->amend(key, of) : Store::amend(key, of);
   }
-  Result<bool> erase(const std::string& key) override {
-    SHERD_TRY(plain, store_->erase(key));
-    SHERD_TRY(other, erase_other(key));
-    return plain || other;
-  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<Listing> list_dir(const std::string& prefix) override;
 
   Result<bool> has(const std::string& key) const {
@@ -71,6 +67,18 @@ class NamesStore final : public ForwardingStore {
   LegacyNames names_;
 };
 
+Result<void> check(ByteSource* present, const Condition& condition) {
+  if (condition.kind == Condition::Kind::absent && present != nullptr) return conflict("exists already");
+  if (condition.kind != Condition::Kind::matches) return {};
+  Generation generation;
+  if (present != nullptr) {
+    SHERD_TRY(of_present, present->generation());
+    generation = std::move(of_present);
+  }
+  if (present == nullptr || generation != condition.generation) return conflict("was changed by another writer");
+  return {};
+}
+
 // Replaces an object under whichever name it stands.
 class NamesWriter final : public ForwardingWriter {
  public:
@@ -95,14 +103,30 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   Condition below = condition;
   SHERD_TRY(stands, store_.has(key_));
   if (!stands) {
-    SHERD_TRY(generation, other->generation());
-    if (condition.kind == Condition::Kind::absent) return conflict("exists already").in_key(key_);
-    if (!(generation == condition.generation)) return conflict("was changed by another writer").in_key(key_);
+    SHERD_TRY(check(other.get(), condition).in_key(key_));
     below = Condition::absent();
   }
   SHERD_TRY(writer_->commit(below));
   SHERD_TRY(store_.erase_other(key_));
   return {};
+}
+
+// What matches a condition is what open() shows: the other names do not count beside the object's own, so they go
+// first.
+Result<bool> NamesStore::erase(const std::string& key, const Condition& condition) {
+  if (condition.kind == Condition::Kind::always) {
+    SHERD_TRY(plain, store_->erase(key));
+    SHERD_TRY(other, erase_other(key));
+    return plain || other;
+  }
+  SHERD_TRY(stands, has(key));
+  if (!stands) {
+    SHERD_TRY(other, open_other(key));
+    SHERD_TRY(check(other.get(), condition).in_key(key));
+    return erase_other(key);
+  }
+  SHERD_TRY(erase_other(key));
+  return store_->erase(key, condition);
 }
 
 // What is absent under its own name is looked for under others, after all the rest has been answered.

@@ -52,6 +52,7 @@ struct PairPlace {
 /// The older pair as one object; null where there is none.
 Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding, const PairPlace& place);
 
+/// A version of a shard.
 struct OpenedShard {
   std::shared_ptr<ByteSource> source;  ///< null: there is none
   bool is_pair = false;
@@ -98,6 +99,10 @@ Result<std::optional<MinishardIndex::Chunk>> find_chunk(const ShardedStore::Stat
 /// was opened for writing.
 Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const ShardedStore::Item> puts,
                              std::span<const std::uint64_t> erased);
+/// The same for ids of one shard, once, in the version that the caller has read of it: `conflict` if there is another
+/// one by now. The caller holds the shard's lock.
+Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen,
+                                  std::span<const ShardedStore::Item> puts, std::span<const std::uint64_t> erased);
 
 /// How many bytes before each of these chunks belong to it; all 0 where the store was not told of any. `corrupt` where
 /// a shard has not so much before it.

@@ -5,11 +5,10 @@
 
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
-
-constexpr unsigned kAttempts = 100;  // without a version that stands long enough to be read
 
 /// Two objects as one: the second begins where the first ends.
 class PairSource final : public ByteSource {
@@ -118,17 +117,17 @@ Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& stat
 }
 
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read) {
-  for (unsigned attempt = 0;; ++attempt) {
+  unsigned attempt = 0;
+  return retry_read(state.config(), [&]() -> Result<void> {
     SHERD_TRY(opened, open_shard(state, number));
-    auto done = read(opened.source, attempt);
-    if (done || opened.source == nullptr || attempt == kAttempts) return done;
-    const ErrorCode code = done.error().code();
-    const auto in_key = [&] { return std::move(done).in_key(opened.source->name()); };
-    if (code != ErrorCode::conflict && code != ErrorCode::corrupt) return in_key();
-    if (code == ErrorCode::conflict) continue;
-    SHERD_TRY(changed, changed_since(state, number, *opened.source));
-    if (!changed) return in_key();
-  }
+    auto done = read(opened.source, attempt++);
+    if (done || opened.source == nullptr) return done;
+    if (done.error().code() == ErrorCode::corrupt) {
+      SHERD_TRY(changed, changed_since(state, number, *opened.source));
+      if (changed) return conflict("was changed while it was read").in_key(opened.source->name());
+    }
+    return std::move(done).in_key(opened.source->name());
+  });
 }
 
 }  // namespace sherd::neuroglancer

@@ -31,7 +31,7 @@ class BoxStorage final : public ChunkStorage {
     // An id that belongs elsewhere would be lost, and so would a chunk that is part of the index.
     const auto name = std::string_view(change.at.key).substr(prefix_.size());
     const auto number = neuroglancer::shard_number(ids_.format.sharding, name);
-    if (number) SHERD_TRY(neuroglancer::survey_of(ids_, *number, change.old));
+    if (number) SHERD_TRY(neuroglancer::survey_of(ids_, *number, *change.old));
     return false;
   }
 
@@ -59,7 +59,7 @@ class BoxStorage final : public ChunkStorage {
   Result<void> add(const ShardChange& change) const {
     const ShardLayout& shard = *change.stored.layout.shard;
     SHERD_TRY(ids, shard.all_ids(shard.grid(change.stored.shape), change.stored.first_id, change.config.limits));
-    SHERD_TRY(batches, change.writer.to_batches(change.stored, change.old));
+    SHERD_TRY(batches, change.writer.to_batches(change.stored, *change.old));
     std::vector<ShardedStore::Item> puts;
     std::vector<std::uint64_t> erased;
     for (const EncodedBatch& batch : batches) {
@@ -69,7 +69,7 @@ class BoxStorage final : public ChunkStorage {
       else
         erased.push_back(id);
     }
-    SHERD_TRY(neuroglancer::change(ids_, puts, erased));
+    SHERD_TRY(neuroglancer::change_seen(ids_, {change.old}, puts, erased));
     return {};
   }
 

@@ -237,8 +237,8 @@ Result<void> ShardWriter::Turn::put(EncodedBatch batch) {
   return {};
 }
 
-Result<bool> ShardWriter::finish() {
-  if (!amends_ && index_.count() == 0) return false;
+Result<bool> ShardWriter::finish(Empty empty) {
+  if (!amends_ && empty == Empty::absent && index_.count() == 0) return false;
   SHERD_TRY(parts, coding_.encode(index_, end_));
   for (const IndexCoding::Part& part : parts) {
     if (part.bytes.size() == 0) continue;

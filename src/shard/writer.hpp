@@ -84,8 +84,10 @@ class ShardWriter {
   /// index the coding encodes only what changes. Slots that are empty in old.index will be put or stay so.
   void start_amendment(ObjectWriter& to, const OldShard& old);
 
-  /// Writes the index; false where no slot of a whole shard is occupied, so that there is to be no object.
-  Result<bool> finish();
+  /// A shard of which no slot is occupied: not written, or an index alone, where there has to be an object.
+  enum class Empty : std::uint8_t { absent, stored };
+  /// Writes the index; false if nothing was written, so that there is to be no object.
+  Result<bool> finish(Empty empty = Empty::absent);
   /// Where the shard ends so far, with the index once that is written.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 

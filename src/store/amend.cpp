@@ -13,8 +13,9 @@ namespace {
 
 class CopyingAmender final : public ObjectWriter {
  public:
-  CopyingAmender(std::unique_ptr<ObjectWriter> writer, std::shared_ptr<ByteSource> old, std::uint64_t size)
-      : writer_(std::move(writer)), old_(std::move(old)), size_(size) {}
+  CopyingAmender(std::unique_ptr<ObjectWriter> writer, std::shared_ptr<ByteSource> old, Generation of,
+                 std::uint64_t size)
+      : writer_(std::move(writer)), old_(std::move(old)), of_(std::move(of)), size_(size) {}
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset >= size_) return writer_->write(offset, bytes);
@@ -34,15 +35,14 @@ class CopyingAmender final : public ObjectWriter {
       at = offset + bytes.size();
     }
     SHERD_TRY(writer_->copy(*old_, at, size_ - at, at));
-    if (condition.kind != Condition::Kind::always) return writer_->commit(condition);
-    SHERD_TRY(generation, old_->generation());
-    return writer_->commit(Condition::matches(std::move(generation)));
+    return writer_->commit(condition.kind == Condition::Kind::always ? Condition::matches(of_) : condition);
   }
   [[nodiscard]] Generation committed() const override { return writer_->committed(); }
 
  private:
   std::unique_ptr<ObjectWriter> writer_;
   std::shared_ptr<ByteSource> old_;
+  const Generation of_;
   const std::uint64_t size_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::vector<std::byte>> overwrites_;
@@ -50,12 +50,14 @@ class CopyingAmender final : public ObjectWriter {
 
 }  // namespace
 
-Result<std::unique_ptr<ObjectWriter>> Store::amend(const std::string& key) {
+Result<std::unique_ptr<ObjectWriter>> Store::amend(const std::string& key, const Generation& of) {
   SHERD_TRY(writer, write(key));
   SHERD_TRY(source, open(key));
-  if (!source) return not_found("there is no object to amend").in_key(key);
+  if (!source) return conflict("another writer has erased the object").in_key(key);
+  SHERD_TRY(generation, source->generation());
+  if (generation != of) return conflict("another writer has changed the object").in_key(key);
   SHERD_TRY(size, source->size());
-  return std::make_unique<CopyingAmender>(std::move(writer), std::move(source), size);
+  return std::make_unique<CopyingAmender>(std::move(writer), std::move(source), of, size);
 }
 
 }  // namespace sherd

@@ -104,13 +104,13 @@ class DelayedStore final : public ForwardingStore {
     SHERD_TRY(writer, store_->write(key, size_hint));
     return std::make_unique<DelayedWriter>(std::move(writer), line_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
-    SHERD_TRY(writer, store_->amend(key));
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    SHERD_TRY(writer, store_->amend(key, of));
     return std::make_unique<DelayedWriter>(std::move(writer), line_);
   }
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(line_->wait());
-    return store_->erase(key);
+    return store_->erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override {
     SHERD_TRY(line_->wait());

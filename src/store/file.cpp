@@ -37,6 +37,11 @@
 // else. Two names that are different files without such a trace were parted by a program that knows of one name only;
 // which of them is to be kept it must not decide.
 //
+// Where the file system refuses the lock of step 1, others may be at work: an object is only replaced, made (by linking
+// the side file to its name, which fails if there is one) or erased, never compared or amended, unless the user promises
+// that there is one writer of each (Config::lock). Who finds a side file there removes it; its maker, if alive, finds at
+// step 3 that the name no longer stands for its file and fails with `conflict`.
+//
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
 // next writer of another key in that directory, which leave alone those whose lock is held. For that a store looks once
@@ -193,15 +198,19 @@ class FileStore final : public Store {
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
     // A run that fits a core's cache is there still when its chunks are decoded.
-    return {
-        .coalesce_gap = std::uint64_t{32} << 10, .max_run_bytes = std::uint64_t{1} << 20, .locks = true, .links = true};
+    return {.coalesce_gap = std::uint64_t{32} << 10,
+            .max_run_bytes = std::uint64_t{1} << 20,
+            .locks = true,
+            .conditional_write = true,
+            .conditional_erase = true,
+            .links = true};
   }
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override;
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
-  Result<bool> erase(const std::string& key) override;
+  Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
@@ -210,7 +219,7 @@ class FileStore final : public Store {
  private:
   using Identity = std::pair<dev_t, ino_t>;
 
-  Result<std::shared_ptr<KeyHold>> hold(const std::string& key);
+  Result<std::shared_ptr<KeyHold>> hold(const std::string& key, Exclusion exclusion = Exclusion::required);
   void sweep_once(std::string_view prefix);
   Result<void> wait_in(int directory, const std::string& prefix, std::string_view below, int depth);
   Result<void> move_children(int from, const std::string& prefix, int to, const std::string& new_prefix);
@@ -238,18 +247,18 @@ Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
 
 Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, std::uint64_t /*size_hint*/) {
   SHERD_TRY(check_key(key));
-  SHERD_TRY(held, hold(key).in_key(key));
+  SHERD_TRY(held, hold(key, Exclusion::where_possible).in_key(key));
   SHERD_TRY(held->begin_writer());
   return std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
 }
 
-Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key) {
+Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key, const Generation& of) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   struct stat status{};
   const int directory = static_cast<FileLock&>(*held->beneath).directory();
-  SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), status).in_key(key));
-  if (!object) return Store::amend(key);
+  SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), of, status).in_key(key));
+  if (!object) return Store::amend(key, of);
   SHERD_TRY(held->begin_writer());
   return std::make_unique<FileAmender>(key, std::move(held), std::move(object), status, tree_.options().durable);
 }
@@ -260,10 +269,12 @@ Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
   return lock_of(std::move(held));
 }
 
-Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key) {
-  sweep_once("");
-  sweep_once(split_key(key).prefix);
-  return hold_object(*locks_, tree_, key);
+Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key, Exclusion exclusion) {
+  if (tree_.options().lock == Locking::automatic) {  // otherwise writers at work look like killed ones
+    sweep_once("");
+    sweep_once(split_key(key).prefix);
+  }
+  return hold_object(*locks_, tree_, key, exclusion);
 }
 
 void FileStore::sweep_once(std::string_view prefix) {
@@ -281,15 +292,28 @@ Result<void> FileStore::sync(int directory, std::string_view prefix) const {
   return system_error("sync", tree_.path(prefix), errno);
 }
 
-Result<bool> FileStore::erase(const std::string& key) {
+/// The lock is taken before an object is compared; one that is to be erased whatever it is may be absent, at no cost.
+Result<bool> FileStore::erase(const std::string& key, const Condition& condition) {
   SHERD_TRY(check_key(key));
   const auto [prefix, name] = split_key(key);
+  const bool compares = condition.kind == Condition::Kind::matches;
+  std::shared_ptr<KeyHold> held;
+  const auto take = [&](Exclusion exclusion) -> Result<void> {
+    SHERD_TRY(taken, hold(key, exclusion).in_key(key));
+    held = std::move(taken);
+    return {};
+  };
+  if (compares) SHERD_TRY(take(Exclusion::required));
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(key));
-  if (!directory) return false;
-  SHERD_TRY(status, look_at(directory.get(), std::string(name), Links::keep).in_key(key));
+  if (!directory && !compares) return false;
+  const Links links = compares && tree_.options().follow_symlinks ? Links::follow : Links::keep;
+  SHERD_TRY(status, look_at(directory.get(), std::string(name), links).in_key(key));
+  if (compares && (!status || generation_of(*status) != condition.generation))
+    return conflict("another writer has changed the object").in_key(key);
   if (!status) return false;
+  if (condition.kind == Condition::Kind::absent) return conflict("the object exists").in_key(key);
   if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
-  SHERD_TRY(held, hold(key).in_key(key));
+  if (!held) SHERD_TRY(take(Exclusion::where_possible));
   if (os::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {
     if (errno == ENOENT) return false;
     return system_error("erase", tree_.path(key), errno).in_key(key);
@@ -458,8 +482,9 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   if (!root.empty() && os::fstatat(AT_FDCWD, root.c_str(), status) == 0 && !S_ISDIR(status.st_mode)) {
     return invalid_argument("'" + root + "' is not a directory");
   }
-  return std::make_shared<FileStore>(std::move(root), FileTree::Options{config.follow_symlinks, config.durable,
-                                                                        std::make_shared<const LockPatience>(config)});
+  return std::make_shared<FileStore>(std::move(root),
+                                     FileTree::Options{config.follow_symlinks, config.durable, config.lock,
+                                                       std::make_shared<const LockPatience>(config)});
 }
 
 }  // namespace sherd

@@ -29,13 +29,14 @@ bool is_local(int fd) noexcept {
 
 }  // namespace
 
-Result<Fd> FileAmender::open(int directory, const std::string& name, struct stat& status) {
+Result<Fd> FileAmender::open(int directory, const std::string& name, const Generation& of, struct stat& status) {
   Fd file(os::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file && errno == ENOENT) return not_found("there is no object to amend");
+  if (!file && errno == ENOENT) return conflict("another writer has erased the object");
   // Of several names each would see the change, while an object that is replaced leaves the others as they are.
   if (!file || os::fstat(file.get(), status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
       !is_local(file.get()))
     return Fd();
+  if (generation_of(status) != of) return conflict("another writer has changed the object");
   return file;
 }
 

@@ -16,8 +16,8 @@ namespace sherd {
 class FileAmender final : public ObjectWriter {
  public:
   /// The object `name` as the only name of a regular file of a local file system, open for writing; otherwise no Fd:
-  /// then it has to be replaced. `not_found` where there is none.
-  static Result<Fd> open(int directory, const std::string& name, struct stat& status);
+  /// then it has to be replaced. `conflict` where it is not the version `of`.
+  static Result<Fd> open(int directory, const std::string& name, const Generation& of, struct stat& status);
 
   /// `hold` is the key's, with a FileLock beneath and this as its only writer.
   FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status, bool durable);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include "base/try.hpp"
@@ -39,13 +40,8 @@ std::string locked_object(const FileTree& tree, const std::string& key) {
   return path;
 }
 
-Error lock_error(const std::string& side_file, int code) {
-  if (code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL) {
-    return unsupported("cannot lock '" + side_file +
-                       "': this file system has no locks; mount it with them to write here");
-  }
-  return system_error("lock", side_file, code);
-}
+/// The file system has no locks, or its server has none.
+bool is_refused(int code) noexcept { return code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL; }
 
 }  // namespace
 
@@ -59,13 +55,23 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std
   const auto [prefix, name] = split_key(key);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
-    SHERD_TRY(lock, take_in(std::move(directory), name, &wait));
+    SHERD_TRY(lock, take_in(std::move(directory), name, tree.options().lock, &wait));
     if (lock) return lock;
   }
   return system_error("lock", tree.path(key), ENOENT);
 }
 
-Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key) {
+Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const std::string& key) {
+  if (lock.refused() == 0) return {};
+  return unsupported("cannot lock '" + locked_object(tree, key) + "': its file system has no locks (" +
+                     std::system_category().message(lock.refused()) +
+                     "), so an object can be replaced as a whole but not changed; mount it with locks, or choose "
+                     "lock=\"none\" (--lock none), which promises that each object has one writer at a time")
+      .in_key(key);
+}
+
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
+                                             Exclusion exclusion) {
   const std::function<std::string()> object = [&] { return locked_object(tree, key); };
   LockWait wait(*tree.options().patience, object);
   SHERD_TRY(held, locks.take(key, wait));
@@ -73,10 +79,13 @@ Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tr
     SHERD_TRY(lock, FileLock::take(tree, key, wait));
     held->beneath = std::move(lock);
   }
+  if (exclusion == Exclusion::required)
+    SHERD_TRY(check_excluded(static_cast<const FileLock&>(*held->beneath), tree, key));
   return held;
 }
 
-Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, LockWait* wait) {
+Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, Locking mode,
+                                                    LockWait* wait) {
   std::string side_file = side_file_of(name, kLockSuffix);
   const int at = directory.fd.get();
   for (;;) {
@@ -91,14 +100,15 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
     if (!file) return system_error("open", side_file, errno);
     // Paused here and not in the system, where nothing but a signal to this very thread would end the wait.
     int code = 0;
-    while (is_held(code = set_lock(file.get(), F_WRLCK)) && wait != nullptr) {
+    while (mode == Locking::automatic && is_held(code = set_lock(file.get(), F_WRLCK)) && wait != nullptr) {
       SHERD_TRY(pause, wait->pause());
       std::this_thread::sleep_for(pause);
     }
-    if (code != 0) {
-      if (is_held(code)) return std::unique_ptr<FileLock>();
+    if (is_held(code)) return std::unique_ptr<FileLock>();
+    const int refused = is_refused(code) ? code : 0;
+    if (code != refused) {
       if (is_new) os::unlinkat(at, side_file.c_str(), 0);
-      return lock_error(side_file, code);
+      return system_error("lock", side_file, code);
     }
     code = check_named(at, side_file, file.get());
     if (code != 0) {
@@ -107,8 +117,11 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
       if (is_new) remove_abandoned(at, side_file);
       return system_error("look at", side_file, code);
     }
-    if (is_new)
-      return std::unique_ptr<FileLock>(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
+    if (is_new) {
+      std::unique_ptr<FileLock> lock(new FileLock(std::move(directory), std::move(side_file), std::move(file)));
+      lock->refused_ = refused;
+      return lock;
+    }
     // Its holder was killed. It is not used again: where locks do not work, its holder may be alive and writing.
     if (os::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
   }
@@ -130,6 +143,12 @@ FileLock::~FileLock() {
 int FileLock::link(int to_directory, const std::string& name) const noexcept {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
   return os::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
+}
+
+int FileLock::publish_new(const std::string& name) noexcept {
+  if (const int code = link(directory(), name)) return code;
+  directory_.keep();
+  return 0;
 }
 
 int FileLock::publish(const std::string& name) noexcept {

@@ -189,7 +189,8 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
     }
     if (const int code = errno; !next && code != ENOENT) {
       if (!follow && is_symlink(at.get(), name.c_str())) return refused_symlink(whole.substr(0, end));
-      if (code == ENOTDIR) return conflict("'" + whole.substr(0, end) + "' is a file; nothing can be stored below it");
+      if (code == ENOTDIR)
+        return conflict("'" + whole.substr(0, end) + "' is a file; nothing can be stored below it").lasting();
       return system_error("open", whole.substr(0, end), code);
     }
     at = std::move(next);

@@ -46,6 +46,7 @@ class FileTree {
   struct Options {
     bool follow_symlinks = true;  ///< below the root; the root itself is the user's word
     bool durable = true;          ///< new directories reach the disk before anything is put into them
+    Locking lock = Locking::automatic;
     std::shared_ptr<const LockPatience> patience = std::make_shared<LockPatience>();  ///< of writers that wait
   };
   /// `root` is absolute, without a trailing `/`.

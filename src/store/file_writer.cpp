@@ -97,6 +97,7 @@ Result<void> FileWriter::commit(const Condition& condition) {
 }
 
 Result<void> FileWriter::replace(const Condition& condition) {
+  if (condition.kind == Condition::Kind::matches) SHERD_TRY(check_excluded(side_file(), tree_, key_));
   SHERD_TRY(old, present());
   if (condition.kind == Condition::Kind::absent && old) return conflict("the object exists already").in_key(key_);
   if (condition.kind == Condition::Kind::matches && (!old || generation_of(*old) != condition.generation)) {
@@ -105,7 +106,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
   SHERD_TRY(finish(old));
   struct stat status{};
   if (os::fstat(side_file().fd(), status) != 0) return failed("look at", errno);
-  SHERD_TRY(publish());
+  SHERD_TRY(publish(condition.kind == Condition::Kind::absent));
   committed_ = generation_of(status);
   return {};
 }
@@ -136,11 +137,13 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   return {};
 }
 
-Result<void> FileWriter::publish() {
+Result<void> FileWriter::publish(bool is_new) {
   if (second_) SHERD_TRY(link_second());
-  if (const int code = side_file().publish(name_)) {
+  const bool others_may_make_it = is_new && side_file().refused() != 0;
+  if (const int code = others_may_make_it ? side_file().publish_new(name_) : side_file().publish(name_)) {
+    if (code == EEXIST) return conflict("the object exists already").in_key(key_);
     if (code == ENOENT) return conflict("the next version was erased while it was written").in_key(key_);
-    if (code == EISDIR) return conflict("there are objects below this key").in_key(key_);
+    if (code == EISDIR) return conflict("there are objects below this key").lasting().in_key(key_);
     return failed("rename", code);
   }
   auto synced = sync(side_file().directory(), key_).in([] {
@@ -201,7 +204,8 @@ Result<void> FileWriter::check_pair(const Second& second) const {
   return conflict("is not the same file as '" + key_ +
                   "' any more: a program that knows of one name only has written there; remove the name that is not "
                   "to be kept, and where that is '" +
-                  key_ + "' make it anew as a hard link to the other");
+                  key_ + "' make it anew as a hard link to the other")
+      .lasting();
 }
 
 Result<void> FileWriter::link_second() {

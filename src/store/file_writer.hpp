@@ -45,7 +45,7 @@ class FileWriter final : public ObjectWriter {
   Result<void> replace(const Condition& condition);
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
-  Result<void> publish();
+  Result<void> publish(bool is_new);
   Result<void> mend(const Second& second) const;
   Result<void> check_pair(const Second& second) const;
   Result<void> link_second();

@@ -78,9 +78,13 @@ class ForwardingStore : public Store {
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     return store_->write(key, size_hint);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override { return store_->amend(key); }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    return store_->amend(key, of);
+  }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
-  Result<bool> erase(const std::string& key) override { return store_->erase(key); }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    return store_->erase(key, condition);
+  }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {

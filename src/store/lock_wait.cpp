@@ -26,7 +26,7 @@ Result<nanoseconds> LockWait::pause() {
   const auto now = Clock::now();
   if (!since_) since_ = now;
   const nanoseconds waited = now - *since_;
-  if (interrupted()) return unavailable("interrupted");
+  if (call_interrupted(patience_.interrupted)) return unavailable("interrupted");
   if (std::chrono::duration<double>(waited).count() >= patience_.timeout)
     return unavailable("another writer holds the lock of '" + object_() + "' (waited " +
                        print_seconds(patience_.timeout) +
@@ -34,11 +34,6 @@ Result<nanoseconds> LockWait::pause() {
   if (waited >= kAnnounceAfter && !announced_) announce();
   // A quarter of the time waited: the lock is taken soon after it is released, at few tries.
   return std::clamp<nanoseconds>(waited / 4, kShortestPause, kLongestPause);
-}
-
-bool LockWait::interrupted() const {
-  if (Call* const call = Call::current()) return call->interrupted();
-  return patience_.interrupted && poll_is_due() && patience_.interrupted();
 }
 
 void LockWait::announce() {

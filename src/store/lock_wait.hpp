@@ -36,7 +36,6 @@ class LockWait {
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] bool interrupted() const;
   void announce();
 
   const LockPatience& patience_;

@@ -30,6 +30,17 @@ struct Objects {
   std::shared_mutex mutex;
   std::map<std::string, Version, std::less<>> by_key;
   std::uint64_t last_version = 0;
+
+  /// `conflict` where the condition does not hold; under the mutex.
+  [[nodiscard]] Result<void> check(const std::string& key, const Condition& condition) const {
+    const auto present = by_key.find(key);
+    const bool exists = present != by_key.end();
+    if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already").in_key(key);
+    if (condition.kind == Condition::Kind::matches &&
+        (!exists || generation_of(*present->second) != condition.generation))
+      return conflict("another writer has changed the object").in_key(key);
+    return {};
+  }
 };
 
 class MemorySource final : public ByteSource {
@@ -88,13 +99,7 @@ class MemoryWriter final : public ObjectWriter {
     auto object = std::make_shared<Object>();
     SHERD_TRY(fit(object->bytes));
     const std::unique_lock guard(objects_->mutex);
-    const auto present = objects_->by_key.find(key_);
-    const bool exists = present != objects_->by_key.end();
-    if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already").in_key(key_);
-    if (condition.kind == Condition::Kind::matches &&
-        (!exists || generation_of(*present->second) != condition.generation)) {
-      return conflict("another writer has changed the object").in_key(key_);
-    }
+    SHERD_TRY(objects_->check(key_, condition));
     object->version = ++objects_->last_version;
     committed_ = generation_of(*object);
     objects_->by_key.insert_or_assign(key_, std::move(object));
@@ -138,7 +143,8 @@ class MemoryStore final : public Store {
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
     // The file store's gap, so that a plan over memory makes the requests that a plan over files would make.
-    return {.coalesce_gap = std::uint64_t{32} << 10, .locks = true};
+    return {
+        .coalesce_gap = std::uint64_t{32} << 10, .locks = true, .conditional_write = true, .conditional_erase = true};
   }
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
@@ -164,10 +170,11 @@ class MemoryStore final : public Store {
     return lock_of(std::move(hold));
   }
 
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(check_key(key));
     SHERD_TRY(hold, take(key));
     const std::unique_lock guard(objects_->mutex);
+    SHERD_TRY(objects_->check(key, condition));
     return objects_->by_key.erase(key) > 0;
   }
 

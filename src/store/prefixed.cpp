@@ -49,17 +49,17 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(writer, store_->write(prefix_ + key, size_hint));
     return std::make_unique<PrefixedWriter>(std::move(writer), prefix_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
     SHERD_TRY(check_key(key));
-    return store_->amend(prefix_ + key);
+    return store_->amend(prefix_ + key, of);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return store_->lock(prefix_ + key);
   }
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(check_key(key));
-    return store_->erase(prefix_ + key);
+    return store_->erase(prefix_ + key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override {
     SHERD_TRY(check_prefix(prefix));

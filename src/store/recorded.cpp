@@ -79,13 +79,13 @@ class RecordedStore final : public ForwardingStore {
     SHERD_TRY(writer, store_->write(key, size_hint));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
-    SHERD_TRY(writer, store_->amend(key));
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    SHERD_TRY(writer, store_->amend(key, of));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     recorder_->request("erase", key, 0, 0);
-    return store_->erase(key);
+    return store_->erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override {
     recorder_->request("erase", prefix, 0, 0);

@@ -1,20 +1,22 @@
 #include "store/retry.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <thread>
 
+#include "base/call.hpp"
+
 namespace sherd {
 
-bool Backoff::wait() {
-  constexpr unsigned kLongestMicroseconds = 64000;
-  if (++made_ >= kAttempts) return false;
-  const unsigned longest = std::min(kLongestMicroseconds, 500U << std::min(made_, 10U));
+Result<void> Backoff::wait() {
+  constexpr std::chrono::microseconds kLongest{64'000};
+  if (call_interrupted(config_.interrupted)) return unavailable("interrupted");
   thread_local std::minstd_rand random(std::random_device{}());
+  const auto longest = longest_.count();
   std::this_thread::sleep_for(
-      std::chrono::microseconds(std::uniform_int_distribution<unsigned>(longest / 2, longest)(random)));
-  return true;
+      std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(longest / 2, longest)(random)));
+  longest_ = std::min(kLongest, 2 * longest_);
+  return {};
 }
 
 }  // namespace sherd

@@ -1,30 +1,59 @@
-// Trying again after another writer has changed an object, with the same waits and the same end everywhere.
+// Trying again after another writer has changed an object: the one place where that is decided, and how long it waits.
 #pragma once
 
+#include <chrono>
+#include <utility>
+
+#include "sherd/options.hpp"
 #include "sherd/result.hpp"
 
 namespace sherd {
 
 /// The waits between attempts. Each is about twice as long as the one before, up to 64 ms, and of random length, so
-/// that callers that met once do not meet again. All of them together take about half a second.
+/// that callers that met once do not meet again.
 class Backoff {
  public:
-  /// Waits before the next attempt; false without waiting if there have been enough.
-  [[nodiscard]] bool wait();
+  /// `config` must outlive this.
+  explicit Backoff(const Config& config) : config_(config) {}
+  /// Waits before the next attempt; `unavailable` if the call is interrupted.
+  [[nodiscard]] Result<void> wait();
+  /// The longest that the next wait can be; the shortest is half of it.
+  [[nodiscard]] std::chrono::microseconds longest() const noexcept { return longest_; }
 
  private:
-  static constexpr unsigned kAttempts = 16;
-  unsigned made_ = 0;
+  const Config& config_;
+  std::chrono::microseconds longest_{250};
 };
 
-/// Calls `attempt` until it returns something else than `conflict`, or often enough: then it returns that conflict.
-/// An attempt must begin from nothing: it opens again what it reads, and has written nothing that stays.
+/// Whether an attempt has failed because another writer was faster, so that a new one may succeed.
+[[nodiscard]] inline bool is_lost_race(const Error& error) noexcept {
+  return error.code() == ErrorCode::conflict && !error.is_lasting();
+}
+
+/// Calls `attempt`, which changes something, until it returns something else than a `conflict` that a new attempt may
+/// resolve, or the call is interrupted: each conflict means that another writer has got on, so there is no number of
+/// attempts to be content with. An attempt must begin from nothing: it opens again what it reads, and has written
+/// nothing that stays.
 template <class Attempt>
-auto retry_conflicts(const Attempt& attempt) -> decltype(attempt()) {
-  for (Backoff backoff;;) {
+auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
+  for (Backoff backoff(config);;) {
     auto result = attempt();
-    if (result || result.error().code() != ErrorCode::conflict || !backoff.wait()) return result;
+    if (result || !is_lost_race(result.error())) return result;
+    if (auto waited = backoff.wait(); !waited) return std::move(waited).error();
   }
+}
+
+/// The same for an attempt that reads. A program that writes into an object without a pause must not keep a reader for
+/// ever, so after some seconds the conflict is the answer, and a lasting one.
+template <class Attempt>
+auto retry_read(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
+  constexpr int kMost = 64;
+  int made = 0;
+  return retry_conflicts(config, [&]() -> decltype(attempt()) {
+    auto result = attempt();
+    if (!result && ++made == kMost) return std::move(result).error().lasting();
+    return result;
+  });
 }
 
 }  // namespace sherd

@@ -80,6 +80,7 @@ class Findings {
 
 /// What `look` finds out about the object of this key in one version of it. An object that a writer changes meanwhile
 /// is looked at again, with findings that begin empty; `conflict` if it never holds still.
+/// Called in a parallel loop, with which it is interrupted.
 using Look = std::function<Result<void>(Findings& to)>;
 Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look);
 

@@ -84,7 +84,7 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
-  return retry_conflicts(make).in_key(at.key);
+  return retry_read(shares_.config, make).in_key(at.key);
 }
 
 // A chunk or an opaque shard: made in memory, as it is written.

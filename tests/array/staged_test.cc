@@ -47,9 +47,9 @@ class EndingStore final : public ForwardingStore {
   using ForwardingStore::ForwardingStore;
   int calls_left = 1 << 30;
 
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     if (calls_left-- <= 0) return io_error("the disk is gone");
-    return store_->erase(key);
+    return store_->erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override {
     if (calls_left-- <= 0) return io_error("the disk is gone");

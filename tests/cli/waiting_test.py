@@ -81,6 +81,13 @@ def test_a_copy_that_was_cut_off_is_said_to_go_on(sherd):
     sherd.ok("copy", "b.zarr", "a.zarr", "--resume")
 
 
+def test_without_locks_nobody_is_waited_for(sherd, stopped_writer):
+    sherd.ok("import", "short.bin", "a.zarr", *SHORT, "--lock", "none")
+    assert sherd.ok("read", "a.zarr", "--format", "raw").stdout == b"12345678"
+    ran = sherd("create", "b.zarr", "--group", "--lock", "never")
+    assert ran.code == 2 and "--lock" in ran.stderr
+
+
 @pytest.mark.parametrize("seconds", ["-1", "soon", "nan", "1s"])
 def test_a_lock_timeout_is_a_number_of_seconds(sherd, seconds):
     ran = sherd("create", "a.zarr", "--group", "--lock-timeout", seconds)

@@ -52,8 +52,8 @@ class WatchedStore final : public ForwardingStore {
     if (!writer) return writer;
     return std::unique_ptr<ObjectWriter>(std::make_unique<WatchedWriter>(key, std::move(*writer), events));
   }
-  Result<bool> erase(const std::string& key) override {
-    auto erased = store_->erase(key);
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    auto erased = store_->erase(key, condition);
     events.after_change(key);
     return erased;
   }

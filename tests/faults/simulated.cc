@@ -31,7 +31,9 @@ Fate meet(const char* name, bool changes) {
   const std::lock_guard hold(mutex);
   if (!running) return Fate::real;
   const Fault& fault = running->fault;
-  const bool is_met = fault.kind != Fault::Kind::none && running->calls.size() == fault.at;
+  const bool is_met = fault.kind == Fault::Kind::named
+                          ? fault.name == name
+                          : fault.kind != Fault::Kind::none && running->calls.size() == fault.at;
   const bool is_after = !running->failing.empty();
   running->calls.push_back({name, changes});
   const bool fails = is_met || (is_after && (fault.kind == Fault::Kind::killed ||

@@ -21,10 +21,12 @@ struct Fault {
     once,    ///< the call fails
     onward,  ///< the call fails, and so does each later call of the same name
     killed,  ///< the process ends at the call: no later call does anything
+    named,   ///< every call of the name fails
   };
   Kind kind = Kind::none;
-  std::size_t at = 0;    ///< the number of calls before it
-  int code = EIO;        ///< why it fails
+  std::size_t at = 0;     ///< the number of calls before it
+  int code = EIO;         ///< why it fails
+  std::string name = {};  ///< for `named`
   bool partial = false;  ///< half of the bytes are written first; 16 aligned bytes are written as a whole or not at all
 };
 

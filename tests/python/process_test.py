@@ -185,6 +185,15 @@ def test_a_write_waits_for_a_lock_no_longer_than_lock_timeout(locked, tmp_path):
     sherd.open_array(tmp_path / "a", config={"lock_timeout": None})
 
 
+def test_without_locks_nobody_is_waited_for(locked, tmp_path):
+    array = sherd.open_array(tmp_path / "a", mode="r+", config={"lock": "none", "lock_timeout": 0})
+    array[...] = 1
+    assert np.all(array[...] == 1)
+    assert sherd.config.lock == "auto"
+    with pytest.raises(sherd.InvalidArgument, match="lock"):
+        sherd.open_array(tmp_path / "a", config={"lock": "never"})
+
+
 FORKER = """
 import multiprocessing, os, sys, time, sherd
 array = sherd.open_array(sys.argv[1], mode="r+")

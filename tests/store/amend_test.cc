@@ -21,8 +21,8 @@ INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kKinds),
 
 TEST_P(EveryAmendableStore, AmendsAnObjectBehindItsEndAndBeforeIt) {
   set("k", "0123456789");
-  const auto before = store_->open("k").value()->generation().value();
-  auto writer = store_->amend("k").value();
+  const auto before = generation("k");
+  auto writer = store_->amend("k", before).value();
   writer->write(12, as_bytes("CD")).value();
   writer->write(2, as_bytes("xy")).value();
   writer->write(8, as_bytes("z")).value();
@@ -36,29 +36,30 @@ TEST_P(EveryAmendableStore, AmendsAnObjectBehindItsEndAndBeforeIt) {
   EXPECT_NE(after, before);
   EXPECT_EQ(writer->committed(), after);
   writer.reset();
-  EXPECT_EQ(store_->amend("nothing").error().code(), ErrorCode::not_found);
+  EXPECT_EQ(store_->amend("nothing", after).error().code(), ErrorCode::conflict);
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
 TEST_P(EveryAmendableStore, ForgetsAnAmendmentThatIsNotCommitted) {
   set("k", "0123456789");
-  auto writer = store_->amend("k").value();
+  auto writer = store_->amend("k", generation("k")).value();
   writer->write(10, as_bytes(std::string(10'000, 'x'))).value();
   writer->write(3, as_bytes("y")).value();
   writer.reset();
   EXPECT_EQ(get("k"), "0123456789");
-  writer = store_->amend("k").value();
+  writer = store_->amend("k", generation("k")).value();
   writer->write(10, as_bytes("A")).value();
   EXPECT_EQ(writer->commit(Condition::absent()).error().code(), ErrorCode::conflict);
   EXPECT_EQ(get("k"), "0123456789");
-  EXPECT_EQ(store_->amend("k").value()->commit(Condition::matches({"another"})).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(store_->amend("k", generation("k")).value()->commit(Condition::matches({"another"})).error().code(),
+            ErrorCode::conflict);
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
 TEST_P(EveryAmendableStore, CopiesOneVersionOfAnObjectOrNone) {
   set("k", "0123456789");
   auto source = store_->open("k").value();
-  auto writer = store_->amend("k").value();
+  auto writer = store_->amend("k", generation("k")).value();
   writer->write(10, as_bytes("AB")).value();
   writer->write(3, as_bytes("x")).value();
   writer->commit().value();
@@ -74,7 +75,33 @@ TEST_P(EveryAmendableStore, CopiesOneVersionOfAnObjectOrNone) {
   }
 }
 
-TEST_P(EveryAmendableStore, HoldsTheLockWhileItAmends) {
+TEST_P(EveryAmendableStore, AmendsTheVersionThatWasReadAndNoOther) {
+  set("k", "0123456789");
+  const auto first = generation("k");
+  set("k", "9876543210");
+  const auto refused = store_->amend("k", first);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(refused.error().key(), "k");
+  EXPECT_EQ(get("k"), "9876543210");
+}
+
+TEST_P(EveryAmendableStore, LosesNoAmendmentOfManyThreads) {
+  set("k", "");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) append("k", std::string(1, static_cast<char>('a' + t)));
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(get("k")->size(), 40U);
+}
+
+class EveryAmendableStoreWithLocks : public EveryStore {};
+INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStoreWithLocks, testing::ValuesIn(kinds_with_locks()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(EveryAmendableStoreWithLocks, HoldsTheLockWhileItAmends) {
   set("k", "");
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -82,7 +109,7 @@ TEST_P(EveryAmendableStore, HoldsTheLockWhileItAmends) {
       for (int i = 0; i < 10; ++i) {
         const auto lock = store_->lock("k").value();
         const std::uint64_t end = store_->open("k").value()->size().value();
-        const auto writer = store_->amend("k").value();
+        const auto writer = store_->amend("k", generation("k")).value();
         writer->write(end, as_bytes(std::string(1, static_cast<char>('a' + t)))).value();
         writer->commit().value();
       }
@@ -100,7 +127,7 @@ TEST(FileStoreAmendments, AmendsInPlaceOnlyWhatHasNoOtherName) {
     return status.st_ino;
   };
   const auto append = [&](const std::string& key) {
-    const auto writer = store->amend(key).value();
+    const auto writer = store->amend(key, store->open(key).value()->generation().value()).value();
     writer->write(3, as_bytes("new")).value();
     writer->commit().value();
     EXPECT_EQ(store->get(key).value(), "oldnew");
@@ -124,7 +151,7 @@ TEST(FileStoreAmendments, TellsAReaderThatAFileWasAmendedSinceItWasOpened) {
   const auto store = file_store(root.path()).value();
   store->set("a", "old").value();
   const auto source = store->open("a").value();
-  const auto writer = store->amend("a").value();
+  const auto writer = store->amend("a", source->generation().value()).value();
   writer->write(3, as_bytes("new")).value();
   writer->commit().value();
   std::byte byte{};

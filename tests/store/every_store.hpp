@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -16,6 +18,7 @@ namespace sherd {
 struct Kind {
   const char* name;
   std::function<std::shared_ptr<Store>(const std::string& directory)> make;
+  bool locks = true;
 };
 
 inline std::shared_ptr<Store> files(const std::string& directory, bool follow_symlinks, bool durable) {
@@ -42,7 +45,20 @@ inline const Kind kKinds[] = {
        return recorded_store(delayed_store(files(directory, true, true), std::chrono::microseconds(10), 3),
                              std::make_shared<Recorder>());
      }},
+    {"Lockless", [](const std::string&) { return lockless(); }, false},
+    {"LocklessWithoutConditionalErase", [](const std::string&) { return lockless(false); }, false},
+    {"FileWithoutLocks",
+     [](const std::string& directory) {
+       return file_store(directory + "/made/when/written", {.durable = false, .lock = Locking::none}).value();
+     }},
 };
+
+/// Those in which a thread that holds a key excludes all others.
+inline std::vector<Kind> kinds_with_locks() {
+  std::vector<Kind> kinds(std::begin(kKinds), std::end(kKinds));
+  std::erase_if(kinds, [](const Kind& kind) { return !kind.locks; });
+  return kinds;
+}
 
 class EveryStore : public testing::TestWithParam<Kind> {
  protected:
@@ -60,6 +76,15 @@ class EveryStore : public testing::TestWithParam<Kind> {
     return keys;
   }
   Generation generation(const std::string& key) { return store_->open(key).value()->generation().value(); }
+
+  /// Adds bytes to an object, before which another writer may come each time.
+  void append(const std::string& key, const std::string& text) {
+    for (;;) {
+      const auto source = store_->open(key).value();
+      const auto writer = store_->amend(key, source->generation().value());
+      if (writer && writer.value()->write(source->size().value(), as_bytes(text)) && writer.value()->commit()) return;
+    }
+  }
 
   TempDir directory_;
   std::shared_ptr<Store> store_ = GetParam().make(directory_.path());

@@ -29,8 +29,8 @@ class FailingStore final : public ForwardingStore {
     if (!writer) return writer;
     return std::make_unique<Writer>(*std::move(writer), *this, key);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key) override {
-    auto writer = store_->amend(key);
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    auto writer = store_->amend(key, of);
     if (!writer) return writer;
     return std::make_unique<Writer>(*std::move(writer), *this, key);
   }

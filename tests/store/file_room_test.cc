@@ -56,7 +56,7 @@ TEST_F(FileStoreWithoutRoom, AnAmendmentThatFindsNoneIsCutOffAgain) {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{.rlim_cur = 64 << 10, .rlim_max = 64 << 10};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    auto writer = store_->amend("c/0").value();
+    auto writer = store_->amend("c/0", store_->open("c/0").value()->generation().value()).value();
     writer->write(0, as_bytes("new")).value();
     const auto written = writer->write(3, as_bytes(std::string(70'000, 'x')));
     const auto committed = writer->commit();
@@ -65,7 +65,7 @@ TEST_F(FileStoreWithoutRoom, AnAmendmentThatFindsNoneIsCutOffAgain) {
   EXPECT_EQ(status, 0);
   // The child ended without unwinding, as one that is killed: what it added lies behind the end.
   EXPECT_EQ(store_->get("c/0").value()->substr(0, 3), "old");
-  auto writer = store_->amend("c/0").value();
+  auto writer = store_->amend("c/0", store_->open("c/0").value()->generation().value()).value();
   writer->write(1 << 20, as_bytes("far")).value();
   writer.reset();
   EXPECT_LE(store_->open("c/0").value()->size().value(), 64U << 10);

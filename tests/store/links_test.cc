@@ -130,7 +130,7 @@ TEST_F(TwoNames, OnTheWayAreNoObjects) {
 
 TEST_F(TwoNames, AreAmendedUnderOneNameByACopy) {
   put("both").value();
-  const auto writer = store_->amend("b/2").value();
+  const auto writer = store_->amend("b/2", store_->open("b/2").value()->generation().value()).value();
   writer->write(4, as_bytes(" and more")).value();
   writer->commit().value();
   EXPECT_EQ(store_->get("b/2").value(), "both and more");

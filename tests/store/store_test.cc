@@ -22,6 +22,10 @@ using testing::IsEmpty;
 INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return kind.param.name; });
 
+class EveryStoreWithLocks : public EveryStore {};
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStoreWithLocks, testing::ValuesIn(kinds_with_locks()),
+                         [](const auto& kind) { return kind.param.name; });
+
 TEST_P(EveryStore, HasNothingInTheBeginning) {
   EXPECT_EQ(store_->open("a/b").value(), nullptr);
   EXPECT_EQ(get("a"), std::nullopt);
@@ -163,6 +167,29 @@ TEST_P(EveryStore, ReplacesOnlyWhereTheConditionHolds) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code(), ErrorCode::conflict);
   EXPECT_THAT(keys(), ElementsAre("a"));
+}
+
+TEST_P(EveryStore, ErasesOnlyWhereTheConditionHolds) {
+  set("a", "1");
+  const auto first = generation("a");
+  set("a", "2");
+  if (!store_->traits().conditional_erase) {
+    EXPECT_EQ(store_->erase("a", Condition::matches(generation("a"))).error().code(), ErrorCode::unsupported);
+    EXPECT_EQ(get("a"), "2");
+    return;
+  }
+  const auto stale = store_->erase("a", Condition::matches(first));
+  ASSERT_FALSE(stale);
+  EXPECT_EQ(stale.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(stale.error().key(), "a");
+  EXPECT_EQ(store_->erase("a", Condition::absent()).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(get("a"), "2");
+  EXPECT_TRUE(store_->erase("a", Condition::matches(generation("a"))).value());
+  EXPECT_EQ(get("a"), std::nullopt);
+  EXPECT_EQ(store_->erase("a", Condition::matches(first)).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(store_->erase("d/e", Condition::matches(first)).error().code(), ErrorCode::conflict);
+  EXPECT_FALSE(store_->erase("a", Condition::absent()).value());
+  EXPECT_THAT(keys(), IsEmpty());
 }
 
 TEST_P(EveryStore, ShowsNothingBeforeTheCommitAndNothingWithoutIt) {
@@ -340,7 +367,7 @@ TEST_P(EveryStore, LetsAThreadWriteAndEraseUnderItsLock) {
   EXPECT_EQ(get("a"), std::nullopt);
 }
 
-TEST_P(EveryStore, LetsAThreadHaveOneWriterOfAKeyAtATime) {
+TEST_P(EveryStoreWithLocks, LetsAThreadHaveOneWriterOfAKeyAtATime) {
   auto writer = store_->write("a").value();
   const auto second = store_->write("a");
   ASSERT_FALSE(second);
@@ -350,7 +377,7 @@ TEST_P(EveryStore, LetsAThreadHaveOneWriterOfAKeyAtATime) {
   EXPECT_EQ(get("a"), "1");
 }
 
-TEST_P(EveryStore, MakesOtherThreadsWaitForALock) {
+TEST_P(EveryStoreWithLocks, MakesOtherThreadsWaitForALock) {
   set("a", "0");
   auto lock = store_->lock("a").value();
   std::atomic<bool> unlocked = false;
@@ -367,7 +394,7 @@ TEST_P(EveryStore, MakesOtherThreadsWaitForALock) {
   EXPECT_EQ(get("a"), "2");
 }
 
-TEST_P(EveryStore, KeepsTheLockWhileAWriterMadeUnderItLives) {
+TEST_P(EveryStoreWithLocks, KeepsTheLockWhileAWriterMadeUnderItLives) {
   auto lock = store_->lock("a").value();
   auto writer = store_->write("a").value();
   lock.reset();
