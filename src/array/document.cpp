@@ -4,6 +4,7 @@
 #include "array/document.hpp"
 
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -35,10 +36,12 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
   SHERD_TRY(require_writable(place));
   for (int attempt = 1;; ++attempt) {
     bool is_refused = false;  // by the edit itself, which says so again each time
-    auto changed = edit_once(place, type, [&](const NodeDocument& present) {
-      auto edited = edit(present);
-      is_refused = !edited;
-      return edited;
+    auto changed = as_call(place.config, [&] {
+      return edit_once(place, type, [&](const NodeDocument& present) {
+        auto edited = edit(present);
+        is_refused = !edited;
+        return edited;
+      });
     });
     if (changed || is_refused || changed.error().code() != ErrorCode::conflict || attempt == max_attempts)
       return changed;
