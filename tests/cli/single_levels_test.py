@@ -132,3 +132,11 @@ def test_labels_are_drawn_in_the_colours_that_the_image_has_for_them(sherd, tmp_
     assert {tuple(pixel) for pixel in shown[VALUES[3] == 2]} == {(0, 100, 0)}, "half transparent, on black"
     assert {tuple(pixel) for pixel in shown[VALUES[3] == 0]} == {(0, 0, 0)}
     assert len({tuple(pixel) for pixel in shown[VALUES[3] == 3]}) == 1, "that of the palette"
+
+
+def test_a_level_alone_in_two_formats_is_the_volume_that_it_is_in_the_whole(sherd, tmp_path):
+    make_image(tmp_path / "img")
+    sherd.ok("copy", "img/1", "both", "--layout", "zarr+neuroglancer", "--chunks", "2,2,2", "--shards", "4,8,8", "--codec", "gzip:1")
+    (info,) = [json.loads(path.read_text()) for path in tmp_path.glob("both/**/info")]
+    assert info["type"] == "segmentation"
+    assert (info["scales"][0]["resolution"], info["scales"][0]["voxel_offset"]) == ([16, 16, 80], [1, 1, 1])
