@@ -98,7 +98,7 @@ const Refused kRefused[] = {
      "shape", "with one channel"},
     {"NoElements", [](auto& o) { o.shape[1] = 0; }, "shape", "has no chunks"},
     {"ShardsThatAreNoBoxes", [](auto& o) { o.shards = {16, 32, 32}; }, "shards",
-     "no boxes of the compressed Morton code"},
+     "not boxes of the compressed Morton code"},
     {"TooFewBits", [](auto& o) { o.volume = sharding(2, 1, 3); }, "sharding",
      "6 together, and the chunks' numbers have 7"},
     {"OtherBoxes", [](auto& o) { o.volume = sharding(1, 1, 5); }, "sharding", "boxes of (2, 2, 1, 1) chunks"},

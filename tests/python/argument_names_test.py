@@ -126,8 +126,9 @@ def test_unknown_members_of_a_sharding_are_refused_in_a_copy_and_in_a_collection
     sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
     refused("sharding.minishard_bit", "did you mean", sherd.copy, tmp_path / "a", tmp_path / "v", to="precomputed",
             sharding=MISSPELT)
+    info = ng.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "sharding": {**SHARDING, "data_encodign": "gzip"}})
     with pytest.raises(sherd.InvalidArgument, match="did you mean 'data_encoding'"):
-        ng.Collection.create(tmp_path / "v", ng.SkeletonInfo(sharding={**SHARDING, "data_encodign": "gzip"}))
+        ng.Collection.create(tmp_path / "v", info)
     assert not (tmp_path / "v").exists()
 
 
