@@ -114,7 +114,8 @@ struct Copy {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
-    if (destination == "-") return invalid_argument("DST: a copy is no stream; write ./- for a directory of that name");
+    if (destination == "-")
+      return invalid_argument("DST: a copy is not a stream; write ./- for a directory of that name");
     std::shared_ptr<Recorder>& recorder = chosen.config.recorder;
     if (!recorder) recorder = std::make_shared<Recorder>();
     auto copied = sherd::copy(source, destination, chosen);

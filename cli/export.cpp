@@ -19,7 +19,7 @@ struct Export {
     if (destination == "-") {
       if (to.empty()) return invalid_argument("say with --to what goes to standard output");
       SHERD_TRY(file, ScratchFile::make());
-      SHERD_TRY(export_file(array, file.path(), {.to = to}));
+      if (const auto made = export_file(array, file.path(), {.to = to}); !made) return file.of_output(made.error());
       SHERD_TRY(file.give(session.out()));
       return 0;
     }

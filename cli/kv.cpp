@@ -57,7 +57,7 @@ struct Kv {
     const char* const end = id_text.data() + id_text.size();
     const auto parsed = std::from_chars(id_text.data(), end, number);
     if (parsed.ec != std::errc{} || parsed.ptr != end)
-      return invalid_argument("'" + id_text + "' is no id: a whole number from 0 to 2^64-1");
+      return invalid_argument("'" + id_text + "' is not an id: a whole number from 0 to 2^64-1");
     return number;
   }
 

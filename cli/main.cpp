@@ -106,7 +106,7 @@ class CommandLine {
     app_.footer(
         "See 'sherd SUBCOMMAND --help' for options and examples.\n"
         "Exit codes: 0 done, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
-        "7 input or output failed, 8 unavailable, 130 interrupted.");
+        "7 input or output failed, 8 unavailable, 130 interrupted (Ctrl-C), 143 ended by SIGTERM.");
     for (const Command& command : kCommands) add_command(app_, command);
     for (const CommandGroup& group : kGroups) {
       CLI::App* sub = app_.add_subcommand(std::string(group.name), std::string(group.summary))->require_subcommand(1);

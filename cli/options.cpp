@@ -18,7 +18,7 @@ Result<double> parse_share(const std::string& text) {
   const bool percent = parsed.ptr != end && *parsed.ptr == '%';
   if (percent) share /= 100;
   if (parsed.ec != std::errc{} || parsed.ptr + (percent ? 1 : 0) != end || !(share >= 0 && share <= 1))
-    return invalid_argument("'" + text + "' is no share; write it as 0.5 or 50%");
+    return invalid_argument("'" + text + "' is not a share; write it as 0.5 or 50%");
   return share;
 }
 
@@ -28,7 +28,7 @@ bool has_edges(const std::optional<std::string>& text) { return text && text->fi
 Result<Json> parse_grid(const std::string& text) {
   auto axes = Json::parse("[" + text + "]");
   if (!axes)
-    return invalid_argument("'" + text + "' are no lengths; write a list for each dimension, as in [3,3,4],[5]");
+    return invalid_argument("'" + text + "' are not lengths; write a list for each dimension, as in [3,3,4],[5]");
   return Json(Json::Object{{"name", "rectilinear"},
                            {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
 }
@@ -77,9 +77,10 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
                  "How long to wait for another writer of the same data; default: 600; inf: no limit");
-  arguments.choice("--lock", {"auto", "none"}, options.lock,
-                   "none: write without locks, where the file system has none; promises that no other writer is at work "
-                   "on the same shard");
+  arguments.choice(
+      "--lock", {"auto", "none"}, options.lock,
+      "none: write without locks, where the file system has none; promises that no other writer is at work "
+      "on the same shard");
   arguments.text("--store-format", "NAME", options.store_format,
                  "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
 }

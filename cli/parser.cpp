@@ -113,7 +113,7 @@ template <class Number>
 void Arguments::any_number(const std::string& name, Number& value, const std::string& help) {
   // CLI11's own numbers wrap round below 0, and it does not say what they may be.
   const auto check = [](const std::string& given) {
-    return whole_number(given) ? std::string() : "'" + given + "' is no whole number from 0 to 2^64-1";
+    return whole_number(given) ? std::string() : "'" + given + "' is not a whole number from 0 to 2^64-1";
   };
   place(*app_->add_option_function<std::string>(
                  name, [&value](const std::string& given) { value = *whole_number(given); }, help)

@@ -19,7 +19,7 @@ Result<std::pair<double, double>> parse_range(const std::string& text) {
     const auto second = std::from_chars(first.ptr + 1, end, high);
     if (second.ec == std::errc{} && second.ptr == end) return std::pair(low, high);
   }
-  return invalid_argument("--range: '" + text + "' is no range; write it as 0,255");
+  return invalid_argument("--range: '" + text + "' is not a range; write it as 0,255");
 }
 
 Result<std::int64_t> parse_index(const std::string& option, std::string_view text) {
@@ -74,7 +74,7 @@ struct Picture {
     SHERD_TRY(array, session.open_level(url, session.guarded("picture"), level));
     if (file == "-") {
       SHERD_TRY(scratch, ScratchFile::make());
-      SHERD_TRY(picture(array, scratch.path(), options));
+      if (const auto drawn = picture(array, scratch.path(), options); !drawn) return scratch.of_output(drawn.error());
       SHERD_TRY(scratch.give(session.out()));
       return 0;
     }
@@ -93,7 +93,7 @@ struct Picture {
 
 Run add_picture(Arguments& arguments) {
   auto picture = std::make_shared<Picture>();
-  arguments.argument("URL", picture->url, "An array of two or more dimensions, a volume, or an OME-NGFF image");
+  arguments.argument("URL", picture->url, "An array, a volume or an OME-NGFF image; axes of length 1 are not drawn");
   arguments.argument("OUT", picture->file, "The .png, .jpg or .jpeg file to write; - is standard output, as PNG");
   arguments.text("--axis", "NAME|N", picture->axis,
                  "The axis across which the plane is cut: x, y, z, t, c, or its number. Default: z, so that the "
@@ -105,10 +105,10 @@ Run add_picture(Arguments& arguments) {
       "Indices on axes that are not drawn, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
       "channels, each in its colour");
   add_level(arguments, picture->level);
-  arguments.number(
-      "--width", picture->width,
-      "Pixels in a row, up to 65535. Default: one per element, or more along the axis with the wider spacing, so that "
-      "proportions are those of the object");
+  arguments.number("--width", picture->width,
+                   "Pixels in a row, from 2 to 65535. Default: one per element, or more along the axis with the wider "
+                   "spacing, so that "
+                   "proportions are those of the object");
   arguments.text("--range", "LO,HI", picture->range,
                  "The values that are black and white. Default: those of the OME-NGFF image's channels, otherwise the "
                  "smallest and largest of the plane. Labels are drawn as numbers then");

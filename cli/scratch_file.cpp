@@ -27,6 +27,19 @@ Result<ScratchFile> ScratchFile::make() {
   return ScratchFile(std::move(directory));
 }
 
+Error ScratchFile::of_output(const Error& error) const {
+  std::string message = error.message();
+  const std::string folder = std::filesystem::path(directory_.path()).parent_path().string();
+  for (const std::string& name : {"'" + path() + "'", path()})
+    for (std::size_t at = message.find(name); at != message.npos; at = message.find(name))
+      message.replace(at, name.size(), "standard output");
+  if (error.code() == ErrorCode::io)
+    message += " (what goes there is first stored in " + folder + "; TMPDIR names another directory)";
+  Error named(error.code(), std::move(message));
+  const bool is_own = error.key().starts_with(path());
+  return std::move(named).in_key(is_own ? "standard output" : error.key()).in_member(error.member());
+}
+
 Result<void> ScratchFile::take_input(const Config& config) const {
   const auto input = InputPipe::standard_input(config);
   std::ofstream file(path(), std::ios::binary);

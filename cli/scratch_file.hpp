@@ -15,6 +15,8 @@ class ScratchFile {
   /// Below TMPDIR, or /tmp.
   static Result<ScratchFile> make();
   [[nodiscard]] std::string path() const { return directory_.path() + "/data"; }
+  /// An error of the engine about the file, which the user knows as standard output.
+  [[nodiscard]] Error of_output(const Error& error) const;
   /// Makes the file of standard input.
   Result<void> take_input(const Config& config) const;
   /// Puts the file on standard output; `unsupported` where it has become a directory.

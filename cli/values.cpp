@@ -51,7 +51,7 @@ Result<Shape> parse_shape(std::string_view text) {
     std::uint64_t length = 0;
     const auto parsed = std::from_chars(part.data(), part.data() + part.size(), length);
     if (parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size() || length >> 63 != 0)
-      return invalid_argument("'" + std::string(text) + "' is no shape; write it as 512,512");
+      return invalid_argument("'" + std::string(text) + "' is not a shape; write it as 512,512");
     shape.push_back(length);
   }
   return shape;

@@ -7,6 +7,7 @@
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/values.hpp"
+#include "neuroglancer/create.hpp"
 #include "sherd/sharded_build.hpp"
 
 namespace sherd::cli {
@@ -129,7 +130,7 @@ Result<neuroglancer::VolumeInfo> VolumeOptions::info(const CreateOptions& create
   document.set("data_type", create.dtype.name());
   document.set("num_channels", channels);
   document.set("scales", Json(Json::Array{std::move(only)}));
-  return neuroglancer::VolumeInfo::parse(document);
+  return neuroglancer::parse_given_info(document);
 }
 
 }  // namespace sherd::cli

@@ -1,5 +1,6 @@
 // Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
 
+#include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "sherd/precomputed.hpp"
@@ -115,7 +116,7 @@ void bind_group(nb::module_& module) {
         const neuroglancer::NewVolume options{.overwrite = overwrite, .config = config_from(settings)};
         const std::shared_ptr<Store> opened = store_from(store, options.config);
         return BoundArray(call(*opened, [&]() -> Result<Array> {
-          auto parsed = neuroglancer::VolumeInfo::parse(json);
+          auto parsed = neuroglancer::parse_given_info(json);
           if (!parsed) return std::move(parsed).error();
           return neuroglancer::create_precomputed(opened, path, *parsed, options);
         }));

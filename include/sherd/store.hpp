@@ -223,8 +223,8 @@ class SHERD_API Recorder {
   std::vector<std::size_t> begins_;  ///< where in the log each start() was
 };
 
-/// An empty store in this process's memory.
-SHERD_API std::shared_ptr<Store> memory_store();
+/// An empty store in this process's memory. Uses config.lock_timeout, where a handle has no other.
+SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
 /// A directory of the local file system, made when first written to. Uses config.durable and config.follow_symlinks.
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store, its requests counted by `recorder`.

@@ -159,11 +159,13 @@ struct PictureOptions {
   std::vector<std::pair<AxisId, std::int64_t>> at = {};
   /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
   /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the
-  /// plane.
+  /// plane, and has at least 2.
   std::optional<std::uint64_t> width = {};
 };
 /// Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file. Gray; in colour where the
-/// axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels; labels in colours of their own, 0 black.
+/// axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels; labels in the colours of the image's
+/// `image-label`, otherwise in colours of their own, 0 black. A picture is never one pixel wide or high: axes of length
+/// 1 are not drawn, and if that leaves fewer than two it is `invalid_argument`.
 SHERD_API Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options = {});
 
 }  // namespace sherd

@@ -30,7 +30,7 @@ def text(value: Any, name: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InvalidArgument(f"{name} {value!r} has surrogates, which are no characters", member=name) from None
+        raise InvalidArgument(f"{name} {value!r} has surrogates, which are not characters", member=name) from None
     return value
 
 

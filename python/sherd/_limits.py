@@ -68,6 +68,6 @@ def limits_from_environment(names: Iterable[str]) -> dict[str, int]:
             continue
         size = _size(text)
         if size is None:
-            raise InvalidArgument(f"{variable}: {text!r} is no size; write it as 64MiB or 67108864", member=variable)
+            raise InvalidArgument(f"{variable}: {text!r} is not a size; write it as 64MiB or 67108864", member=variable)
         limits[name] = size
     return limits

@@ -56,12 +56,12 @@ def chain(filters: Any, serializer: Any, compressors: Any, compressor: str) -> l
     return before + middle + after
 
 
-_CHAIN = re.compile(r"(raw_)?codecs\[(\d+)\]((?:\.configuration\.codecs\[\d+\])*)")
+_CHAIN = r"(raw_)?codecs\[(\d+)\]((?:\.configuration\.codecs\[\d+\])*)"
 
 
 def argument_of(member: str, given: Mapping[str, Any]) -> str:
     """The keyword of create_array that a member of the engine's options comes from, with what follows it."""
-    found = _CHAIN.match(member)
+    found = re.match(_CHAIN, member)
     if member.startswith("chunk_grid.") and not isinstance(given["chunks"], Mapping):
         lengths = "chunks" if has_edges(given["chunks"]) else "shards"
         return lengths + member.removeprefix("chunk_grid.configuration.chunk_shapes")

@@ -33,7 +33,8 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
   const auto name = format != nullptr ? format->resolution(group->metadata(), options.scale) : std::nullopt;
   if (!name && node && options.scale != 0)
-    return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) + ": it is no volume of several");
+    return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) +
+                     ": it is not a volume of several scales");
   if (!name) return expect<Array>(std::move(node), "an array", "a group");
   if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
   return expect<Array>(group->open(*name), "an array", "a group");

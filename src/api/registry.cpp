@@ -45,7 +45,7 @@ constexpr const CodecEntry* codec_table[] = {&adler32_codec,
 constexpr StoreEntry stores[] = {
     {StoreUrl::Kind::file, [](const StoreUrl& url, const Config& config) { return file_store(url.path, config); }},
     {StoreUrl::Kind::memory,
-     [](const StoreUrl&, const Config&) -> Result<std::shared_ptr<Store>> { return memory_store(); }},
+     [](const StoreUrl&, const Config& config) -> Result<std::shared_ptr<Store>> { return memory_store(config); }},
 };
 
 FormatTable format_table() noexcept {

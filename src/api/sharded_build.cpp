@@ -12,7 +12,7 @@ namespace sherd::neuroglancer {
 
 Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, const Json& sharding,
                                               BuildOptions options) {
-  SHERD_TRY(parameters, Uint64Sharding::parse(sharding).in_member("sharding"));
+  SHERD_TRY(parameters, Uint64Sharding::parse_given(sharding).in_member("sharding"));
   SHERD_TRY(format,
             Uint64Format::build(parameters, precomputed_codecs(), options.config.limits, options.config.gzip_level));
   SHERD_TRY(check_given(*store, parameters, options.config));

@@ -142,9 +142,9 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
       if (key.starts_with("..")) return ambiguous(store->url(), *parts);
       if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
     }
-  } else if (options.writable) {
-    SHERD_TRY(given, Uint64Sharding::parse(chosen).in_member("sharding"));
-    SHERD_TRY(check_given(*store, given, options.config));
+  } else {
+    SHERD_TRY(given, Uint64Sharding::parse_given(chosen).in_member("sharding"));
+    if (options.writable) SHERD_TRY(check_given(*store, given, options.config));
   }
   SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
   return ShardedStore(std::move(state));

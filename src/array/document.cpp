@@ -4,6 +4,7 @@
 #include "array/document.hpp"
 
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "store/retry.hpp"
 
@@ -30,7 +31,8 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
 
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(place));
-  return retry_conflicts(place.config, [&] { return edit_once(place, type, edit); });
+  return retry_conflicts(place.config,
+                         [&] { return as_call(place.config, [&] { return edit_once(place, type, edit); }); });
 }
 
 Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,

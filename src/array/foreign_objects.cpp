@@ -143,7 +143,7 @@ Result<void> refuse_in_unreadable(const NodePlace& place) {
     });
     if (!refused && refused.error().code() == ErrorCode::conflict)
       return conflict(
-                 "may be no part of the node that is to be overwritten, whose document cannot be read; remove it "
+                 "may not be part of the node that is to be overwritten, whose document cannot be read; remove it "
                  "first, or choose another path")
           .in_key(refused.error().key());
     SHERD_TRY(std::move(refused));
@@ -193,7 +193,7 @@ class Known {
 }  // namespace
 
 Error foreign_object_error(const std::string& key) {
-  return conflict("is no part of the node that is to be overwritten; remove it first, or choose another path")
+  return conflict("is not part of the node that is to be overwritten; remove it first, or choose another path")
       .in_key(key);
 }
 

@@ -14,6 +14,7 @@
 #include "array/staged.hpp"
 #include "array/storage.hpp"
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
@@ -188,7 +189,7 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
   SHERD_TRY(make_parents(place, site));
   std::unique_ptr<StoreLock> lock;
   if (site.occupied || site.strays) {
-    SHERD_TRY(taken, place.store->lock(staging_name(place.path)));
+    SHERD_TRY(taken, lock_node(place));
     lock = std::move(taken);
     if (site.leftovers) {
       SHERD_TRY(refuse_all_but_chunks(place));
@@ -196,6 +197,7 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
       SHERD_TRY(still_moving, is_moving(place));
       if (!still_moving) return conflict("somebody else has made something here meanwhile");
     }
+    SHERD_TRY(wait_for_writers(place));
     SHERD_TRY(note_moving(place));
     SHERD_TRY(clear_room(place));
   }
@@ -357,6 +359,10 @@ std::string staging_name(const std::string& path) {
   return name;
 }
 
+Result<std::unique_ptr<StoreLock>> lock_node(const NodePlace& place) {
+  return as_call(place.config, [&] { return place.store->lock(staging_name(place.path)); });
+}
+
 namespace {
 
 std::string moving_key(const std::string& path) { return staging_name(path) + "/moving"; }
@@ -383,6 +389,14 @@ Result<bool> prepare_room(const NodePlace& place, RoomOptions options) {
   return site.occupied || site.strays;
 }
 
+Result<void> wait_for_writers(const NodePlace& place) {
+  return as_call(place.config, [&]() -> Result<void> {
+    for (const std::string& prefix : place.format->contents(place.path))
+      SHERD_TRY(place.store->wait_for_writers(prefix));
+    return {};
+  });
+}
+
 // A writer that confirmed its array's document before that went may still store a chunk; later ones no longer do. So
 // after the documents are gone, those below among them, the writers at work are waited for, and what they have stored
 // goes too (docs/decisions/0014).
@@ -390,7 +404,7 @@ Result<void> clear_room(const NodePlace& place) {
   SHERD_TRY(unlist(place));
   SHERD_TRY(erase_documents(place));
   SHERD_TRY(erase_contents(place));
-  for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->wait_for_writers(prefix));
+  SHERD_TRY(wait_for_writers(place));
   return erase_contents(place);
 }
 
@@ -432,7 +446,8 @@ Result<void> erase_node(const NodePlace& place) {
       return unsupported("an array of this format stands in the document of its group; erase the group")
           .in_key(place.format->document_key(place.path, NodeType::array));
   }
-  SHERD_TRY(lock, place.store->lock(staging_name(place.path)));
+  SHERD_TRY(lock, lock_node(place));
+  SHERD_TRY(wait_for_writers(place));
   SHERD_TRY(note_moving(place));
   SHERD_TRY(clear_room(place));
   for (const std::string& prefix : place.format->contents(place.path)) SHERD_TRY(place.store->erase_prefix(prefix));

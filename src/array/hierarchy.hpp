@@ -53,12 +53,17 @@ struct RoomOptions {
 Result<void> check_room(const NodePlace& place, RoomOptions options);
 /// The same, and makes the groups on the way there; whether anything stands there that clear_room() is to erase.
 Result<bool> prepare_room(const NodePlace& place, RoomOptions options);
+/// Waits until nothing at `place` is being written. Before anything there is erased, so that what stands there stays
+/// as it is if a writer takes too long. A writer that begins meanwhile is clear_room()'s to wait for.
+Result<void> wait_for_writers(const NodePlace& place);
 /// Erases what stands at `place`, its documents first. Before it stands the note of note_moving().
 Result<void> clear_room(const NodePlace& place);
 
 /// The name, at the store's root, below which the node of this path comes to be before it is put into its place
 /// (staged.hpp); no node is called so.
 [[nodiscard]] std::string staging_name(const std::string& path);
+/// Takes the lock of that name: nobody else makes or erases a node of this path while it is held.
+Result<std::unique_ptr<StoreLock>> lock_node(const NodePlace& place);
 /// Notes below that name that the node is put into its place or erased, until everything below the name is erased:
 /// while it stands, objects at that place which belong to no node are a part of it, and otherwise somebody's files.
 /// Whoever writes it holds the lock of the name.

@@ -199,7 +199,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
   SHERD_TRY(require_writable(state.place));
   const std::string turn =
       state.place.format->document_key(state.place.path, NodeType::array) + std::string(kShapeLock);
-  SHERD_TRY(lock, state.place.store->lock(turn).in_key(turn));
+  SHERD_TRY(lock, as_call(state.config(), [&] { return state.place.store->lock(turn).in_key(turn); }));
   Shrinking change;
   bool shrinks = false;
   SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
@@ -215,7 +215,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
     return document;
   }));
   if (!shrinks) return {};
-  auto finished = state.place.store->wait_for_writers(state.prefix);
+  auto finished = as_call(state.config(), [&] { return state.place.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
   if (!finished) take_back(state, change);
   return finished;

@@ -33,8 +33,7 @@ Result<StagedNode> StagedNode::begin(NodePlace destination, RoomOptions room, bo
   const std::string name = staging_name(destination.path);
   staged.prefix_ = name + "/";
   staged.room_ = room;
-  Store& store = *destination.store;
-  SHERD_TRY(lock, store.lock(name));
+  SHERD_TRY(lock, lock_node(destination));
   staged.lock_ = std::move(lock);
   SHERD_TRY(moving, is_moving(destination));
   staged.partly_moved_ = moving;
@@ -58,6 +57,7 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   Store& store = *destination_.store;
   SHERD_TRY(check_room(destination_, room_));
   SHERD_TRY(try_place(destination_));
+  SHERD_TRY(wait_for_writers(destination_));
   SHERD_TRY(note_moving(destination_));
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_room(destination_, room_));

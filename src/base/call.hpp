@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,15 +19,15 @@ namespace sherd {
 /// A waiting thread polls this often.
 inline constexpr std::chrono::milliseconds kBetweenPolls{20};
 
-/// Lives on the calling thread's stack from the outermost parallel loop to its end. A user's hooks are called on that
-/// thread only; other threads see the outcome.
+/// Lives on the calling thread's stack from the outermost parallel loop or as_call() to its end. A user's hooks are
+/// called on that thread only; other threads see the outcome.
 class Call {
  public:
-  explicit Call(const Config& config) noexcept : hooks_(&config) {}
+  explicit Call(const Config& config) noexcept : lock_timeout_(config.lock_timeout), hooks_(&config) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// The call of this thread; nullptr outside of any parallel loop.
+  /// The call of this thread; nullptr outside of both.
   [[nodiscard]] static Call* current() noexcept;
   /// Whether this thread made the current call, and does not only work for it.
   [[nodiscard]] static bool is_caller() noexcept;
@@ -34,6 +35,8 @@ class Call {
   /// Whether the call is to end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. What
   /// the hook throws counts as an interrupt, and is thrown again where the outermost loop ends.
   [[nodiscard]] bool interrupted();
+  /// Config::lock_timeout of the handle that the call was made on.
+  [[nodiscard]] double lock_timeout() const noexcept { return lock_timeout_; }
   /// Passes a sentence to Config::notice: now, or from another thread with the next poll of the calling thread.
   void notify(std::string text);
   /// What a hook has thrown, once.
@@ -72,6 +75,7 @@ class Call {
  private:
   void deliver();
 
+  const double lock_timeout_;
   const Config* hooks_;  // calling thread only
   std::exception_ptr thrown_;
   std::atomic<bool> interrupted_{false};
@@ -88,6 +92,20 @@ class Call {
 
 /// The same with a hook of their own for callers outside of calls.
 [[nodiscard]] bool call_interrupted(const std::function<bool()>& hook);
+
+/// Runs `body` on this thread. Unless it is part of a call already, it is a call of `config`: what waits for a lock in
+/// it waits as the handle says, whatever the store was opened with.
+template <class Body>
+std::invoke_result_t<Body&> as_call(const Config& config, Body&& body) {
+  if (Call::current() != nullptr) return body();
+  Call call(config);
+  auto outcome = [&] {
+    const Call::Working working(call, true);
+    return body();
+  }();
+  if (const auto thrown = call.take_thrown()) std::rethrow_exception(thrown);
+  return outcome;
+}
 
 /// True once per kBetweenPolls on a thread, so that many short loops do not poll each.
 [[nodiscard]] bool poll_is_due() noexcept;

@@ -212,7 +212,7 @@ Scalar default_scalar(const DType& dtype) {
 Result<Scalar> parse_scalar(const Json& json, const DType& dtype) {
   if (json.is_null()) {
     const bool brief = dtype.size() <= 16;
-    return invalid_argument("null is no value of " + dtype.name() + "; give one" +
+    return invalid_argument("null is not a value of " + dtype.name() + "; give one" +
                             (brief ? ", such as " + print_scalar(default_scalar(dtype).bytes(), dtype).dump() : ""));
   }
   if (dtype.kind() == Kind::string) {

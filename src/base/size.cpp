@@ -32,7 +32,7 @@ std::optional<double> unit_bytes(std::string_view name) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   const auto wrong = [&] {
-    return invalid_argument("'" + std::string(text) + "' is no size; write it as 64MiB or 67108864");
+    return invalid_argument("'" + std::string(text) + "' is not a size; write it as 64MiB or 67108864");
   };
   const char* const end = text.data() + text.size();
   std::uint64_t whole = 0;

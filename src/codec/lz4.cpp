@@ -42,7 +42,7 @@ class Lz4Codec final : public BytesCodec {
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
     if (from.size() <= kHeaderBytes || from.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-      return corrupt("lz4: " + std::to_string(from.size()) + " bytes are no size header and block");
+      return corrupt("lz4: " + std::to_string(from.size()) + " bytes are not a size header and a block");
     const std::size_t size = load_little<std::uint32_t>(from.data());
     if (size > LZ4_MAX_INPUT_SIZE)
       return corrupt("lz4: the header states a size of " + std::to_string(size) + " bytes");

@@ -144,7 +144,7 @@ Result<Frames> scan_frames(std::span<const std::byte> from) {
   if (from.empty()) return corrupt("no frame: the encoded bytes are empty");
   for (std::size_t at = 0; at < from.size();) {
     const auto rest = from.subspan(at);
-    if (rest.size() < 8) return corrupt("trailing bytes that are no frame at byte " + std::to_string(at));
+    if (rest.size() < 8) return corrupt("trailing bytes that are not a frame at byte " + std::to_string(at));
     const auto magic = load_little<std::uint32_t>(rest.data());
     if ((magic & 0xfffffff0u) == ZSTD_MAGIC_SKIPPABLE_START) {
       const std::uint64_t size = 8 + std::uint64_t{load_little<std::uint32_t>(rest.data() + 4)};

@@ -36,7 +36,7 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   if (version == nullptr || !version->is_string() || version->text().find("://") == std::string::npos)
     return std::optional<std::string>();
   if (!is_core_uri(version->text()))
-    return unsupported("'" + version->text() + "' is no draft of Zarr v3 that draft2022 knows")
+    return unsupported("'" + version->text() + "' is not a draft of Zarr v3 that draft2022 knows")
         .in_member("zarr_format");
   SHERD_TRY(check_members(document, {"zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"}));
   const Json* encoding = document.find("metadata_encoding");

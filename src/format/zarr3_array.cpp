@@ -21,7 +21,7 @@ Result<const Json*> required(const Json& document, std::string_view member) {
 
 Result<Scalar> parse_fill(const Json& json, const DType& dtype) {
   if (json.is_null())
-    return invalid_argument("null is no fill value in Zarr v3: put a value of type " + dtype.name() +
+    return invalid_argument("null is not a fill value in Zarr v3: put a value of type " + dtype.name() +
                             " there, such as " + print_scalar(default_scalar(dtype).bytes(), dtype).dump() +
                             " (GDAL 3.10 writes null)");
   return parse_scalar(json, dtype);

@@ -111,6 +111,29 @@ std::optional<std::uint32_t> parse_colour(const Json* json) {
   return colour;
 }
 
+// `colors` of OME-NGFF's `image-label`, as far as they can be understood. Opacity is taken as that on black.
+LabelColours label_colours_of(const Json& label) {
+  LabelColours colours;
+  const Json* list = label.find("colors");
+  if (list == nullptr) return colours;
+  for (const Json& each : list->elements()) {
+    const Json* value = each.find("label-value");
+    const Json* rgba = each.find("rgba");
+    if (value == nullptr || rgba == nullptr || rgba->elements().size() < 3) continue;
+    std::optional<std::uint64_t> id = value->as_uint();
+    if (const auto negative = value->as_int(); !id && negative) id = static_cast<std::uint64_t>(*negative);
+    std::uint32_t colour = 0;
+    const std::uint64_t opacity = rgba->elements().size() > 3 ? rgba->elements()[3].as_uint().value_or(256) : 255;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint64_t light = rgba->elements()[i].as_uint().value_or(256);
+      if (light > 255 || opacity > 255) id.reset();
+      colour = colour << 8 | static_cast<std::uint32_t>((light * opacity + 127) / 255);
+    }
+    if (id) colours.insert_or_assign(*id, colour);
+  }
+  return colours;
+}
+
 // `channels` of OME-NGFF's `omero` or of an array, as far as it can be understood: it only says how to show what is
 // there.
 std::vector<ImageChannel> channels_of(const Json& parent) {
@@ -146,6 +169,15 @@ std::vector<ImageAxis> axes_of(const Image& image, std::size_t level) {
     axes.push_back(std::move(axis));
   }
   return axes;
+}
+
+// Of a volume's info, what it says of one scale; nothing if it has no such scale.
+void keep_scale(Json& info, std::size_t scale) {
+  const Json* scales = info.find("scales");
+  if (scales == nullptr || scale >= scales->elements().size())
+    info = Json();
+  else
+    info.set("scales", Json(Json::Array{Json(scales->elements()[scale])}));
 }
 
 std::optional<double> number_at(const Json* list, std::size_t rank, std::size_t d) {
@@ -265,6 +297,10 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   facts.axes = axes_of(array, facts.attributes);
   const auto c = facts.find("c");
   facts.channels = channels_of(facts.attributes);
+  if (const Json* label = facts.attributes.find("image-label")) {
+    facts.labels = true;
+    facts.label_colours = label_colours_of(*label);
+  }
   // Those of another image, as copy --pyramid has it too.
   if (facts.channels.size() != (c ? array.shape()[*c] : 1)) facts.channels.clear();
   // An affine and the spacing beside it came from one file.
@@ -290,9 +326,33 @@ Result<ImageFacts> find_image_facts(const Array& array) {
                     array.store()->url());
   if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
   facts.labels = around->image.labels;
+  facts.label_colours = label_colours_of(around->image.label);
   take_axes(axes_of(around->image, around->level));
   if (around->level > 0) inherit(facts, *around);
   return facts;
+}
+
+Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool into_volume) {
+  const NodePlace& place = array.state().place;
+  SHERD_TRY(around, image_around(place));
+  if (!around) return std::optional<SingleLevel>();
+  if (around->image.axes.size() != array.ndim())
+    return in_store(corrupt("has other dimensions than the image has axes")
+                        .in_key(place.format->document_key(place.path, NodeType::array))
+                        .in_member("shape"),
+                    array.store()->url());
+  ImageFacts facts{.axes = axes_of(around->image, around->level), .attributes = array.attributes()};
+  if (around->level > 0) inherit(facts, *around);
+  Image& image = around->image;
+  ImageLevel own = image.levels[around->level];
+  own.path.clear();
+  for (std::size_t d = 0; d < own.offset.size() && !into_volume; ++d)
+    own.offset[d] = facts.axes[d].origin / own.spacing[d];
+  image.levels = {std::move(own)};
+  if (const Json* omero = member(around->attributes, "omero"); omero != nullptr && omero->find("channels") != nullptr)
+    image.channels = *omero->find("channels");
+  keep_scale(image.info, around->level);
+  return std::optional(SingleLevel{std::move(image), std::move(facts.attributes)});
 }
 
 Result<std::optional<Array>> open_level(const Group& group, std::uint64_t level) {

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sherd/group.hpp"
+#include "sherd/json.hpp"
 
 namespace sherd {
 
@@ -32,10 +34,14 @@ struct ImageChannel {
   bool active = true;                                    ///< whether viewers show it
 };
 
+/// By label, 0xRRGGBB: what OME-NGFF's `image-label` says of labels that are to be drawn in a certain colour.
+using LabelColours = std::unordered_map<std::uint64_t, std::uint32_t>;
+
 struct ImageFacts {
   std::vector<ImageAxis> axes = {};         ///< one per dimension of the array
   std::vector<ImageChannel> channels = {};  ///< empty: not described
   bool labels = false;                      ///< elements are ids of objects
+  LabelColours label_colours = {};          ///< of the ids that have one
   /// The array's own; of a coarser resolution also those of the finest that hold for it (`affine`, `scl_slope` …).
   Json attributes = {};
 
@@ -53,6 +59,12 @@ struct ImageFacts {
 /// Looks at the array and, if it is a resolution of an image, at the OME-NGFF group of that image.
 /// `corrupt` if the group's metadata cannot be understood.
 Result<ImageFacts> find_image_facts(const Array& array);
+
+/// One resolution of an OME-NGFF image as an image of its own.
+struct SingleLevel;
+/// Nullopt if the array is not such a resolution. It begins at the same point as before: at the corner of its first
+/// element if it is to become a volume, at the centre otherwise. `corrupt` as find_image_facts().
+Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool into_volume);
 
 /// The array of one resolution of an OME-NGFF group; nullopt where the group is not an image.
 Result<std::optional<Array>> open_level(const Group& group, std::uint64_t level);

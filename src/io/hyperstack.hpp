@@ -33,6 +33,7 @@ struct PageFacts {
 struct AxisStep {
   double size = 0;
   std::string unit = {};  ///< as the attribute `units` spells it; empty: unknown
+  double origin = 0;      ///< of the first element, in the same unit
 };
 
 /// The plane of one channel, slice and time.

@@ -22,6 +22,7 @@ namespace {
 using neuroglancer::VolumeInfo;
 
 constexpr std::string_view kInfo = "neuroglancer_info";  // of our attributes
+constexpr std::string_view kLabel = "image-label";       // of a group's `ome`, or of an array's own attributes
 constexpr double kFarthest = 0x1p62;
 
 // A unit that is not known stays, and is refused where it would have to be nanometres.
@@ -182,6 +183,21 @@ Result<std::vector<double>> listed(const Json& attributes, std::string_view name
   return values;
 }
 
+// The labels that `parent` says the image is, if it does.
+void read_label(const Json& parent, Image& image) {
+  const Json* label = parent.find(kLabel);
+  image.labels = label != nullptr;
+  if (label != nullptr) image.label = *label;
+}
+
+// What `parent` is to say: that of the image, unless it says so already.
+void write_label(const Image& image, Json& parent) {
+  if (!image.labels)
+    parent.erase(kLabel);
+  else if (parent.find(kLabel) == nullptr)
+    parent.set(kLabel, image.label.is_null() ? Json(Json::Object{}) : image.label);
+}
+
 }  // namespace
 
 std::string short_axis_name(const std::string& name) {
@@ -203,13 +219,19 @@ std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view 
   return static_cast<std::size_t>(std::ranges::find(axes, name) - axes.begin());
 }
 
+std::string listed_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + (name.empty() ? "(no name)" : name);
+  return text;
+}
+
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given) {
   std::vector<std::string> names;
   for (const std::string& each : given) {
     std::string name = short_axis_name(each);
     if (name.size() != 1 || std::string_view("xyzct").find(name) == std::string_view::npos)
-      return invalid_argument("'" + each + "' is no axis; x, y, z, c (channel) and t (time) are");
-    if (dimension_of(names, name) != names.size()) return invalid_argument("the axis " + name + " stands twice");
+      return invalid_argument("'" + each + "' is not an axis; x, y, z, c (channel) and t (time) are");
+    if (dimension_of(names, name) != names.size()) return invalid_argument("the axis " + name + " is given twice");
     names.push_back(std::move(name));
   }
   return names;
@@ -243,7 +265,7 @@ Result<std::optional<Image>> image_of_group(const Json& attributes) {
     }
     image.levels.push_back(std::move(level));
   }
-  image.labels = ome != nullptr && ome->find("image-label") != nullptr;
+  read_label(ome != nullptr ? *ome : attributes, image);
   if (const Json* info = attributes.find(kInfo)) image.info = *info;
   return std::optional(std::move(image));
 }
@@ -255,11 +277,17 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   if (given.empty())
     for (const auto& name : spec.dimension_names) given.push_back(name.value_or(""));
   if (given.size() != rank)
-    return std::move(invalid_argument(axes.empty() ? "the dimensions have no names; say what they are, such as z,y,x"
-                                                   : "the array has " + std::to_string(rank) + " dimensions"))
+    return std::move(invalid_argument(axes.empty()
+                                          ? "the dimensions of the source have no names; name them (--axes z,y,x)"
+                                          : "the array has " + std::to_string(rank) + " dimensions"))
         .in_member("axes");
-  SHERD_TRY(names, axis_names(given).in_member("axes"));
-  image.axes = std::move(names);
+  auto names = axis_names(given);
+  if (!names && axes.empty())
+    return std::move(invalid_argument("the dimensions of the source are " + listed_names(given) + ": " +
+                                      names.error().message() + "; name them (--axes z,y,x)"))
+        .in_member("axes");
+  if (!names) return std::move(names).error().in_member("axes");
+  image.axes = *std::move(names);
   const Json* units = attributes.find("units");
   for (std::size_t d = 0; d < rank; ++d) {
     const std::string unit = units != nullptr && units->elements().size() == rank && units->elements()[d].is_string()
@@ -274,6 +302,7 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   image.levels.push_back({"", std::move(spacing), std::move(offset)});
   const std::size_t channel = dimension_of(image.axes, "c");
   image.channels = channels_of(attributes, channel == rank ? 1 : spec.shape[channel], spec.dtype);
+  read_label(attributes, image);
   if (const Json* info = attributes.find(kInfo)) image.info = *info;
   return image;
 }
@@ -310,8 +339,7 @@ Json group_attributes(const Image& image, Json given) {
   Json ome = present != nullptr ? *present : Json();
   ome.set("version", "0.5");
   ome.set("multiscales", multiscales(image));
-  if (!image.labels) ome.erase("image-label");
-  if (image.labels && ome.find("image-label") == nullptr) ome.set("image-label", Json(Json::Object{}));
+  write_label(image, ome);
   if (!image.channels.is_null() && ome.find("omero") == nullptr)
     ome.set("omero", Json(Json::Object{{"channels", image.channels}}));
   given.set("ome", std::move(ome));
@@ -322,9 +350,14 @@ Json group_attributes(const Image& image, Json given) {
 Json array_attributes(const Image& image, Json given) {
   Json units{Json::Array{}};
   for (const std::string& unit : image.units) units.push_back(unit.empty() ? Json() : Json(unit));
-  given.set("spacing", numbers_of(image.levels.front().spacing));
-  given.set("units", std::move(units));
+  // An affine and the spacing beside it came from one file.
+  if (given.find("affine") == nullptr || given.find("spacing") == nullptr) {
+    given.set("spacing", numbers_of(image.levels.front().spacing));
+    given.set("units", std::move(units));
+  }
   given.set("voxel_offset", numbers_of(image.levels.front().offset));
+  if (!image.channels.is_null()) given.set("channels", image.channels);
+  write_label(image, given);
   if (!image.info.is_null()) given.set(kInfo, image.info);
   return given;
 }
@@ -335,7 +368,8 @@ Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t leve
     const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
     const auto unit = nanometres(image.units[d]);
     if (!image.units[d].empty() && !unit)
-      return invalid_argument("the unit '" + image.units[d] + "' of the axis " + image.axes[d] + " is no known length");
+      return invalid_argument("the unit '" + image.units[d] + "' of the axis " + image.axes[d] +
+                              " is not a known length");
     resolution[axis] = product(image.levels[level].spacing[d], unit.value_or(1));
   }
   return resolution;

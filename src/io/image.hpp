@@ -25,10 +25,16 @@ struct Image {
   std::vector<std::string> units;  ///< as OME-NGFF calls them; empty where none is known
   std::vector<ImageLevel> levels;  ///< fine to coarse
   bool labels = false;
+  Json label = {};     ///< OME-NGFF's `image-label` of labels, with their colours; null: nothing is known of them
   Json channels = {};  ///< as OME-NGFF's `omero` has them; null: nothing is known of them
   Json info = {};      ///< of the volume which the image is, or was before it became Zarr
 
   [[nodiscard]] bool is_spatial(std::size_t dimension) const { return is_spatial_axis(axes[dimension]); }
+};
+
+struct SingleLevel {
+  Image image;
+  Json attributes;  ///< of the array, with those of the finest resolution that hold for it
 };
 
 /// Of a group whose attributes hold `multiscales`; nullopt for others. What is wrong there is `corrupt`.
@@ -51,6 +57,8 @@ Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::siz
 [[nodiscard]] std::string short_axis_name(const std::string& name);
 /// Without the last bits, in which a product of decimal fractions differs from what it says.
 [[nodiscard]] double tidy(double value);
+/// "z, y, x", for messages.
+[[nodiscard]] std::string listed_names(const std::vector<std::string>& names);
 /// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument where one is no axis.
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given);
 /// The dimension of an axis; the rank where there is no such.

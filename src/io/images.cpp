@@ -137,7 +137,7 @@ Result<void> StackReader::describe(const PageAxes& axes) {
     array_.dimension_names.emplace_back("c");
   }
   // What the file knows ends with rows and columns; the other dimensions have no step.
-  for (const char* name : {"spacing", "units"}) {
+  for (const char* name : {"spacing", "units", "voxel_offset"}) {
     Json* known = array_.attributes.find(name);
     if (known == nullptr) continue;
     Json::Array all(described - std::min(described, known->size()));
@@ -293,7 +293,7 @@ Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
   while (const dirent64* entry = entries.next()) {
     const std::string_view name = entry->d_name;
     const bool is_one = names.contains(name);
-    if (!is_one && !planes.matches(name)) continue;
+    if (!is_one && (!planes.matches(name) || os::is_directory((stack.folder / name).c_str()))) continue;
     if (!overwrite) return conflict("exists already").in_key((stack.folder / name).string());
     if (!is_one) stack.stale.emplace_back(name);
   }
@@ -387,8 +387,7 @@ Result<Planes> as_planes(const FileArray& array) {
   const Shape& shape = array.shape;
   const auto& names = array.dimension_names;
   const bool named = std::any_of(names.begin(), names.end(), [](const auto& name) { return name.has_value(); });
-  const bool coloured = shape.size() > 2 && (named ? names.back() == "c" || names.back() == "channel"
-                                                   : shape.back() == 3 || shape.back() == 4);
+  const bool coloured = shape.size() > 2 && (named ? names.back() == "c" : shape.back() == 3 || shape.back() == 4);
   const std::size_t rank = shape.size() - (coloured ? 1 : 0);
   if (rank < 2) return invalid_argument("an image has two dimensions, the array has shape " + to_string(shape));
   Planes planes;

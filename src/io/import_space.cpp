@@ -76,7 +76,7 @@ class SpaceOptions {
       forget("affine");
       if (axes[d] == "c" || axes_[d] == "c") forget("channels");
       if (is_spatial_axis(axes[d]) && is_spatial_axis(axes_[d])) continue;
-      for (const char* name : {"spacing", "units"})
+      for (const char* name : {"spacing", "units", "voxel_offset"})
         if (Json* list = space_.attributes.find(name); list != nullptr && list->size() == rank())
           list->elements()[d] = Json();
     }
@@ -92,6 +92,12 @@ class SpaceOptions {
     if (Json* nifti = space_.attributes.find("nifti"); nifti != nullptr && name == "affine") nifti->erase("qform");
   }
 
+  // Where the first element is depends on the spacing that the file has.
+  void forget_place() {
+    forget("affine");
+    forget("voxel_offset");
+  }
+
   Result<void> set_resolution() {
     if (!options_.spacing.empty() || !options_.units.empty())
       return invalid_argument("cannot be combined with spacing and units, which it sets");
@@ -103,7 +109,7 @@ class SpaceOptions {
       SHERD_TRY(set("spacing", d, (*options_.resolution)[axis]));
       entry("units", d) = "nanometer";
     }
-    forget("affine");
+    forget_place();
     // A volume in the same files has it without any names.
     if (any || options_.create.config.layout == Layout::zarr_neuroglancer) return {};
     return invalid_argument("no dimension of the array is x, y or z; name its dimensions with axes");
@@ -112,7 +118,7 @@ class SpaceOptions {
   Result<void> set_spacing() {
     SHERD_TRY(dimensions, dimensions_for(options_.spacing.size()));
     for (std::size_t i = 0; i < dimensions.size(); ++i) SHERD_TRY(set("spacing", dimensions[i], options_.spacing[i]));
-    forget("affine");
+    forget_place();
     // Units of the file stay where they can be meant: a resolution in dots per inch says nothing of the slices.
     if (!options_.units.empty() || space_.attributes.find("units") == nullptr) return {};
     const Json first = spatial_.empty() ? Json() : entry("units", spatial_.front());

@@ -315,7 +315,7 @@ Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t
   std::array<std::byte, 12> start{};
   SHERD_TRY(read(0, std::span(start).first(10)));
   if (std::string_view(reinterpret_cast<const char*>(start.data()), kMagic.size()) != kMagic)
-    return corrupt("is no npy file: it does not begin with \\x93NUMPY");
+    return corrupt("is not an npy file: it does not begin with \\x93NUMPY");
   const auto version = std::to_integer<unsigned>(start[6]);
   if (version < 1 || version > 3) return unsupported("npy version " + std::to_string(version) + "; 1 to 3 are known");
   if (version > 1) SHERD_TRY(read(10, std::span(start).subspan(10)));

@@ -1,6 +1,7 @@
 // OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It says how
 // long the axes are and which directory of the file (IFD) holds which plane. Of several images in one file the first is
-// taken. The XML is trusted in nothing: IFDs and planes are bounded by the pages that the file has.
+// taken, with the place of its first plane. The XML is trusted in nothing: IFDs and planes are bounded by the pages
+// that the file has.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "io/hyperstack.hpp"
+#include "io/image.hpp"
+#include "io/units.hpp"
 
 namespace sherd {
 namespace {
@@ -52,6 +55,24 @@ AxisStep step(pugi::xml_node pixels, const std::string& attribute, const char* u
   AxisStep step{size, metadata_unit(name)};
   // "pixel" and "reference frame" are no lengths.
   return step.unit.empty() ? AxisStep{} : step;
+}
+
+// Where a plane is along one axis, in the unit of the axis; 0 where that is not known.
+double position(pugi::xml_node plane, const std::string& attribute, const AxisStep& step) {
+  const std::string_view text = plane.attribute(attribute.c_str()).value();
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Without a unit it is a "reference frame", which only the microscope knows.
+  const auto unit = nanometres(metadata_unit(plane.attribute((attribute + "Unit").c_str()).value()));
+  const auto own = nanometres(step.unit);
+  if (parsed.ec != std::errc{} || !std::isfinite(value) || step.size <= 0 || !unit || !own) return 0;
+  return *unit == *own ? value : tidy(value * (*unit / *own));
+}
+
+bool is_first(pugi::xml_node plane) {
+  for (const char* index : {"TheZ", "TheC", "TheT"})
+    if (std::string_view(plane.attribute(index).value()) != "0") return false;
+  return local_name(plane) == "Plane";
 }
 
 // A signed number whose bytes are red, green, blue and alpha.
@@ -133,7 +154,7 @@ class OmeImage {
     std::ranges::sort(sorted);
     if (!order_.starts_with("XY") || sorted != "CTZ")
       return wrong("has the DimensionOrder '" + metadata_text(order_.substr(0, 40)) +
-                   "', which is no order of XY and Z, C, T");
+                   "', which is not an order of XY and Z, C, T");
     return {};
   }
 
@@ -198,6 +219,12 @@ class OmeImage {
     stack.steps['y'] = step(pixels_, "PhysicalSizeY", "um");
     stack.steps['z'] = step(pixels_, "PhysicalSizeZ", "um");
     stack.steps['t'] = step(pixels_, "TimeIncrement", "s");
+    const auto planes = pixels_.children();
+    const auto first = std::find_if(planes.begin(), planes.end(), is_first);
+    if (first == planes.end()) return;
+    stack.steps['x'].origin = position(*first, "PositionX", stack.steps['x']);
+    stack.steps['y'].origin = position(*first, "PositionY", stack.steps['y']);
+    stack.steps['z'].origin = position(*first, "PositionZ", stack.steps['z']);
   }
 
   void add_channels(Hyperstack& stack) const {

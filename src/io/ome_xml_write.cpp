@@ -1,5 +1,5 @@
-// Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, and that
-// the file's pages follow each other in the order of the planes.
+// Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, the place
+// of its first plane, and that the file's pages follow each other in the order of the planes.
 #include "io/ome_xml_write.hpp"
 
 #include <algorithm>
@@ -88,6 +88,22 @@ void set_physical_sizes(pugi::xml_node pixels, const FileArray& array) {
   }
 }
 
+// The place of the first plane; that of the others follows from the physical sizes.
+void add_position(pugi::xml_node pixels, const FileArray& array) {
+  pugi::xml_node plane;
+  for (const ImageAxis& axis : array.axes) {
+    const char* unit = schema_unit(axis.unit, Unit::Kind::length);
+    if (!axis.is_spatial() || axis.origin == 0 || unit == nullptr) continue;
+    if (!plane) {
+      plane = pixels.append_child("Plane");
+      for (const char* index : {"TheZ", "TheC", "TheT"}) plane.append_attribute(index) = "0";
+    }
+    const std::string name = "Position" + std::string(1, static_cast<char>(axis.name[0] - 'a' + 'A'));
+    plane.append_attribute(name.c_str()) = Json(tidy(axis.origin)).dump().c_str();
+    plane.append_attribute((name + "Unit").c_str()) = unit;
+  }
+}
+
 void add_channels(pugi::xml_node pixels, const FileArray& array, std::uint64_t count, std::uint64_t samples) {
   for (std::uint64_t i = 0; i < count; ++i) {
     pugi::xml_node channel = pixels.append_child("Channel");
@@ -145,6 +161,7 @@ std::optional<std::string> ome_xml(const FileArray& array, const Planes& planes)
   pugi::xml_node data = pixels.append_child("TiffData");
   data.append_attribute("IFD") = "0";
   data.append_attribute("PlaneCount") = std::to_string(planes.count).c_str();
+  add_position(pixels, array);
   std::ostringstream text;
   document.save(text, "", pugi::format_raw, pugi::encoding_utf8);
   return text.str();

@@ -88,7 +88,7 @@ Result<void> PnmFile::parse_header() {
   SHERD_TRY(letter, scanner_->next());
   SHERD_TRY(kind, scanner_->next());
   if (letter != 'P' || !kind || std::string_view("2356").find(*kind) == std::string_view::npos)
-    return unsupported("is no gray- or pixmap: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
+    return unsupported("is not a gray- or pixmap: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
   SHERD_TRY(width, scanner_->number());
   SHERD_TRY(height, scanner_->number());
   SHERD_TRY(greatest, scanner_->number());

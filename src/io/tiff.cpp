@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "io/files.hpp"
 #include "io/hyperstack.hpp"
+#include "io/image.hpp"
 #include "io/tiff_session.hpp"
 
 namespace sherd {
@@ -318,16 +319,19 @@ Json TiffFile::attributes() const {
       if (step.size > 0) steps[axis] = step;
   }
   axes += "yx";
-  Json::Array spacing, units;
-  bool any = false;
+  Json::Array spacing, units, offsets;
+  bool any = false, displaced = false;
   for (const char axis : axes) {
     const AxisStep& step = steps[axis];
     any = any || step.size > 0;
     spacing.push_back(step.size > 0 ? Json(step.size) : Json());
     units.push_back(step.unit.empty() ? Json() : Json(step.unit));
+    offsets.push_back(step.size > 0 ? Json(tidy(step.origin / step.size)) : Json());
+    displaced = displaced || step.origin != 0;
   }
   Json attributes;
   if (any) attributes = Json::Object{{"spacing", std::move(spacing)}, {"units", std::move(units)}};
+  if (displaced) attributes.set("voxel_offset", std::move(offsets));
   if (stack_ && !stack_->channels.is_null()) attributes.set("channels", stack_->channels);
   if (stack_ && !stack_->labels.is_null()) attributes.set("slice_labels", stack_->labels);
   return attributes;

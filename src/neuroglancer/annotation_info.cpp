@@ -21,7 +21,7 @@ Result<AnnotationType> parse_type(const std::string& name) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   for (std::size_t i = 0; i < kTypes.size(); ++i)
     if (lower == kTypes[i]) return static_cast<AnnotationType>(i);
-  return member_error("annotation_type", "\"" + name + "\" is no type of annotation");
+  return member_error("annotation_type", "\"" + name + "\" is not a type of annotation");
 }
 
 bool is_identifier(std::string_view id) {
@@ -53,7 +53,7 @@ Result<AnnotationProperty> parse_property(const Json& json) {
   property.id = std::move(id);
   SHERD_TRY(type, members.text("type"));
   const PropertyKind* kind = property_kind(type);
-  if (kind == nullptr) return member_error("type", "\"" + type + "\" is no type of property");
+  if (kind == nullptr) return member_error("type", "\"" + type + "\" is not a type of property");
   property.type = kind->type;
   SHERD_TRY(description, members.text("description", ""));
   property.description = std::move(description);

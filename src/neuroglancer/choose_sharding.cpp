@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/checked.hpp"
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "shard/uint64.hpp"
 #include "sherd/sharded_build.hpp"
@@ -28,12 +29,13 @@ constexpr Encoding kEncodings[] = {{"raw", 1, true},        {"compressed_segment
                                    {"jpeg", 4, false},      {"jxl", 4, false}};
 
 Result<Encoding> find_encoding(const std::string& name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Encoding& encoding : kEncodings) {
     if (encoding.name == name) return encoding;
-    known += (known.empty() ? "" : ", ") + std::string(encoding.name);
+    known.push_back(encoding.name);
   }
-  return std::move(invalid_argument("'" + name + "' is no encoding of volumes (" + known + ")")).in_member("encoding");
+  return std::move(invalid_argument("'" + name + "' is not an encoding of volumes" + did_you_mean(name, known)))
+      .in_member("encoding");
 }
 
 /// A chunk shape for every dimension, and how many bytes such a chunk has.

@@ -10,6 +10,7 @@
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "neuroglancer/document.hpp"
+#include "shard/uint64.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -65,7 +66,7 @@ std::string_view kind_name(const CollectionInfo& info) noexcept {
 Result<CollectionInfo> parse_collection_info(const Json& document) {
   SHERD_TRY(info, parse_info(document));
   if (info) return *std::move(info);
-  return unsupported("is no type of skeletons, meshes, annotations or segment properties").in_member("@type");
+  return unsupported("is not a type of skeletons, meshes, annotations or segment properties").in_member("@type");
 }
 
 Result<std::shared_ptr<Collection::State>> Collection::State::make(Place place, CollectionInfo info) {
@@ -111,6 +112,9 @@ Result<std::shared_ptr<Collection::State>> Collection::State::open(Place place) 
 Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place, CollectionInfo info, bool overwrite) {
   SHERD_TRY(document, std::visit([](const auto& each) { return each.print(); }, info));
   SHERD_TRY(state, make(place, std::move(info)));
+  for (const CollectionPart& part : state->parts())
+    if (!part.sharding.is_null())
+      SHERD_TRY(Uint64Sharding::parse_given(part.sharding).in_member("sharding").in_member(part.name));
   SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
   const bool stands = !listing.objects.empty() || !listing.prefixes.empty();
   if (stands && !overwrite)
@@ -119,7 +123,7 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
     const auto found = find(place);
     if (!found && !is_stored_fault(found.error())) return found.error();  // one that is damaged may go, too
     if (found && !*found)
-      return conflict("what stands here is no collection and is not overwritten; choose another path")
+      return conflict("what is here is not a collection and is not overwritten; choose another path")
           .in_key(state->info_key());
     SHERD_TRY(stranger, find_foreign_object(place));
     if (stranger) return foreign_object_error(*stranger);

@@ -5,14 +5,40 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/document.hpp"
+#include "shard/uint64.hpp"
 
 namespace sherd::neuroglancer {
 
 Error in_encoding(Error error) {
   if (!error.member().starts_with("codecs")) return error;
   return Error(error.code(), error.message()).in_member("encoding");
+}
+
+Result<void> check_scale_names(std::string_view encoding, const Json& sharding) {
+  const std::vector<std::string_view> known{"raw", "jpeg", "png", "compressed_segmentation"};
+  const bool is_others = encoding == "compresso" || encoding == "jxl";  // which we cannot encode
+  if (std::ranges::find(known, encoding) == known.end() && !is_others) {
+    const std::string hint = did_you_mean(encoding, known);
+    return member_error("encoding", "unknown encoding '" + std::string(encoding) + "'" +
+                                        (hint.empty() ? "; use raw, jpeg, png or compressed_segmentation" : hint));
+  }
+  if (sharding.is_object()) SHERD_TRY(Uint64Sharding::parse_given(sharding).in_member("sharding"));
+  return {};
+}
+
+Result<VolumeInfo> parse_given_info(const Json& document) {
+  const Json* scales = document.find("scales");
+  for (std::size_t i = 0; scales != nullptr && i < scales->elements().size(); ++i) {
+    const Json* encoding = scales->elements()[i].find("encoding");
+    const Json* sharding = scales->elements()[i].find("sharding");
+    if (encoding == nullptr || !encoding->is_string()) continue;
+    SHERD_TRY(check_scale_names(encoding->text(), sharding == nullptr ? Json() : *sharding)
+                  .in_member("scales[" + std::to_string(i) + "]"));
+  }
+  return VolumeInfo::parse(document);
 }
 
 Result<void> check_resolution(const VolumeScale& scale) {
@@ -25,6 +51,7 @@ Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwr
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     const std::string member = "scales[" + std::to_string(i) + "]";
     SHERD_TRY(check_resolution(info.scales[i]).in_member(member));
+    SHERD_TRY(check_scale_names(info.scales[i].encoding, info.scales[i].sharding).in_member(member));
     // In a stored document such a key is unsupported; here it is a wrong argument.
     if (const auto directory = directory_of(place.path, info.scales[i].key); !directory)
       return invalid_argument(directory.error().message()).in_member("key").in_member(member);

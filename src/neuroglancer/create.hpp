@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "array/state.hpp"
 #include "sherd/precomputed.hpp"
@@ -20,6 +21,12 @@ Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 /// The document of a volume that shares its shards with a Zarr array, {"info": …}. `wanted` has members of the
 /// document or its scale; `kept` is an earlier info of the volume whose other members stay, or null.
 Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept);
+
+/// An encoding and a sharding (null: none) that a caller gives to a scale. What is misspelt there is invalid_argument
+/// with the nearest name; in a stored document it could be of a later version of the format.
+Result<void> check_scale_names(std::string_view encoding, const Json& sharding);
+/// The info of a new volume. As VolumeInfo::parse(), and check_scale_names() of each scale.
+Result<VolumeInfo> parse_given_info(const Json& document);
 
 /// That of a scale is three numbers above 0, as Neuroglancer wants it, though others read it otherwise.
 Result<void> check_resolution(const VolumeScale& scale);

@@ -69,7 +69,7 @@ Result<QuantizedMesh> take_mesh(const draco::Mesh& decoded) {
   const draco::PointAttribute* positions = decoded.GetNamedAttribute(draco::GeometryAttribute::POSITION);
   if (positions == nullptr || positions->num_components() != 3) return corrupt("has no positions of three components");
   if (positions->data_type() != draco::DT_INT32 && positions->data_type() != draco::DT_UINT32)
-    return unsupported("has positions that are no integers, which Neuroglancer cannot read");
+    return unsupported("has positions that are not integers, which Neuroglancer cannot read");
   QuantizedMesh mesh;
   mesh.vertices.resize(positions->size());
   for (std::uint32_t i = 0; i < positions->size(); ++i)

@@ -75,7 +75,7 @@ Result<void> parse_numbers(Members& members, SegmentProperty& property) {
   const auto dtype = DType::parse(name);
   if (!dtype || !is_number_type(*dtype))
     return member_error("data_type",
-                        "\"" + name + "\" is no type of number: float32 or an integer of at most 32 bits is");
+                        "\"" + name + "\" is not a type of number: float32 or an integer of at most 32 bits is");
   property.numbers.dtype = *dtype;
   return members.each("values", false, [&property](const Json& json) -> Result<void> {
     SHERD_TRY(value, finite(json));
@@ -136,7 +136,7 @@ Result<SegmentProperty> parse_property(const Json& json, std::size_t ids) {
   property.id = std::move(id);
   SHERD_TRY(type, members.text("type"));
   const auto* found = std::find(kTypes.begin(), kTypes.end(), type);
-  if (found == kTypes.end()) return member_error("type", "\"" + type + "\" is no type of property");
+  if (found == kTypes.end()) return member_error("type", "\"" + type + "\" is not a type of property");
   property.type = static_cast<Type>(found - kTypes.begin());
   SHERD_TRY(description, members.text("description", ""));
   property.description = std::move(description);

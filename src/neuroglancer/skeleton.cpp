@@ -22,7 +22,7 @@ Result<DType> attribute_type(const std::string& name) {
   if (kind == Kind::float16 || kind == Kind::float32 || kind == Kind::float64 ||
       (kind >= Kind::int8 && kind <= Kind::uint64))
     return type;
-  return member_error("data_type", "\"" + name + "\" is no type of vertex attributes: float32 or an integer is");
+  return member_error("data_type", "\"" + name + "\" is not a type of vertex attributes: float32 or an integer is");
 }
 
 Result<VertexAttribute> parse_attribute(const Json& json) {

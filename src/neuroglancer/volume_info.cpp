@@ -17,7 +17,7 @@ Result<DType> parse_data_type(const std::string& name) {
                              DType::int32, DType::float32})
     if (dtype.name() == name) return dtype;
   return member_error("data_type",
-                      "'" + name + "' is no type of a volume; uint8 to uint64, int8 to int32 and float32 are");
+                      "'" + name + "' is not a type of a volume; uint8 to uint64, int8 to int32 and float32 are");
 }
 
 Result<std::array<std::int64_t, 3>> parse_offset(Members& members) {

@@ -57,7 +57,7 @@ Result<const CodecSpec*> only_shard(const ArraySpec& spec) {
   const bool behind = shard + 1 != spec.codecs.end();
   return fails("codecs", "'" + (behind ? shard + 1 : spec.codecs.begin())->name + "' stands " +
                              (behind ? "behind" : "before") +
-                             " 'sharding_indexed', so that the file is no shard as it is; put it among the inner "
+                             " 'sharding_indexed', so that the file is not a shard as it is; put it among the inner "
                              "chunks' codecs");
 }
 
@@ -112,7 +112,7 @@ Result<void> check_lengths(const VolumeView& view) {
     const std::string length = "the length " + std::to_string(view.shape[d]) + " of " + std::string(kNames[d]);
     if (view.shape[d] == 0) return fails("shape", length + " has no chunks");
     if (view.shape[d] % view.chunk_shape[d] == 0) continue;
-    const std::string what = length + " is no multiple of the chunk's " + std::to_string(view.chunk_shape[d]) +
+    const std::string what = length + " is not a multiple of the chunk's " + std::to_string(view.chunk_shape[d]) +
                              ": Zarr stores the last chunk whole and Neuroglancer only what lies inside";
     if (d < 2) return fails("shape", what);
     if (view.gzip) return fails("shape", what + "; along z that is possible without 'gzip', give the codec bytes");
@@ -125,7 +125,8 @@ Result<void> check_dtype(const DType& dtype) {
   for (const DType& known : {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32,
                              DType::uint64, DType::float32})
     if (dtype == known) return {};
-  return fails("dtype", dtype.name() + " is no type of Neuroglancer's; uint8 to uint64, int8 to int32 and float32 are");
+  return fails("dtype",
+               dtype.name() + " is not a type of Neuroglancer's; uint8 to uint64, int8 to int32 and float32 are");
 }
 
 // ---- shards ----
@@ -173,7 +174,7 @@ Shape VolumeView::grid() const {
 Result<void> VolumeView::choose_sharding(const Json& wanted) {
   SHERD_TRY(morton, CompressedMorton::of(grid()).in_member("shape"));
   if (wanted.is_null()) return find_sharding(morton);
-  SHERD_TRY(given, Uint64Sharding::parse(wanted).in_member("sharding"));
+  SHERD_TRY(given, Uint64Sharding::parse_given(wanted).in_member("sharding"));
   sharding = given;
   return check_sharding(morton);
 }
@@ -184,7 +185,7 @@ Result<void> VolumeView::find_sharding(const CompressedMorton& morton) {
     return fails("shards",
                  "shards of " + std::to_string(shard_chunks[0]) + "x" + std::to_string(shard_chunks[1]) + "x" +
                      std::to_string(shard_chunks[2]) +
-                     " chunks (x, y, z) are no boxes of the compressed Morton code; these are, in elements: " +
+                     " chunks (x, y, z) are not boxes of the compressed Morton code; these are, in elements: " +
                      boxes_text(*this, morton));
   // The rule for volumes, told how many bytes such a shard has at the most.
   const std::uint64_t chunk = *element_count(chunk_shape) * dtype.size();
@@ -205,7 +206,7 @@ Result<void> VolumeView::check_sharding(const CompressedMorton& morton) const {
                                  (gzip ? "compressed with gzip" : "stored as they are"));
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
   if (sharding.shard_bits != 0 && sharding.hash != Uint64Sharding::Hash::identity)
-    return fails("sharding", "with a hash, chunks of one shard are no box; take the hash identity, or shard_bits 0");
+    return fails("sharding", "with a hash, chunks of one shard are not a box; use the hash identity, or shard_bits 0");
   if (sharding.shard_bits != 0 && low + sharding.shard_bits < morton.bits())
     return fails("sharding", "preshift_bits, minishard_bits and shard_bits are " +
                                  std::to_string(low + sharding.shard_bits) +

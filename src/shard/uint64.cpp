@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "base/whole_number.hpp"
 
@@ -101,6 +102,16 @@ Result<Uint64Sharding> Uint64Sharding::parse(const Json& json) {
   sharding.gzip_index = gzip_index;
   sharding.gzip_data = gzip_data;
   return sharding;
+}
+
+Result<Uint64Sharding> Uint64Sharding::parse_given(const Json& json) {
+  const Json names = Uint64Sharding().json();
+  std::vector<std::string_view> known;
+  for (const auto& [name, value] : names.members()) known.push_back(name);
+  for (const auto& [name, value] : json.members())
+    if (names.find(name) == nullptr)
+      return std::move(invalid_argument("unknown member '" + name + "'" + did_you_mean(name, known))).in_member(name);
+  return parse(json);
 }
 
 Json Uint64Sharding::json() const {

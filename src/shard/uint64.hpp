@@ -41,6 +41,8 @@ struct Uint64Sharding {
 
   /// Reads the JSON object; `invalid_argument` or `unsupported` names the member.
   static Result<Uint64Sharding> parse(const Json& json);
+  /// The same of what a caller gives: a member that the format does not have is misspelt, and invalid_argument.
+  static Result<Uint64Sharding> parse_given(const Json& json);
   [[nodiscard]] Json json() const;
   friend bool operator==(const Uint64Sharding&, const Uint64Sharding&) = default;
 };

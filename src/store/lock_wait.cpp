@@ -27,13 +27,18 @@ Result<nanoseconds> LockWait::pause() {
   if (!since_) since_ = now;
   const nanoseconds waited = now - *since_;
   if (call_interrupted(patience_.interrupted)) return unavailable("interrupted");
-  if (std::chrono::duration<double>(waited).count() >= patience_.timeout)
-    return unavailable("another writer holds the lock of '" + object_() + "' (waited " +
-                       print_seconds(patience_.timeout) +
+  const double timeout = this->timeout();
+  if (std::chrono::duration<double>(waited).count() >= timeout)
+    return unavailable("another writer holds the lock of '" + object_() + "' (waited " + print_seconds(timeout) +
                        "); try again when it has ended, or raise lock_timeout (--lock-timeout)");
   if (waited >= kAnnounceAfter && !announced_) announce();
   // A quarter of the time waited: the lock is taken soon after it is released, at few tries.
   return std::clamp<nanoseconds>(waited / 4, kShortestPause, kLongestPause);
+}
+
+double LockWait::timeout() const {
+  const Call* const call = Call::current();
+  return call != nullptr ? call->lock_timeout() : patience_.timeout;
 }
 
 void LockWait::announce() {

@@ -11,8 +11,8 @@
 
 namespace sherd {
 
-/// A store's settings for its waits. The hooks are called only outside of parallel loops, on the thread that waits;
-/// inside of one, the call's own apply (base/call.hpp).
+/// A store's settings for its waits. They apply only outside of calls (base/call.hpp), which have their own; the hooks
+/// are called on the thread that waits.
 struct LockPatience {
   LockPatience() = default;
   explicit LockPatience(const Config& config)
@@ -36,6 +36,7 @@ class LockWait {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] double timeout() const;
   void announce();
 
   const LockPatience& patience_;

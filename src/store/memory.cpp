@@ -140,6 +140,8 @@ class MemoryWriter final : public ObjectWriter {
 
 class MemoryStore final : public Store {
  public:
+  explicit MemoryStore(const Config& config) : patience_(config) {}
+
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
     // The file store's gap, so that a plan over memory makes the requests that a plan over files would make.
@@ -240,6 +242,6 @@ class MemoryStore final : public Store {
 
 }  // namespace
 
-std::shared_ptr<Store> memory_store() { return std::make_shared<MemoryStore>(); }
+std::shared_ptr<Store> memory_store(const Config& config) { return std::make_shared<MemoryStore>(config); }
 
 }  // namespace sherd

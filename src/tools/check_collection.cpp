@@ -124,7 +124,7 @@ class CollectionCheck {
       to.counts.live_bytes += object.size;
     };
     if (part_->level != nullptr) {
-      if (!parse_cell(*part_->level, name)) return stray("is no cell of this level");
+      if (!parse_cell(*part_->level, name)) return stray("is not a cell of this level");
       count();
       return data_ ? decode_object(object, {0, name}, to) : Result<void>();
     }
@@ -214,7 +214,7 @@ class CollectionCheck {
   Result<void> shard(const Listing::Object& object, Findings& to) {
     const auto number = shard_number(values_->shards().format.sharding, object.name);
     if (!number) {
-      to.warning("stray_object", {}, "is no shard of this collection");
+      to.warning("stray_object", {}, "is not a shard of this collection");
       return {};
     }
     SHERD_TRY(outside, outside_grid());

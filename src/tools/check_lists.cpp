@@ -124,7 +124,7 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
   }
   if (opened->source == nullptr && !is_data) return nothing();  // erased since it was listed
   if (opened->is_pair == shard.key.ends_with(".shard")) {
-    to.warning("stray_object", {}, "is no part of the shard that is read");
+    to.warning("stray_object", {}, "is not part of the shard that is read");
     return nothing();
   }
   if (is_data) return nothing();

@@ -22,6 +22,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/chain.hpp"
+#include "io/image.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
 
@@ -212,6 +213,7 @@ class TreeCopy {
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, document, text.value_or(""), {}};
     untie(node);
+    if (path.empty()) SHERD_TRY(keep_image(*source, node));
     NodePlace to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
@@ -237,6 +239,19 @@ class TreeCopy {
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
+    return {};
+  }
+
+  // A resolution that is copied without the group around it says itself what the image is. What the group's metadata
+  // say that cannot be understood is left behind.
+  Result<void> keep_image(const Array& source, NodeCopy& node) const {
+    const auto level = find_single_level(source, false);
+    if (!level || !*level) return {};
+    const Json attributes = array_attributes((*level)->image, (*level)->attributes);
+    SHERD_TRY(document, format_.with_attributes(std::move(node.document.document), attributes));
+    SHERD_TRY(lowered, format_.lower(std::move(document), options_.config.limits));
+    node.document = std::move(lowered);
+    node.text.clear();
     return {};
   }
 

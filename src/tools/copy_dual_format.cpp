@@ -49,8 +49,11 @@ Result<Json> words_of_array(const NodeOfCopy& to) {
   Json words;
   words.set("resolution", neuroglancer::numbers_json(resolution));
   words.set("voxel_offset", Json(Json::Array(offset.begin(), offset.end())));
-  if (const Json* type = image.info.find("type"); type != nullptr && attributes.find("type") == nullptr)
+  if (attributes.find("type") != nullptr) return words;
+  if (const Json* type = image.info.find("type"))
     words.set("type", *type);
+  else if (image.labels)
+    words.set("type", "segmentation");
   return words;
 }
 

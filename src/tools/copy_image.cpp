@@ -62,19 +62,24 @@ Result<ImageSource> find_volume(const NodePlace& source, const NodeDocument& doc
   return found;
 }
 
+// The axes of an OME-NGFF image, as the caller calls them.
+Result<void> rename_axes(Image& image, const CopyOptions& options) {
+  if (options.axes.empty()) return {};
+  SHERD_TRY(axes, axis_names(options.axes).in_member("axes"));
+  if (axes.size() != image.axes.size())
+    return std::move(invalid_argument("the image has " + std::to_string(image.axes.size()) + " axes"))
+        .in_member("axes");
+  image.axes = std::move(axes);
+  return {};
+}
+
 Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
   SHERD_TRY(image, image_of_group(document.attributes));
   if (!image)
     return invalid_argument(
         "the group is not one image in several resolutions (OME-NGFF multiscales); copy one of its arrays");
   ImageSource found{*std::move(image), {}, true, document.attributes};
-  if (!options.axes.empty()) {
-    SHERD_TRY(axes, axis_names(options.axes).in_member("axes"));
-    if (axes.size() != found.image.axes.size())
-      return std::move(invalid_argument("the image has " + std::to_string(found.image.axes.size()) + " axes"))
-          .in_member("axes");
-    found.image.axes = std::move(axes);
-  }
+  SHERD_TRY(rename_axes(found.image, options));
   for (const ImageLevel& level : found.image.levels) {
     SHERD_TRY(path, normal_path(level.path));
     const NodePlace place = at_path(source, join_path(source.path, path));
@@ -88,12 +93,20 @@ Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& docu
   return found;
 }
 
-// An array that is a volume, too, is the image that its volume says.
-Result<Image> find_array(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
+// An array that is a volume, too, is the image that its volume says; a resolution of an OME-NGFF image is what the
+// group of that says.
+Result<Image> find_array(const NodePlace& source, NodeDocument& document, const CopyOptions& options, bool volume) {
   SHERD_TRY(half, find_volume_counterpart(source, document));
-  if (!half) return image_of_array(*document.array, document.attributes, options.axes);
-  SHERD_TRY(axes, axes_of_counterpart(*half, options.axes));
-  return image_of_volume(half->info, 0, axes);
+  if (half) {
+    SHERD_TRY(axes, axes_of_counterpart(*half, options.axes));
+    return image_of_volume(half->info, 0, axes);
+  }
+  SHERD_TRY(array, make_array(source, document));
+  SHERD_TRY(level, find_single_level(array, volume));
+  if (!level) return image_of_array(*document.array, document.attributes, options.axes);
+  SHERD_TRY(rename_axes(level->image, options));
+  document.attributes = std::move(level->attributes);
+  return std::move(level->image);
 }
 
 // The same chunks, codecs and all else, of another length.
@@ -223,7 +236,7 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
   const std::string key = source.format->document_key(source.path, document->type);
   if (is_volume(source)) return in_source(find_volume(source, *document, options, volume), key, options);
   if (document->type == NodeType::group) return in_source(find_group(source, *document, options), key, options);
-  SHERD_TRY(image, in_source(find_array(source, *document, options), key, options));
+  SHERD_TRY(image, in_source(find_array(source, *document, options, volume), key, options));
   ImageSource found{std::move(image), {}, false};
   found.levels.push_back({source, *std::move(document)});
   return found;

@@ -53,7 +53,8 @@ Result<void> check_options(const CopyOptions& options) {
   SHERD_TRY(refuse(options.shards.has_value() || options.auto_shards, "shards", "sharding"));
   SHERD_TRY(refuse(options.codecs.has_value(), "codecs", "encoding"));
   SHERD_TRY(refuse(options.index_location.has_value(), "index_location", "sharding"));
-  return {};
+  return neuroglancer::check_scale_names(options.encoding.empty() ? "raw" : options.encoding,
+                                         options.sharding.value_or(Json()));
 }
 
 class VolumePlan {
@@ -74,13 +75,17 @@ class VolumePlan {
 
  private:
   Result<void> check_axes() const {
+    const auto refuse = [&](const std::string& reason) {
+      const std::string of_source = "the dimensions of the source are " + listed_names(image_.axes) + ", and ";
+      return std::move(invalid_argument((options_.axes.empty() ? of_source : "") + reason)).in_member("axes");
+    };
     for (const std::string& axis : image_.axes)
-      if (axis == "t")
-        return std::move(invalid_argument("a volume has no axis of time; copy one of its times")).in_member("axes");
+      if (axis == "t") return refuse("a volume has no time (t); copy an array of one time");
     for (const char* axis : {"x", "y", "z"})
       if (dimension_of(image_.axes, axis) == image_.axes.size())
-        return std::move(invalid_argument(std::string("a volume has the axes x, y and z; there is no ") + axis))
-            .in_member("axes");
+        return refuse("a volume has x, y and z: there is no " + std::string(axis) +
+                      (image_.axes.size() < 3 ? "; import it as a stack of one slice, which has z"
+                                              : "; if they are others, name them (--axes z,y,x)"));
     return {};
   }
 

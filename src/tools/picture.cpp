@@ -179,8 +179,9 @@ Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
 
 std::byte level(double share) { return static_cast<std::byte>(std::lround(255 * std::min(share, 1.0))); }
 
-// The same colour for an id wherever it is: any hue, never dark. 0 is black.
-std::uint32_t colour_of(std::uint64_t id) {
+// The colour that the image has for an id, otherwise the same one wherever the id is: any hue, never dark. 0 is black.
+std::uint32_t colour_of(std::uint64_t id, const LabelColours& known) {
+  if (const auto at = known.find(id); at != known.end()) return at->second;
   if (id == 0) return 0;
   std::uint64_t bits = id + 0x9e3779b97f4a7c15;  // splitmix64
   bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
@@ -206,8 +207,8 @@ enum class Paint : std::uint8_t { gray, colours, labels, samples, opaque_samples
 // One row of elements as pixels.
 class Painter {
  public:
-  Painter(const Bands& bands, Paint paint, std::vector<Shade> shades)
-      : kind_(bands.kind()), paint_(paint), shades_(std::move(shades)) {
+  Painter(const Bands& bands, Paint paint, std::vector<Shade> shades, LabelColours labels)
+      : kind_(bands.kind()), paint_(paint), shades_(std::move(shades)), labels_(std::move(labels)) {
     samples_ = bands.channels();
     pixel_bytes_ = paint == Paint::gray ? 1 : paint == Paint::samples ? samples_ : 3;
   }
@@ -223,7 +224,7 @@ class Painter {
       case Paint::labels:
         visit_elements(kind_, elements, [&](auto value) {
           if constexpr (std::is_integral_v<decltype(value)>)
-            put_colour(to, colour_of(static_cast<std::uint64_t>(value)));
+            put_colour(to, colour_of(static_cast<std::uint64_t>(value), labels_));
           to += 3;
         });
         return;
@@ -257,17 +258,21 @@ class Painter {
   DType::Kind kind_;
   Paint paint_;
   std::vector<Shade> shades_;
+  LabelColours labels_;
   std::uint64_t samples_ = 1, pixel_bytes_ = 1;
 };
 
 // The longest side that the caller may choose, unless the plane itself is longer: that of a JPEG.
 constexpr std::uint64_t kLongestChosen = 65535;
 
+// A line of pixels shows nothing.
+constexpr std::uint64_t kShortest = 2;
+
 // The picture's sides in pixels.
 Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::optional<std::uint64_t> chosen_width) {
   const std::uint64_t limit = std::max({kLongestChosen, bands.width(), bands.height()});
-  if (chosen_width && (*chosen_width == 0 || *chosen_width > limit))
-    return invalid_argument("must be from 1 to " + std::to_string(limit) + " pixels, not " +
+  if (chosen_width && (*chosen_width < kShortest || *chosen_width > limit))
+    return invalid_argument("must be from 2 to " + std::to_string(limit) + " pixels, not " +
                             std::to_string(*chosen_width))
         .in_member("width");
   const PicturePlane& plane = bands.plane();
@@ -287,8 +292,12 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::o
     return invalid_argument("is " + std::to_string(*chosen_width) + ", which makes the picture higher than " +
                             std::to_string(limit) + " pixels; choose a smaller width")
         .in_member("width");
-  return std::pair(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(width))),
-                   std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(height))));
+  if (chosen_width && std::llround(height) < static_cast<long long>(kShortest))
+    return invalid_argument("is " + std::to_string(*chosen_width) +
+                            ", which makes the picture one pixel high; choose a larger width")
+        .in_member("width");
+  return std::pair(std::max(kShortest, static_cast<std::uint64_t>(std::llround(width))),
+                   std::max(kShortest, static_cast<std::uint64_t>(std::llround(height))));
 }
 
 // The element that is at the middle of pixel i.
@@ -349,7 +358,7 @@ Result<PicturePlane> draw_picture(const Array& array, const std::string& file, c
   if (bands.plane().are_samples) paint = create == create_png ? Paint::samples : Paint::opaque_samples;
   if (facts.labels && (dtype == DType::bool_ || is_integer(dtype)) && !options.range) paint = Paint::labels;
   if (paint == Paint::gray || paint == Paint::colours) SHERD_TRY(find_ranges(bands, shades));
-  Painter painter(bands, paint, std::move(shades));
+  Painter painter(bands, paint, std::move(shades), std::move(facts.label_colours));
   const ImageInfo info{size.second, size.first, painter.pixel_bytes(), DType::uint8};
   SHERD_TRY(check_image(info, array.config().limits));
   SHERD_TRY(writer, create(file, info, WriteMode{true, array.config().durable}));

@@ -25,6 +25,7 @@ class PlaneChoice {
       return invalid_argument("a picture needs two dimensions, the array has shape " + to_string(shape_));
     SHERD_TRY(fix(options));
     SHERD_TRY(choose_sides());
+    SHERD_TRY(refuse_line());
     choose_rest();
     if (!cut_ && options.index)
       return invalid_argument("there is no axis to cut across, the array has shape " + to_string(shape_))
@@ -131,6 +132,21 @@ class PlaneChoice {
     column_ = found[0];
     row_ = found[1];
     if (!named_ && row_ > column_) std::swap(row_, column_);  // one of length 1 was passed over
+    return {};
+  }
+
+  // An axis of length 1 is not drawn: the picture would be a line.
+  [[nodiscard]] Result<void> refuse_line() const {
+    for (const std::size_t d : {row_, column_}) {
+      if (shape_[d] != 1) continue;
+      std::size_t left = 0;  // axes that could be drawn instead
+      for (std::size_t e = 0; e < shape_.size(); ++e) left += shape_[e] > 1 && facts_.axes[e].name != "c" ? 1 : 0;
+      return invalid_argument(
+          "axis " + name_of(d) + " has length 1, so the picture would be one pixel " + (d == row_ ? "high" : "wide") +
+          (left < 2 ? "; no two axes of shape " + to_string(shape_) + " are longer; export it instead"
+                    : "; cut across it (--axis " + name_of(d) + ") or fix it (--at " + name_of(d) +
+                          "=0) to draw another axis"));
+    }
     return {};
   }
 

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
+#include <thread>
 
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
@@ -259,6 +261,88 @@ TEST(ConfirmedWrite, LooksAtTheDocumentOncePerCallAndOncePerObject) {
   store->documents = 0;
   array.write(Box{{3}, {2}}, std::span(values).first(2)).value();
   EXPECT_EQ(store->documents, 1 + 2);
+}
+
+/// An array of 16 bytes at "a", made by a store that does not wait for locks.
+class OverwritingWhileOthersWrite : public testing::Test {
+ protected:
+  OverwritingWhileOthersWrite() {
+    const std::vector<std::uint8_t> values(16, 7);
+    array().value().write(Box{{0}, {16}}, std::span(values)).value();
+  }
+  [[nodiscard]] Result<Array> array(bool overwrite = false, bool with_contents = false) const {
+    CreateOptions options{.shape = {16}, .dtype = DType::uint8, .chunks = {4}, .overwrite = overwrite};
+    options.config.lock_timeout = 0;
+    if (with_contents) options.contents = [](const Array&) -> Result<void> { return {}; };
+    return create_array(store_, "a", options);
+  }
+
+  TempDir directory_;
+  std::shared_ptr<Store> store_ = file_store(directory_.path(), {.durable = false, .lock_timeout = 0}).value();
+};
+
+TEST_F(OverwritingWhileOthersWrite, LeavesEverythingAsItIsIfItMayNotWait) {
+  const auto stored = [&] {  // beside what a copy leaves to be resumed
+    auto keys = keys_of(*store_);
+    std::erase_if(keys, [](const std::string& key) { return key.starts_with(".sherd-new-"); });
+    return keys;
+  };
+  const auto keys = stored();
+  const auto writing = file_store(directory_.path()).value()->lock("a/c/2").value();
+  const TempDir other;
+  create_array(other.path(), {.shape = {4}, .dtype = DType::uint8}).value();
+  const auto waits = [&](const auto& outcome) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(code_of(outcome), ErrorCode::unavailable) << outcome.error().text();
+    EXPECT_EQ(stored(), keys);
+  };
+  waits(array(true));
+  waits(array(true, true));
+  waits(create_group(store_, "a", {}, true, {.lock_timeout = 0}));
+  waits(copy(other.path(), directory_.path() + "/a", {.overwrite = true, .config = {.lock_timeout = 0}}));
+  waits(open_group(store_, {.writable = true, .config = {.lock_timeout = 0}}).value().erase("a"));
+}
+
+/// A writer of another handle that begins right before the document goes, and ends when it is waited for.
+class LateWriter final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  ~LateWriter() override {
+    if (writer_.joinable()) writer_.join();
+  }
+  Result<bool> erase(const std::string& key) override {
+    if (key == "a/zarr.json" && !writer_.joinable()) {
+      std::promise<void> begun;
+      writer_ = std::thread([&, may_end = end_.get_future()]() mutable {
+        auto writer = store_->write("a/c/9").value();
+        writer->write(0, std::as_bytes(std::span("late"))).value();
+        begun.set_value();
+        may_end.wait();
+        writer->commit().value();
+      });
+      begun.get_future().wait();
+    }
+    return store_->erase(key);
+  }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    if (writer_.joinable() && !ended_) end_.set_value();
+    ended_ = ended_ || writer_.joinable();
+    return store_->wait_for_writers(prefix);
+  }
+
+ private:
+  std::promise<void> end_;
+  std::thread writer_;
+  bool ended_ = false;
+};
+
+TEST(Overwriting, TakesWhatAWriterStoresWhoBeganBeforeTheDocumentWent) {
+  const auto store = std::make_shared<LateWriter>(memory_store());
+  CreateOptions options{.shape = {40}, .dtype = DType::uint8, .chunks = {4}};
+  create_array(store, "a", options).value();
+  options.overwrite = true;
+  create_array(store, "a", options).value();
+  EXPECT_EQ(text_at(*store, "a/c/9"), "(nothing)");
 }
 
 TEST(Overwriting, TakesChunksThatAnErasedArrayHasLeft) {

@@ -261,9 +261,9 @@ def test_a_suffix_chooses_jpeg_or_is_refused(sherd, tmp_path):
     (["--axis", "z", "--at", "z=1"], "given twice"), (["--index", "7"], "length 7"), (["--index", "-8"], "length 7"),
     (["--index", "a"], "whole number"), (["--at", "x=0,y=0,z=0"], "two dimensions"), (["--level", "1"], "no scale 1"),
     (["--at", "y=1,z=1"], "two dimensions"),
-    (["--width", "0"], "--width: must be from 1 to 65535 pixels, not 0"),
-    (["--width", "65536"], "--width: must be from 1 to 65535 pixels, not 65536"),
-    (["--width", f"{2**64 - 1}"], f"--width: must be from 1 to 65535 pixels, not {2**64 - 1}"),
+    (["--width", "0"], "--width: must be from 2 to 65535 pixels, not 0"),
+    (["--width", "65536"], "--width: must be from 2 to 65535 pixels, not 65536"),
+    (["--width", f"{2**64 - 1}"], f"--width: must be from 2 to 65535 pixels, not {2**64 - 1}"),
     (["--axis", "x", "--width", "65535"], "higher than 65535 pixels; choose a smaller width"),
     (["--axis", "y", "--at", "z=3"], "--at: is an index on axis z, which is drawn: a picture across y shows x and z"),
     (["--index", "2", "--at", "x=3"], "a picture across z shows x and y; leave it out, or cut across axis x instead")])

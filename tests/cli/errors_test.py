@@ -37,7 +37,7 @@ CODECS = [("ztsd", "unknown codec 'ztsd'; did you mean 'zstd'?"), ("frobnicate",
 LENGTHS = [(["--chunks", "3,3"], "--chunks: 2 lengths for an array of 3 dimensions"),
            (["--chunks", "0,1,1"], "--chunks: must be 1 or more"),
            (["--shards", "1,1"], "--shards: 2 lengths for an array of 3 dimensions"),
-           (["--chunks", "x"], "--chunks: 'x' is no shape; write it as 512,512")]
+           (["--chunks", "x"], "--chunks: 'x' is not a shape; write it as 512,512")]
 
 
 @pytest.mark.parametrize("codec, text", CODECS)
@@ -59,7 +59,7 @@ def test_wrong_lengths_are_an_error_of_their_option_in_every_command(sherd, sour
 
 
 @pytest.mark.parametrize("options, text", [
-    (["--to", "zarr3", "--axes", "q"], "--axes: 'q' is no axis"), (["--to", "zarr3", "--axes", "z,y"], "--axes: must be"),
+    (["--to", "zarr3", "--axes", "q"], "--axes: 'q' is not an axis"), (["--to", "zarr3", "--axes", "z,y"], "--axes: must be"),
     (["--to", "zarr3", "--codec", "ztsd"], "--codec: unknown codec 'ztsd'; did you mean 'zstd'?"),
     (["--to", "zarr3", "--chunks", "3,3"], "--chunks: 2 lengths"), (["--sharding", "{}"], "--sharding: @type: is missing"),
     (["--codec", "zstd"], "--codec: cannot be used with a volume; use encoding"),

@@ -386,3 +386,74 @@ def test_options_of_space_that_are_wrong_are_usage_errors_that_name_them(sherd, 
     ran = sherd("import", "a.npy", "a.zarr", *options)
     assert ran.code == 2 and says in ran.stderr, ran.stderr
     assert not (tmp_path / "a.zarr").exists()
+
+POSITIONS = {"PositionX": [12.5] * 3, "PositionXUnit": ["µm"] * 3, "PositionY": [-0.004] * 3, "PositionYUnit": ["mm"] * 3,
+             "PositionZ": [30.0, 30.9, 31.8], "PositionZUnit": ["µm"] * 3}
+SIZES = {"axes": "ZYX", "PhysicalSizeX": 0.5, "PhysicalSizeXUnit": "µm", "PhysicalSizeY": 0.5, "PhysicalSizeYUnit": "µm",
+         "PhysicalSizeZ": 0.9, "PhysicalSizeZUnit": "µm"}
+
+
+def positions(path):
+    """Of the first plane, and all sizes, as tifffile reads them."""
+    with tifffile.TiffFile(path) as file:
+        pixels = tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Pixels"]
+    plane = pixels.get("Plane", {})
+    plane = plane[0] if isinstance(plane, list) else plane
+    return [(plane.get(f"Position{axis}"), plane.get(f"Position{axis}Unit")) for axis in "XYZ"]
+
+
+def test_positions_of_planes_are_the_place_of_the_image(sherd, tmp_path):
+    values = noise(3, 5, 6)
+    tifffile.imwrite(tmp_path / "a.ome.tif", values, metadata={**SIZES, "Plane": POSITIONS})
+    assert positions(tmp_path / "a.ome.tif") == [(12.5, "µm"), (-0.004, "mm"), (30.0, "µm")]
+    got, _, attributes = imported(sherd, tmp_path, "a.ome.tif")
+    numpy.testing.assert_array_equal(got, values)
+    assert attributes["spacing"] == [0.9, 0.5, 0.5]
+    assert attributes["voxel_offset"] == pytest.approx([30 / 0.9, -8, 25], rel=1e-11)
+    sherd.ok("copy", "a.zarr", "img.zarr", "--pyramid", "mean:1")
+    ome = zarr.open_group(tmp_path / "img.zarr", mode="r").attrs["ome"]
+    steps = ome["multiscales"][0]["datasets"][0]["coordinateTransformations"]
+    assert steps == [{"type": "scale", "scale": [0.9, 0.5, 0.5]}, {"type": "translation", "translation": [30, -4, 12.5]}]
+    sherd.ok("copy", "a.zarr", "v", "--to", "precomputed")
+    (scale,) = json.loads((tmp_path / "v/info").read_text())["scales"]
+    assert (scale["resolution"], scale["voxel_offset"]) == ([500, 500, 900], [25, -8, 33])
+    for source in ("a.zarr", "img.zarr"):
+        sherd.ok("export", source, "b.ome.tif")
+        assert positions(tmp_path / "b.ome.tif") == [(12.5, "µm"), (-4, "µm"), (30, "µm")]
+    again, _, attributes_again = imported(sherd, tmp_path, "b.ome.tif")
+    numpy.testing.assert_array_equal(again, values)
+    assert attributes_again["voxel_offset"] == attributes["voxel_offset"]
+
+
+def test_what_no_plane_says_of_its_place_is_not_made_up(sherd, tmp_path):
+    sizes = 'PhysicalSizeX="0.5" PhysicalSizeY="0.5" PhysicalSizeZ="0.9"'
+    for plane in ['<o:Plane TheZ="0" TheC="0" TheT="0" PositionX="12.5"/>', '<o:Plane TheZ="1" TheC="0" TheT="0" '
+                  'PositionX="12.5" PositionXUnit="µm"/>', '<o:Plane TheZ="0" TheC="0" TheT="0" PositionX="12.5" '
+                  'PositionXUnit="pixel"/>', '<o:Plane TheZ="0" TheC="0" TheT="0" PositionX="nan" PositionXUnit="µm"/>']:
+        with_xml(tmp_path / "a.tif", noise(24, 5, 6), ome_xml(plane, sizes).encode())
+        assert "voxel_offset" not in imported(sherd, tmp_path, "a.tif")[2], plane
+    tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 5, 6), metadata={"axes": "ZYX", "Plane": POSITIONS})
+    assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif")[2], "without a spacing"
+    numpy.save(tmp_path / "a.npy", noise(3, 5, 6))
+    sherd.ok("import", "a.npy", "a.zarr", "--axes", "z,y,x", "--spacing", "2,2,2", "--units", "um", "--overwrite")
+    sherd.ok("export", "a.zarr", "b.ome.tif")
+    assert positions(tmp_path / "b.ome.tif") == [(None, None)] * 3
+
+
+def test_another_spacing_leaves_no_place_that_contradicts_it(sherd, tmp_path):
+    tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 5, 6), metadata={**SIZES, "Plane": POSITIONS})
+    assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--spacing", "1,2,3")[2]
+    assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--resolution", "4,4,40")[2]
+
+
+def test_the_samples_of_an_ome_tiff_are_channels_before_y_and_x(sherd, tmp_path):
+    values = noise(5, 6, 3, dtype="uint8")
+    numpy.save(tmp_path / "rgb.npy", values)
+    sherd.ok("import", "rgb.npy", "rgb.zarr", "--axes", "y,x,c")
+    sherd.ok("export", "rgb.zarr", "rgb.ome.tif")
+    numpy.testing.assert_array_equal(tifffile.imread(tmp_path / "rgb.ome.tif"), values)
+    got, names, _ = imported(sherd, tmp_path, "rgb.ome.tif")
+    assert names == "cyx"
+    numpy.testing.assert_array_equal(got, values.transpose(2, 0, 1))
+    sherd.ok("export", "a.zarr", "again.ome.tif")
+    numpy.testing.assert_array_equal(tifffile.imread(tmp_path / "again.ome.tif"), values)

@@ -14,6 +14,8 @@ from lacking import lacking
 
 VALUES = numpy.random.default_rng(3).integers(0, 255, (6, 64, 64)).astype(numpy.uint8)
 FILES = ["x.npy", "x.raw", "x.nii", "x.nii.gz", "x.tif", "planes/z_%02d.png", "planes/z_%02d.pgm"]
+LINES = {"read": ["read", "v.zarr", "-o", "x.npy"], "picture": ["picture", "v.zarr", "p.png"],
+         "jpeg": ["picture", "v.zarr", "p.jpg"]} | {name: ["export", "v.zarr", name] for name in FILES}
 
 
 @pytest.fixture
@@ -46,36 +48,75 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("name", FILES)
+def on_a_full_disk(sherd, script, *arguments, size="4k"):
+    """Runs a script in which "full" is a file system of that size, and the arguments are "$@"."""
+    (sherd.folder / "full").mkdir(exist_ok=True)
+    mounted = f"mount -t tmpfs -o size={size} none full || exit 99; {script}"
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", mounted, "sh", *arguments], cwd=sherd.folder, capture_output=True)
+    if done.returncode in (1, 99):
+        lacking("a file system that may be mounted (unshare -rm)")
+    return done
+
+
+@pytest.mark.parametrize("name", LINES)
 def test_a_file_that_cannot_grow_is_an_input_output_error(sherd, source, tmp_path, name):
-    done = limited(sherd, "export", source, name)
+    done = limited(sherd, *LINES[name], size=500 if name == "jpeg" else 2000)
     assert done.returncode == 7, done.stderr
     assert b"File too large" in done.stderr
     assert names(tmp_path) == [source]
 
 
 @pytest.mark.parametrize("size", ["4k", "16k"])
-@pytest.mark.parametrize("name", FILES)
-def test_export_to_a_full_disk_is_an_input_output_error(sherd, source, tmp_path, name, size):
-    (tmp_path / "full").mkdir()
-    script = 'mount -t tmpfs -o size="$1" none full || exit 99; "$2" export "$3" "full/$4"; code=$?; ls -A full; exit $code'
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", size, sherd.binary, source, name],
-                          cwd=tmp_path, capture_output=True)
-    if done.returncode in (1, 99):
-        lacking("a file system that may be mounted (unshare -rm)")
+@pytest.mark.parametrize("name", [*FILES, "read"])
+def test_a_full_disk_is_an_input_output_error(sherd, source, tmp_path, name, size):
+    *line, file = LINES[name]
+    done = on_a_full_disk(sherd, '"$@"; code=$?; ls -A full; exit $code', sherd.binary, *line, f"full/{file}", size=size)
     assert done.returncode == 7, done.stderr
     assert b"No space left on device" in done.stderr
     assert done.stdout == b""
 
 
-@pytest.mark.parametrize("name", [*FILES, "-o"])
+@pytest.mark.parametrize("file", ["full/p.png", "full/p.jpg"])
+def test_a_picture_on_a_full_disk_is_an_input_output_error(sherd, source, tmp_path, file):
+    """Of a picture, which is small, on a disk that is full already."""
+    script = 'head -c 4096 /dev/zero > full/old; "$@"; code=$?; ls -A full; exit $code'
+    done = on_a_full_disk(sherd, script, sherd.binary, "picture", source, file)
+    assert done.returncode == 7, done.stderr
+    assert b"No space left on device" in done.stderr
+    assert done.stdout == b"old\n"
+
+
+@pytest.mark.parametrize("line", [["export", "v.zarr", "-", "--to", "tiff"], ["export", "v.zarr", "-", "--to", "npy"],
+                                  ["picture", "v.zarr", "-"]])
+def test_errors_of_what_goes_to_standard_output_name_no_hidden_file(sherd, source, tmp_path, line):
+    fill = "mkdir full/sherd; head -c 4096 /dev/zero > full/old; " if line[0] == "picture" else ""
+    done = on_a_full_disk(sherd, fill + 'TMPDIR=full "$@"', sherd.binary, *line, size="8k")
+    assert done.returncode == 7 and done.stdout == b"", done.stderr
+    assert b"No space left on device" in done.stderr and b"TMPDIR" in done.stderr
+    assert b"standard output" in done.stderr and b".sherd-part" not in done.stderr
+    if line[0] == "export":
+        sherd.ok("create", "s.zarr", "--shape", "2,2", "--dtype", "string")
+        ran = sherd("export", "s.zarr", "-", "--to", "tiff")
+        assert ran.code == 5 and "standard output" in ran.stderr and "sherd-part" not in ran.stderr, ran.stderr
+
+
+@pytest.mark.parametrize("name", LINES)
 def test_a_killed_command_leaves_nothing_that_the_next_one_does_not_remove(sherd, source, tmp_path, name):
-    line = ["read", source, "-o", "x.npy"] if name == "-o" else ["export", source, name]
+    line = LINES[name]
     killed(sherd, *line)
     left = [each for each in names(tmp_path) if each.startswith(".")]
     assert all(each.endswith(".sherd-part") for each in left) and (left != []) == ("%" in name)
     sherd.ok(*line)
-    assert names(tmp_path) == sorted([source, "x.npy" if name == "-o" else name.split("/")[0]])
+    assert names(tmp_path) == sorted([source, line[-1].split("/")[0]])
+
+
+def test_a_directory_that_is_called_like_a_plane_is_left_alone(sherd, source, tmp_path):
+    sherd.ok("export", source, "planes/z_%02d.png")
+    (tmp_path / "planes/z_06.png").mkdir()
+    (tmp_path / "planes/z_07.png").write_bytes(b"of a longer stack")
+    sherd.ok("export", source, "planes/z_%02d.png")
+    assert names(tmp_path / "planes") == [f"z_{z:02}.png" for z in range(7)]
+    assert (tmp_path / "planes/z_06.png").is_dir()
 
 
 def test_planes_that_go_into_a_directory_leave_nothing_there(sherd, source, tmp_path):

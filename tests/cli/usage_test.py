@@ -122,7 +122,7 @@ def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line
     *words, option = line.split()
     ran = sherd(*words, f"{option}={number}") if number else sherd(*words, option, "")
     assert ran.code == 2
-    assert ran.stderr.startswith(f"sherd: {name}: '{number}' is no whole number from 0 to 2^64-1; see"), ran.stderr
+    assert ran.stderr.startswith(f"sherd: {name}: '{number}' is not a whole number from 0 to 2^64-1; see"), ran.stderr
 
 
 @pytest.mark.parametrize("codec", ["cast_value", "scale_offset:2", "reshape", "zfp", "n5_default", "conditional"])

@@ -132,7 +132,7 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     numpy.save(tmp_path / "a.npy", data)
     sherd.ok("import", "a.npy", "a.zarr", "--chunks", "8,8,16", "--shards", "16,16,32", "--codec", "gzip:1")
     ran = sherd("copy", "a.zarr", "em", "--to", "precomputed")
-    assert ran.code == 2 and "axes: the dimensions have no names" in ran.stderr
+    assert ran.code == 2 and "axes: the dimensions of the source have no names; name them (--axes z,y,x)" in ran.stderr
     report = sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", "--axes", "z,y,x", "--pyramid", "mean:2", "--json").json
     assert (report["arrays"], report["groups"], report["chunks_moved"]) == (3, 1, 2 * 3 * 2)
     info = json.loads((tmp_path / "em/info").read_text())
@@ -240,3 +240,24 @@ def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
     assert size_at() == sizes["3"]
     ran = sherd("copy", "a.zarr", "em", "--to", "precomputed", "--gzip-level", "10")
     assert ran.code == 2 and "--gzip-level" in ran.stderr
+
+
+@pytest.mark.parametrize(("shape", "names", "says"), [
+    ("9,9,3", "y,x,c", "the dimensions of the source are y, x, c, and a volume has x, y and z: there is no z; if they are "
+                       "others, name them (--axes z,y,x)"),
+    ("9,9", "y,x", "the dimensions of the source are y, x, and a volume has x, y and z: there is no z; import it as a stack "
+                   "of one slice, which has z"),
+    ("9,9,9,9", "t,z,y,x", "the dimensions of the source are t, z, y, x, and a volume has no time (t); copy an array of one time"),
+    ("9,9,9", "depth,y,x", "the dimensions of the source are depth, y, x: 'depth' is not an axis; x, y, z, c (channel) and t "
+                           "(time) are; name them (--axes z,y,x)")])
+def test_a_source_whose_dimensions_are_not_those_of_a_volume_is_told_so(sherd, tmp_path, shape, names, says):
+    sherd.ok("create", "a.zarr", "--shape", shape, "--dtype", "uint8", "--dimension-names", names)
+    ran = sherd("copy", "a.zarr", "v", "--to", "precomputed")
+    assert ran.code == 2 and f"axes: {says}" in ran.stderr, ran.stderr
+    assert not (tmp_path / "v").exists()
+    rank = shape.count(",") + 1
+    axes = {2: "x,y", 3: "z,y,x", 4: "c,z,y,x"}[rank]
+    if rank > 2:
+        sherd.ok("copy", "a.zarr", "v", "--to", "precomputed", "--axes", axes)
+    else:
+        assert "--axes: a volume has x, y and z: there is no z" in sherd("copy", "a.zarr", "v", "--to", "precomputed", "--axes", axes).stderr

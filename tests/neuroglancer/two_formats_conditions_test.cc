@@ -69,7 +69,8 @@ const Refused kRefused[] = {
      "codecs", "here stands 'numcodecs.delta'"},
     {"XIsNotTheFastest", [](auto& o) { o.dimension_names = {{"x", "y", "z"}}; }, "dimension_names",
      "dimension 0 is called 'x' and would be Neuroglancer's z"},
-    {"ADataTypeOfItsOwn", [](auto& o) { o.dtype = DType::float64; }, "dtype", "float64 is no type of Neuroglancer's"},
+    {"ADataTypeOfItsOwn", [](auto& o) { o.dtype = DType::float64; }, "dtype",
+     "float64 is not a type of Neuroglancer's"},
     {"Int64", [](auto& o) { o.dtype = DType::int64; }, "dtype", "int64"},
     {"ChannelsInSeveralChunks",
      [](auto& o) {
@@ -79,7 +80,7 @@ const Refused kRefused[] = {
      },
      "chunks", "all channels must be in one chunk"},
     {"AnotherFillValue", [](auto& o) { o.fill_value = Json(7); }, "fill_value", "must be 0, or every chunk stored"},
-    {"ClippedX", [](auto& o) { o.shape[2] = 63; }, "shape", "the length 63 of x is no multiple of the chunk's 16"},
+    {"ClippedX", [](auto& o) { o.shape[2] = 63; }, "shape", "the length 63 of x is not a multiple of the chunk's 16"},
     {"ClippedY",
      [](auto& o) {
        o.shape[1] = 47;
@@ -97,7 +98,7 @@ const Refused kRefused[] = {
      "shape", "with one channel"},
     {"NoElements", [](auto& o) { o.shape[1] = 0; }, "shape", "has no chunks"},
     {"ShardsThatAreNoBoxes", [](auto& o) { o.shards = {16, 32, 32}; }, "shards",
-     "no boxes of the compressed Morton code"},
+     "not boxes of the compressed Morton code"},
     {"TooFewBits", [](auto& o) { o.volume = sharding(2, 1, 3); }, "sharding",
      "6 together, and the chunks' numbers have 7"},
     {"OtherBoxes", [](auto& o) { o.volume = sharding(1, 1, 5); }, "sharding", "boxes of (2, 2, 1, 1) chunks"},

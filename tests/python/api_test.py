@@ -387,7 +387,7 @@ def test_the_environment_raises_limits_as_it_does_for_the_command(text, limit):
 
 def test_a_limit_in_the_environment_that_is_no_size_is_told():
     ran = subprocess.run([sys.executable, "-c", "import sherd"], env=os.environ | {"SHERD_LIMIT_INDEX_BYTES": "much"}, capture_output=True, text=True)
-    assert ran.returncode == 1 and "SHERD_LIMIT_INDEX_BYTES: 'much' is no size" in ran.stderr
+    assert ran.returncode == 1 and "SHERD_LIMIT_INDEX_BYTES: 'much' is not a size" in ran.stderr
 
 
 def test_a_limit_is_named_by_its_error(tmp_path):

@@ -102,3 +102,56 @@ def test_known_members_are_not_foreign(tmp_path, keywords, member):
     with pytest.raises(sherd.InvalidArgument) as caught:
         ng.create_precomputed(tmp_path / "v", **{"type": "image", "dtype": "uint8", "scales": [SCALE], **keywords})
     assert caught.value.member == member and not (tmp_path / "v").exists()
+
+
+SHARDING = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 1,
+            "shard_bits": 2}
+MISSPELT = {**{name: value for name, value in SHARDING.items() if name != "minishard_bits"}, "minishard_bit": 1}
+
+
+def test_unknown_members_of_a_sharding_are_refused_by_name(tmp_path):
+    hint = "unknown member 'minishard_bit'; did you mean 'minishard_bits'?"
+    refused("scales[0].sharding.minishard_bit", hint, ng.create_precomputed, tmp_path / "v", type="image", dtype="uint8",
+            scales=[{**SCALE, "sharding": MISSPELT}])
+    refused("sharding.minishard_bit", hint, ng.build, tmp_path / "v", MISSPELT, [])
+    refused("sharding.minishard_bit", hint, ng.ShardedStore, tmp_path / "v", MISSPELT, "r+")
+    refused("sharding.minishard_bit", hint, ng.ShardedStore, tmp_path / "v", MISSPELT)
+    refused("sharding.data_encodign", "did you mean 'data_encoding'?", ng.ShardedStore, tmp_path / "v",
+            {**SHARDING, "data_encodign": "gzip"}, "r+")
+    refused("sharding.author", "unknown member 'author'", ng.build, tmp_path / "v", {**SHARDING, "author": "me"}, [])
+    assert not (tmp_path / "v").exists()
+
+
+def test_unknown_members_of_a_sharding_are_refused_in_a_copy_and_in_a_collection(tmp_path):
+    sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
+    refused("sharding.minishard_bit", "did you mean", sherd.copy, tmp_path / "a", tmp_path / "v", to="precomputed",
+            sharding=MISSPELT)
+    info = ng.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "sharding": {**SHARDING, "data_encodign": "gzip"}})
+    with pytest.raises(sherd.InvalidArgument, match="did you mean 'data_encoding'"):
+        ng.Collection.create(tmp_path / "v", info)
+    assert not (tmp_path / "v").exists()
+
+
+@pytest.mark.parametrize("encoding, hint", [("rwa", "did you mean 'raw'?"), ("compressed_segmentaton", "did you mean"),
+                                            ("zip", "use raw, jpeg, png or compressed_segmentation")])
+def test_an_unknown_encoding_is_an_invalid_argument(tmp_path, encoding, hint):
+    refused("scales[0].encoding", f"unknown encoding '{encoding}'", ng.create_precomputed, tmp_path / "v", type="image",
+            dtype="uint8", scales=[{**SCALE, "encoding": encoding}])
+    sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
+    refused("encoding", hint, sherd.copy, tmp_path / "a", tmp_path / "v", to="precomputed", encoding=encoding)
+    assert not (tmp_path / "v").exists()
+
+
+def test_an_encoding_of_the_format_that_cannot_be_written_is_unsupported(tmp_path):
+    with pytest.raises(sherd.Unsupported, match="'jxl' cannot be decoded"):
+        ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[{**SCALE, "encoding": "jxl"}])
+
+
+def test_a_stored_sharding_may_have_members_of_a_later_version(tmp_path):
+    ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[{**SCALE, "sharding": SHARDING}])
+    info = json.loads((tmp_path / "v" / "info").read_text())
+    info["scales"][0]["sharding"]["later"] = 1
+    (tmp_path / "v" / "info").write_text(json.dumps(info))
+    assert sherd.open_array(tmp_path / "v").shape == (70, 50, 33, 1)
+    sherd.copy(tmp_path / "v", tmp_path / "w")
+    assert json.loads((tmp_path / "w" / "info").read_text())["scales"][0]["sharding"]["later"] == 1

@@ -103,7 +103,7 @@ def test_shards_are_replaced_only_where_asked_for():
 
 def test_wrong_arguments_are_named(tmp_path):
     for options, says in [
-        ({"memory": "much"}, "no size"),
+        ({"memory": "much"}, "not a size"),
         ({"memory": 2**20}, "8 MiB of memory at the least"),
         ({"memory": -1}, "such as \"64MiB\", not -1"),
         ({"memory": True}, "not True"),

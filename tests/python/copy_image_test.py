@@ -119,7 +119,7 @@ def test_a_volume_goes_to_zarr_and_back(tmp_path):
 def test_axes_encoding_and_sharding_are_taken(tmp_path):
     data = np.arange(20 * 30 * 25, dtype="uint32").reshape(20, 30, 25) // 50
     sherd.create_array(tmp_path / "a", data=data, config=FAST)
-    with pytest.raises(sherd.InvalidArgument, match="the dimensions have no names"):
+    with pytest.raises(sherd.InvalidArgument, match="the dimensions of the source have no names"):
         sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed")
     sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed", axes="yzx", chunks=(16, 8, 8), sharding="auto",
                encoding="compressed_segmentation", pyramid="mode", ignore_zero=True, config=FAST)
@@ -145,7 +145,7 @@ def test_axes_encoding_and_sharding_are_taken(tmp_path):
     ({"encoding": "raw"}, "encoding", "is of volumes"),
     ({"sharding": None}, "sharding", "is of volumes"),
     ({"axes": "zyx"}, "axes", "are of images"),
-    ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is no axis"),
+    ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is not an axis"),
     ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),
 ])
 def test_what_cannot_be_is_refused(options, member, message):

@@ -302,7 +302,7 @@ TEST(CopyIntoVolume, SpacingThatIsWrongIsRefusedAndTheErrorNamesIt) {
   EXPECT_THAT(fault(R"({"voxel_offset": [1, 2, 3, 4]})"),
               HasSubstr("attributes.voxel_offset: must be a list of 3 numbers"));
   EXPECT_THAT(fault(R"({"spacing": [1, 1, 1], "units": ["um", "s", "um"]})"),
-              HasSubstr("the unit 's' of the axis y is no known length"));
+              HasSubstr("the unit 's' of the axis y is not a known length"));
 }
 
 TEST(CopyIntoVolume, OneScaleOfAVolumeIsCopiedAlone) {
@@ -363,11 +363,12 @@ TEST(CopyIntoVolume, LabelsAreSaidToBeSuch) {
 
 TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {
   CreateOptions array{.shape = {8, 8, 8}, .dtype = DType::uint8};
-  EXPECT_THAT(refusal(array, {}), HasSubstr("axes: the dimensions have no names; say what they are, such as z,y,x"));
+  EXPECT_THAT(refusal(array, {}),
+              HasSubstr("axes: the dimensions of the source have no names; name them (--axes z,y,x)"));
   EXPECT_THAT(refusal(array, {.axes = {"z", "y"}}), HasSubstr("axes: the array has 3 dimensions"));
-  EXPECT_THAT(refusal(array, {.axes = {"z", "y", "q"}}), HasSubstr("'q' is no axis"));
-  EXPECT_THAT(refusal(array, {.axes = {"z", "y", "z"}}), HasSubstr("the axis z stands twice"));
-  EXPECT_THAT(refusal(array, {.axes = {"t", "y", "x"}}), HasSubstr("no axis of time"));
+  EXPECT_THAT(refusal(array, {.axes = {"z", "y", "q"}}), HasSubstr("'q' is not an axis"));
+  EXPECT_THAT(refusal(array, {.axes = {"z", "y", "z"}}), HasSubstr("the axis z is given twice"));
+  EXPECT_THAT(refusal(array, {.axes = {"t", "y", "x"}}), HasSubstr("a volume has no time (t)"));
   EXPECT_THAT(refusal(array, {.axes = {"c", "y", "x"}}), HasSubstr("there is no z"));
   const std::vector<std::string> zyx{"z", "y", "x"};
   EXPECT_THAT(refusal(array, {.shards = Shape{8, 8, 8}, .axes = zyx}),
@@ -380,7 +381,7 @@ TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {
   EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}), HasSubstr("encoding: is of volumes"));
   EXPECT_THAT(refusal(array, {.format = "zarr3", .axes = zyx}), HasSubstr("axes: are of images"));
   array.dtype = DType::float64;
-  EXPECT_THAT(refusal(array, {.axes = zyx}), HasSubstr("'float64' is no type of a volume"));
+  EXPECT_THAT(refusal(array, {.axes = zyx}), HasSubstr("'float64' is not a type of a volume"));
   const auto group = memory_store();
   create_group(group, "").value();
   EXPECT_THAT(copy(group, memory_store(), {.format = "precomputed"}).error().text(),
@@ -397,7 +398,7 @@ TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedWithTheMember) {
   EXPECT_THAT(fault(R"({"axes": 1})"), HasSubstr("copy one of its arrays"));
   EXPECT_THAT(fault("[3]"), HasSubstr("attributes.ome.multiscales[0].axes"));
   EXPECT_THAT(fault(R"([{"axes": {"x": 1}}])"), HasSubstr("attributes.ome.multiscales[0].axes"));
-  EXPECT_THAT(fault(R"([{"axes": ["y", 3]}])"), HasSubstr("'' is no axis"));
+  EXPECT_THAT(fault(R"([{"axes": ["y", 3]}])"), HasSubstr("'' is not an axis"));
   EXPECT_THAT(fault(R"([{"axes": ["y", "x"], "datasets": {"path": "0"}}])"), HasSubstr("multiscales[0].datasets"));
   EXPECT_THAT(
       fault(R"([{"axes": ["y", "x"], "datasets": [{"path": "0", "coordinateTransformations": {"type": "scale"}}]}])"),
@@ -406,7 +407,7 @@ TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedWithTheMember) {
     "scale": {"a": 1, "b": 2}}]}]}])"),
               HasSubstr("must be a list of 2 numbers"));
   EXPECT_THAT(fault("[{}]"), HasSubstr("attributes.ome.multiscales[0].axes"));
-  EXPECT_THAT(fault(R"([{"axes": [{"name": "w"}]}])"), HasSubstr("'w' is no axis"));
+  EXPECT_THAT(fault(R"([{"axes": [{"name": "w"}]}])"), HasSubstr("'w' is not an axis"));
   EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"]}])"), HasSubstr("multiscales[0].datasets"));
   EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"], "datasets": [{"path": "1"}]}])"),
               HasSubstr("the image has no array here"));

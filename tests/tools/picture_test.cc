@@ -38,6 +38,12 @@ std::pair<Shape, std::vector<std::uint8_t>> draw(const Folder& folder, const Arr
 
 using Pixels = std::vector<std::uint8_t>;
 
+std::vector<std::optional<std::string>> names(const std::string& letters) {
+  std::vector<std::optional<std::string>> result;
+  for (const char letter : letters) result.emplace_back(std::string(1, letter));
+  return result;
+}
+
 TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
   const Folder folder;
   std::vector<std::uint8_t> values(2 * 3 * 4);
@@ -54,24 +60,26 @@ TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
 
 TEST(Picture, SpreadsThePlanesOwnRangeOverBlackToWhite) {
   const Folder folder;
-  EXPECT_EQ(draw(folder, make<std::int16_t>(folder, {1, 3}, {-100, 0, 100})).second, Pixels({0, 128, 255}));
-  EXPECT_EQ(draw(folder, make<float>(folder, {1, 5}, {NAN, 1, 2, INFINITY, -INFINITY})).second,
-            Pixels({0, 0, 255, 255, 0}));
-  EXPECT_EQ(draw(folder, make<std::uint64_t>(folder, {1, 2}, {1ull << 62, 1ull << 63})).second, Pixels({0, 255}));
-  EXPECT_EQ(draw(folder, make<std::uint16_t>(folder, {1, 2}, {7, 7})).second, Pixels({0, 0}));
-  EXPECT_EQ(draw(folder, make<float>(folder, {1, 2}, {NAN, NAN})).second, Pixels({0, 0}));
+  EXPECT_EQ(draw(folder, make<std::int16_t>(folder, {2, 2}, {-100, 0, 100, 0})).second, Pixels({0, 128, 255, 128}));
+  EXPECT_EQ(draw(folder, make<float>(folder, {2, 3}, {NAN, 1, 2, INFINITY, -INFINITY, 1})).second,
+            Pixels({0, 0, 255, 255, 0, 0}));
+  const std::uint64_t large = 1ull << 62;
+  EXPECT_EQ(draw(folder, make<std::uint64_t>(folder, {2, 2}, {large, 2 * large, large, large})).second,
+            Pixels({0, 255, 0, 0}));
+  EXPECT_EQ(draw(folder, make<std::uint16_t>(folder, {2, 2}, {7, 7, 7, 7})).second, Pixels({0, 0, 0, 0}));
+  EXPECT_EQ(draw(folder, make<float>(folder, {2, 2}, {NAN, NAN, NAN, NAN})).second, Pixels({0, 0, 0, 0}));
 }
 
 TEST(Picture, ClipsToTheRangeThatIsGivenAndMayTurnItAround) {
   const Folder folder;
-  const Array array = make<std::int32_t>(folder, {1, 4}, {-5, 0, 50, 500});
+  const Array array = make<std::int32_t>(folder, {2, 2}, {-5, 0, 50, 500});
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 100.0)}).second, Pixels({0, 0, 128, 255}));
   EXPECT_EQ(draw(folder, array, {.range = std::pair(100.0, 0.0)}).second, Pixels({255, 255, 128, 0}));
 }
 
 TEST(Picture, RefusesARangeThatIsNotFinite) {
   const Folder folder;
-  const Array array = make<std::int32_t>(folder, {1, 4}, {-5, 0, 50, 500});
+  const Array array = make<std::int32_t>(folder, {2, 2}, {-5, 0, 50, 500});
   for (const auto& range : {std::pair(NAN, 5.0F), std::pair(0.0F, NAN), std::pair(0.0F, INFINITY)})
     EXPECT_TRUE(fails(picture(array, folder / "a.png", {.range = range}), ErrorCode::invalid_argument, "two finite"));
 }
@@ -88,11 +96,11 @@ TEST(Picture, RefusesElementsThatAreNoRealNumbers) {
 
 TEST(Picture, DrawsFlagsAsBlackAndWhite) {
   const Folder folder;
-  CreateOptions options{.shape = {1, 3}, .dtype = DType::bool_};
+  CreateOptions options{.shape = {2, 2}, .dtype = DType::bool_};
   Array array = create_array(folder / "b.zarr", options).value();
-  const bool values[] = {true, true, true};
-  array.write(Box{{0, 0}, {1, 3}}, std::span<const bool>(values)).value();
-  EXPECT_EQ(draw(folder, array).second, Pixels({255, 255, 255}));
+  const bool values[] = {true, true, true, true};
+  array.write(Box{{0, 0}, {2, 2}}, std::span<const bool>(values)).value();
+  EXPECT_EQ(draw(folder, array).second, Pixels({255, 255, 255, 255}));
 }
 
 TEST(Picture, KeepsColoursAsTheyAre) {
@@ -117,12 +125,6 @@ TEST(Picture, IsTheSameWithinAnyBudget) {
   }
 }
 
-std::vector<std::optional<std::string>> names(const std::string& letters) {
-  std::vector<std::optional<std::string>> result;
-  for (const char letter : letters) result.emplace_back(std::string(1, letter));
-  return result;
-}
-
 TEST(Picture, ShowsRowsAlongYAndColumnsAlongX) {
   const Folder folder;
   const auto range = std::pair(0.0, 255.0);
@@ -138,7 +140,29 @@ TEST(Picture, ShowsRowsAlongYAndColumnsAlongX) {
   EXPECT_EQ(draw(folder, array, {.axis = "x", .range = range}).first, (Shape{4, 3}));
 }
 
-TEST(Picture, IsNeverASliverOfADimensionOfLengthOne) {
+TEST(Picture, IsNeverOnePixelWideOrHigh) {
+  const Folder folder;
+  const auto refused = [&](Shape shape, const std::string& axes, const PictureOptions& options, std::string_view text) {
+    const Array array = make(folder, shape, std::vector<std::uint8_t>(*element_count(shape)),
+                             axes.empty() ? std::nullopt : std::optional(names(axes)));
+    return fails(picture(array, folder / "a.png", options), ErrorCode::invalid_argument, text);
+  };
+  const std::string no_others = "no two axes of shape";
+  EXPECT_TRUE(refused({100, 1}, "", {}, "axis 1 has length 1, so the picture would be one pixel wide; " + no_others));
+  EXPECT_TRUE(refused({1, 100}, "", {}, "axis 0 has length 1, so the picture would be one pixel high; " + no_others));
+  EXPECT_TRUE(refused({100, 1}, "yx", {}, "axis x has length 1, so the picture would be one pixel wide; " + no_others));
+  EXPECT_TRUE(refused({1, 1}, "", {}, no_others));
+  EXPECT_TRUE(refused({1, 100, 3}, "yxc", {}, "axis y has length 1"));
+  EXPECT_TRUE(refused({9, 1, 8}, "zyx", {}, "cut across it (--axis y) or fix it (--at y=0) to draw another axis"));
+  EXPECT_TRUE(refused({9, 8}, "", {.width = 1}, "width: must be from 2 to 65535 pixels, not 1"));
+  EXPECT_TRUE(refused({9, 90}, "", {.width = 4}, "width: is 4, which makes the picture one pixel high"));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.zarr"});
+  const Array flat = make(folder, {9, 1, 8}, std::vector<std::uint8_t>(72), names("zyx"));
+  EXPECT_EQ(draw(folder, flat, {.axis = "y"}).first, (Shape{9, 8}));
+  EXPECT_EQ(draw(folder, flat, {.at = {{"y", 0}}}).first, (Shape{9, 8}));
+}
+
+TEST(Picture, PassesOverADimensionOfLengthOneWithoutAName) {
   const Folder folder;
   const Array array = make(folder, {3, 4, 1}, pattern_of<std::uint8_t>(12));
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0)}),
@@ -150,7 +174,6 @@ TEST(Picture, HasTheWidthThatIsAskedFor) {
   const Array array = make<std::uint8_t>(folder, {2, 2}, {10, 20, 30, 40});
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 4}),
             std::pair(Shape({4, 4}), Pixels({10, 10, 20, 20, 10, 10, 20, 20, 30, 30, 40, 40, 30, 30, 40, 40})));
-  EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 1}).first, (Shape{1, 1}));
 }
 
 TEST(Picture, HasAtMostThePixelsOfTheLimitOrOfThePlane) {
@@ -158,17 +181,17 @@ TEST(Picture, HasAtMostThePixelsOfTheLimitOrOfThePlane) {
   const auto refused = [&](const Array& array, std::uint64_t width, std::string_view text) {
     return fails(picture(array, folder / "a.png", {.width = width}), ErrorCode::invalid_argument, text);
   };
-  const Array small = make<std::uint8_t>(folder, {1, 2}, {10, 20});
-  EXPECT_TRUE(refused(small, 0, "width: must be from 1 to 65535 pixels, not 0"));
-  EXPECT_TRUE(refused(small, 65536, "width: must be from 1 to 65535 pixels, not 65536"));
+  const Array small = make<std::uint8_t>(folder, {2, 2}, {10, 20, 30, 40});
+  EXPECT_TRUE(refused(small, 0, "width: must be from 2 to 65535 pixels, not 0"));
+  EXPECT_TRUE(refused(small, 65536, "width: must be from 2 to 65535 pixels, not 65536"));
   const auto empty = [&](Shape shape) {
     return create_array(folder / "a.zarr", {.shape = std::move(shape), .dtype = DType::uint8, .overwrite = true})
         .value();
   };
-  EXPECT_EQ(draw(folder, empty({1, 60000}), {.width = 65535}).first, (Shape{1, 65535}));
-  EXPECT_TRUE(refused(empty({1, 70000}), 70001, "from 1 to 70000 pixels"));
-  EXPECT_EQ(draw(folder, empty({1, 70000}), {.width = 70000}).first, (Shape{1, 70000}));
-  EXPECT_TRUE(refused(empty({70000, 1}), 2, "higher than 70000 pixels"));
+  EXPECT_EQ(draw(folder, empty({2, 60000}), {.width = 65535}).first, (Shape{2, 65535}));
+  EXPECT_TRUE(refused(empty({2, 70000}), 70001, "from 2 to 70000 pixels"));
+  EXPECT_EQ(draw(folder, empty({2, 70000}), {.width = 70000}).first, (Shape{2, 70000}));
+  EXPECT_TRUE(refused(empty({70000, 2}), 3, "higher than 70000 pixels"));
 }
 
 TEST(Picture, DrawsNoAxisOfWhichAnIndexIsGiven) {
