@@ -77,9 +77,10 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                      "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
                  "How long to wait for another writer of the same data; default: 600; inf: no limit");
-  arguments.choice("--lock", {"auto", "none"}, options.lock,
-                   "none: write without locks, where the file system has none; promises that no other writer is at work "
-                   "on the same shard");
+  arguments.choice(
+      "--lock", {"auto", "none"}, options.lock,
+      "none: write without locks, where the file system has none; promises that no other writer is at work "
+      "on the same shard");
   arguments.text("--store-format", "NAME", options.store_format,
                  "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
 }
