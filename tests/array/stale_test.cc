@@ -310,7 +310,7 @@ class LateWriter final : public ForwardingStore {
   ~LateWriter() override {
     if (writer_.joinable()) writer_.join();
   }
-  Result<bool> erase(const std::string& key) override {
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
     if (key == "a/zarr.json" && !writer_.joinable()) {
       std::promise<void> begun;
       writer_ = std::thread([&, may_end = end_.get_future()]() mutable {
@@ -322,7 +322,7 @@ class LateWriter final : public ForwardingStore {
       });
       begun.get_future().wait();
     }
-    return store_->erase(key);
+    return store_->erase(key, condition);
   }
   Result<void> wait_for_writers(const std::string& prefix) override {
     if (writer_.joinable() && !ended_) end_.set_value();

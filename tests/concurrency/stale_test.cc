@@ -136,6 +136,20 @@ TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
   }
 }
 
+TEST_P(WriterUnderWay, LeavesNothingInAChunkThatAShrinkHasCutBefore) {
+  const Array array = open_array(writing_, {.path = GetParam(), .writable = true}).value();
+  const Values values(3, 7);
+  array.write(Box{{3}, {3}}, std::span(values)).value();
+  std::once_flag once;
+  other_->events.after_change = [&](const std::string&) {  // the first change is that of the chunk across the new end
+    std::call_once(once, [&] { array.write(Box{{5}, {1}}, std::span(values).first(1)).value(); });
+  };
+  open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value();
+  other_->events = {};
+  open_array(other_, {.path = GetParam(), .writable = true}).value().resize({8}).value();
+  EXPECT_EQ(elements(), (Values{0, 0, 0, 7, 0, 0, 0, 0}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, WriterOfMember, testing::Values("a"), [](const auto&) { return "Path"; });
 INSTANTIATE_TEST_SUITE_P(At, WriterUnderWay, testing::Values("", "a"),
                          [](const auto& path) { return *path.param != 0 ? "Path" : "Root"; });

@@ -48,7 +48,7 @@ class WithoutLocks : public testing::TestWithParam<int> {
     EXPECT_THAT(outcome.error().text(), HasSubstr("lock=\"none\" (--lock none)"));
   }
 
-  const sherd::TempDir folder_;
+  const TempDir folder_;
   const Simulation simulation_{{.kind = Fault::Kind::named, .code = GetParam(), .name = "set_lock"}};
 };
 INSTANTIATE_TEST_SUITE_P(Because, WithoutLocks, testing::Values(ENOLCK, ENOSYS, EOPNOTSUPP), [](const auto& code) {
