@@ -150,7 +150,7 @@ def picture(
     at: indices on axes that are not drawn; 0 if omitted, and all channels, each in its colour.
     range: the values that are black and white; the window of the OME-NGFF image's channel if omitted, or the smallest and
     largest value of the plane.
-    width: in pixels; if omitted, as many as elements, or more along the axis with the wider spacing.
+    width: in pixels, 2 or more; if omitted, as many as elements, or more along the axis with the wider spacing.
     """
     if not isinstance(array, _sherd.Array):
         raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")

@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
-#include <thread>
 
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
@@ -301,48 +299,6 @@ TEST_F(OverwritingWhileOthersWrite, LeavesEverythingAsItIsIfItMayNotWait) {
   waits(create_group(store_, "a", {}, true, {.lock_timeout = 0}));
   waits(copy(other.path(), directory_.path() + "/a", {.overwrite = true, .config = {.lock_timeout = 0}}));
   waits(open_group(store_, {.writable = true, .config = {.lock_timeout = 0}}).value().erase("a"));
-}
-
-/// A writer of another handle that begins right before the document goes, and ends when it is waited for.
-class LateWriter final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  ~LateWriter() override {
-    if (writer_.joinable()) writer_.join();
-  }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
-    if (key == "a/zarr.json" && !writer_.joinable()) {
-      std::promise<void> begun;
-      writer_ = std::thread([&, may_end = end_.get_future()]() mutable {
-        auto writer = store_->write("a/c/9").value();
-        writer->write(0, std::as_bytes(std::span("late"))).value();
-        begun.set_value();
-        may_end.wait();
-        writer->commit().value();
-      });
-      begun.get_future().wait();
-    }
-    return store_->erase(key, condition);
-  }
-  Result<void> wait_for_writers(const std::string& prefix) override {
-    if (writer_.joinable() && !ended_) end_.set_value();
-    ended_ = ended_ || writer_.joinable();
-    return store_->wait_for_writers(prefix);
-  }
-
- private:
-  std::promise<void> end_;
-  std::thread writer_;
-  bool ended_ = false;
-};
-
-TEST(Overwriting, TakesWhatAWriterStoresWhoBeganBeforeTheDocumentWent) {
-  const auto store = std::make_shared<LateWriter>(memory_store());
-  CreateOptions options{.shape = {40}, .dtype = DType::uint8, .chunks = {4}};
-  create_array(store, "a", options).value();
-  options.overwrite = true;
-  create_array(store, "a", options).value();
-  EXPECT_EQ(text_at(*store, "a/c/9"), "(nothing)");
 }
 
 TEST(Overwriting, TakesChunksThatAnErasedArrayHasLeft) {

@@ -24,6 +24,7 @@ using Values = std::vector<std::uint16_t>;
 struct Events {
   std::function<void(const std::string& key)> before_commit = [](const std::string&) {};
   std::function<void(const std::string& key)> after_change = [](const std::string&) {};
+  std::function<void()> after_wait = [] {};
 };
 
 class WatchedWriter final : public ForwardingWriter {
@@ -57,6 +58,11 @@ class WatchedStore final : public ForwardingStore {
     events.after_change(key);
     return erased;
   }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    auto done = store_->wait_for_writers(prefix);
+    events.after_wait();
+    return done;
+  }
   Events events;
 };
 
@@ -75,9 +81,12 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
     return *GetParam() != 0 ? std::string(GetParam()) + "/zarr.json" : "zarr.json";
   }
 
+  /// When a writer confirms the document: before it is changed, or when the change has waited for writers once.
+  enum class Begins : std::uint8_t { before, after_wait };
+
   /// Runs `change` while a writer of the elements from `first` on is about to store them; it does so as soon as the
   /// document has changed.
-  void meet(std::uint64_t first, const std::function<void()>& change) {
+  void meet(Begins begins, std::uint64_t first, const std::function<void()>& change) {
     std::promise<void> arrived, changed;
     std::once_flag once, twice;
     const auto has_changed = changed.get_future().share();
@@ -89,11 +98,17 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
       if (key == document()) std::call_once(twice, [&] { changed.set_value(); });
     };
     const Array array = open_array(writing_, {.path = GetParam(), .writable = true, .config = {.threads = 1}}).value();
-    std::thread writer([&] {
-      const Values values(8 - first, 7);
-      (void)array.write(Box{{first}, {8 - first}}, std::span(values));
-    });
-    arrived.get_future().wait();
+    std::thread writer;
+    const auto begin = [&] {
+      if (writer.joinable()) return;
+      writer = std::thread([&] {
+        const Values values(8 - first, 7);
+        (void)array.write(Box{{first}, {8 - first}}, std::span(values));
+      });
+      arrived.get_future().wait();
+    };
+    if (begins == Begins::before) begin();
+    other_->events.after_wait = begin;
     change();
     writer.join();
     other_->events = {};
@@ -118,18 +133,19 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
 class WriterOfMember : public WriterUnderWay {};
 
 TEST_P(WriterOfMember, LeavesNoChunkOfAnArrayThatIsErased) {
-  meet(0, [&] { open_group(other_, {.writable = true}).value().erase(GetParam()).value(); });
+  meet(Begins::after_wait, 0, [&] { open_group(other_, {.writable = true}).value().erase(GetParam()).value(); });
   EXPECT_THAT(chunks(), IsEmpty());
 }
 
 TEST_P(WriterUnderWay, LeavesNoChunkInTheArrayThatReplacesIts) {
-  meet(0, [&] { create(DType::float16, true); });
+  meet(Begins::after_wait, 0, [&] { create(DType::float16, true); });
   EXPECT_THAT(chunks(), IsEmpty());
 }
 
 TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
   for (const std::uint64_t first : {0, 3, 6}) {
-    meet(first, [&] { open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value(); });
+    meet(Begins::before, first,
+         [&] { open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value(); });
     open_array(other_, {.path = GetParam(), .writable = true}).value().resize({8}).value();
     const Values values = elements();
     EXPECT_THAT(Values(values.begin() + 4, values.end()), Each(0)) << first;

@@ -165,7 +165,7 @@ TEST(Collection, IsNotMadeOverFilesThatAreNone) {
   store->set("home/thesis/a.txt", "years").value();
   EXPECT_THAT(
       refusal(Collection::create(store, LegacyMeshInfo{}, {.path = "home", .overwrite = true}), ErrorCode::conflict),
-      HasSubstr("no collection"));
+      HasSubstr("not a collection"));
   EXPECT_EQ(store->get("home/thesis/a.txt").value(), "years");
 }
 
