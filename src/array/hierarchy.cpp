@@ -291,10 +291,19 @@ Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite
 
 namespace {
 
+// The layouts that lay arrays out in a way of their own, for messages.
+std::string layout_names(const Tables& tables) {
+  std::string names;
+  for (const StorageKind* kind : tables.storages)
+    if (!kind->layout_name().empty()) names += (names.empty() ? "" : " or ") + std::string(kind->layout_name());
+  return names;
+}
+
 Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& options) {
   const StorageKind* kind = find_storage(place.tables, options.config.layout);
   if (options.volume && kind == nullptr)
-    return invalid_argument("can only be used with a layout whose shards are also a volume's").in_member("volume");
+    return std::move(invalid_argument("can only be used with the layout " + layout_names(place.tables)))
+        .in_member("volume");
   SHERD_TRY(check_index_options(options));
   DefaultCodecs defaults = place.format->default_codecs();
   if (kind != nullptr) kind->set_defaults(options.config, defaults);

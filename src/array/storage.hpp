@@ -80,6 +80,8 @@ class StorageKind {
 
   /// The layout that asks for this kind when an array is created; `plain` if it cannot be asked for.
   [[nodiscard]] virtual Layout layout() const noexcept { return Layout::plain; }
+  /// The name of that layout, as users write it.
+  [[nodiscard]] virtual std::string_view layout_name() const noexcept { return {}; }
   /// Changes what a format chooses for a new array.
   virtual void set_defaults(const Config& config, DefaultCodecs& codecs) const { (void)config, (void)codecs; }
   /// Lays a new array out in this way: completes its document and makes that of its counterpart. invalid_argument names

@@ -219,6 +219,7 @@ class DualFormat final : public StorageKind {
   }
 
   [[nodiscard]] Layout layout() const noexcept override { return Layout::zarr_neuroglancer; }
+  [[nodiscard]] std::string_view layout_name() const noexcept override { return kDualFormat; }
   void set_defaults(const Config& config, DefaultCodecs& codecs) const override {
     const CodecSpec raw{"bytes", {}};
     codecs.chunks = {"gzip:" + std::to_string(gzip_level(config, {&raw, 1}))};

@@ -7,8 +7,8 @@ import pytest
 def neuroglancer():
     """The viewer in a browser, one for all tests."""
     from lacking import lacking
-    from neuroglancer.server import Server
-    from neuroglancer.viewer import NODE, PAGE, Neuroglancer
+    from viewer.server import Server
+    from viewer.viewer import NODE, PAGE, Neuroglancer
 
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -22,7 +22,7 @@ def neuroglancer():
 @pytest.fixture
 def served(tmp_path):
     """The HTTP server of the test's folder, tmp_path, with another origin than the page."""
-    from neuroglancer.server import Server
+    from viewer.server import Server
 
     with Server(tmp_path) as server:
         yield server

@@ -10,7 +10,7 @@ import numpy
 import pytest
 import sherd
 import tensorstore
-from neuroglancer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
+from viewer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
 
 from shardings import sharding
 

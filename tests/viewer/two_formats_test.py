@@ -4,7 +4,7 @@ import numpy
 import pytest
 import sherd
 import zarr
-from neuroglancer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
+from viewer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
 
 SHAPE = (16, 32, 64)  # z, y, x
 CHUNKS = (4, 8, 16)

@@ -3,7 +3,7 @@
 import numpy
 import pytest
 import sherd
-from neuroglancer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
+from viewer.viewer import assert_has, assert_shows, gray_layer, label_layer, painted
 
 SHAPE = (11, 29, 37)  # z, y, x: no multiple of the chunks, nor they of the shards' other axes
 CHUNKS = (4, 8, 10)
