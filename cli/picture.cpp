@@ -105,10 +105,10 @@ Run add_picture(Arguments& arguments) {
       "Indices on axes that are not drawn, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
       "channels, each in its colour");
   add_level(arguments, picture->level);
-  arguments.number("--width", picture->width,
-                   "Pixels in a row, from 2 to 65535. Default: one per element, or more along the axis with the wider "
-                   "spacing, so that "
-                   "proportions are those of the object");
+  arguments.number(
+      "--width", picture->width,
+      "Pixels in a row, from 2 to 65535. Default: one per element, or more along the axis with the wider spacing, so "
+      "that proportions are those of the object");
   arguments.text("--range", "LO,HI", picture->range,
                  "The values that are black and white. Default: those of the OME-NGFF image's channels, otherwise the "
                  "smallest and largest of the plane. Labels are drawn as numbers then");

@@ -151,17 +151,17 @@ class SHERD_API Store {
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
   /// A writer of a version that differs from the version `of` by bytes behind its end and by few bytes before it.
-  /// `conflict`, now or at commit(), where `of` is not the present version, which the caller has read. Bytes never
-  /// written stay as they are; a write lies on one side of the present end. Where the store can, nothing that stands is
-  /// copied: what is added is stored first, and commit() then overwrites what stands before the end, each such write of
-  /// at most 16 aligned bytes at once, all of them one after the other. Readers may then see part of them; those who
-  /// hold the old version still find its bytes where they were, but a source of it may answer `conflict`. Elsewhere a
-  /// copy is written, which becomes visible as a whole. Holds the key's lock as write() does.
+  /// `conflict`, now or at commit(), if `of` is not the present version, which the caller has read. Bytes never
+  /// written stay as they are; a write lies on one side of the present end. If the store can, it copies nothing: it
+  /// stores what is added first, and commit() then overwrites bytes before the end, each such write of at most 16
+  /// aligned bytes at once, all of them one after the other. Readers may then see part of them; those that hold the
+  /// old version still find its bytes where they were, but a source of it may answer `conflict`. Other stores write a
+  /// copy, which becomes visible as a whole. Holds the key's lock as write() does.
   virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
-  /// this process, or nobody, and conditions do the rest: whoever changes an object commits, amends or erases on the
-  /// condition that it is the version that was read, and begins again after a `conflict`. `unsupported` where neither
-  /// is to be had, unless Config::lock allows it. A lock belongs to the thread that took it: its write(), amend(),
+  /// this process, or nothing, and conditions do the rest: a caller that changes an object commits, amends or erases
+  /// on the condition that it is the version that it read, and begins again after a `conflict`. `unsupported` if
+  /// neither is available, unless Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(),
   /// erase() and further lock() of the key go on under it, those of all others wait. A writer holds the lock from
   /// write() on, with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too.
   /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.

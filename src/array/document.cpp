@@ -1,6 +1,6 @@
-// Knows how a metadata document is replaced without losing another writer's change: the lock keeps writers in a row
-// where there is one, and the condition on the generation catches the others, so an edit is read-change-replace, begun
-// again for as long as somebody else was first.
+// Replaces a metadata document without losing another writer's change. A lock, if the store has one, makes writers wait
+// for each other. The condition on the generation catches the others: an edit reads, changes and replaces the document,
+// and begins again if another writer was first.
 #include "array/document.hpp"
 
 #include "base/buffer.hpp"
@@ -31,8 +31,8 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
 
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(place));
-  return retry_conflicts(place.config,
-                         [&] { return as_call(place.config, [&] { return edit_once(place, type, edit); }); });
+  return as_call(place.config,
+                 [&] { return retry_conflicts(place.config, [&] { return edit_once(place, type, edit); }); });
 }
 
 Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,

@@ -76,8 +76,8 @@ Result<Own> own_of_group(const NodePlace& place, const NodeDocument& group) {
     const auto collection = path_below(place.path, path);
     const auto below = collection ? path_from(place.path, *collection) : std::nullopt;
     if (!below) continue;
-    SHERD_TRY(stranger, place.format->foreign_object_among(at_path(place, *collection)));
-    if (stranger) return foreign_object_error(*stranger);
+    SHERD_TRY(foreign, place.format->foreign_object_among(at_path(place, *collection)));
+    if (foreign) return foreign_object_error(*foreign);
     directories.push_back({prefix_of(*below), false});
   }
   return Own([directories = std::move(directories), format = place.format](std::string_view name) {
@@ -93,7 +93,7 @@ Result<Own> own_of(const NodePlace& place, const NodeDocument& node) {
   return node.type == NodeType::array ? own_of_array(place, node) : own_of_group(place, node);
 }
 
-// The objects of its counterpart are among an array's own. If that cannot be read, they belong to nobody.
+// The objects of its counterpart are among an array's own. If that cannot be read, they are foreign objects.
 Result<Own> own_of_counterpart(const NodePlace& place, const NodeDocument& node) {
   SHERD_TRY(other, find_counterpart(place, node));
   if (!other || other->format == nullptr) return Own(nothing);
@@ -220,7 +220,7 @@ Result<void> refuse_foreign_objects(const NodePlace& place) {
     known.add(there);
     return false;
   }));
-  if (known.has_nothing()) {  // otherwise it is a stranger itself to the node that can be read
+  if (known.has_nothing()) {  // otherwise it is a foreign object of the node that can be read
     for (const NodePlace& there : unreadable) {
       SHERD_TRY(refuse_in_unreadable(there));
       known.add(there);

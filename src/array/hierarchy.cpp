@@ -311,8 +311,7 @@ Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& 
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
   SHERD_TRY(document, place.format->array_document(spec));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
-  if (kind != nullptr)
-    SHERD_TRY(kind->lay_out(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks}));
+  if (kind != nullptr) SHERD_TRY(kind->lay_out(place, node, options));
   NodePlace reading = place;
   reading.writable = false;
   SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written

@@ -56,19 +56,14 @@ struct Shrinking {
   std::map<std::string, Generation> cut = {};
 };
 
-Result<Generation> generation_of(const Array::State& state, const std::string& key) {
-  SHERD_TRY(source, state.place.store->open(key));
-  return source != nullptr ? source->generation() : Generation();
-}
-
 // Fill values over what a stored chunk holds between the new shape and the old one. Returns the version of which that
 // is known, none where the chunk is gone or must be looked at again.
 Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrinking& change, Budget& budget) {
   const std::string key = state.key(cell);
   const auto known = change.cut.find(key);
   if (known != change.cut.end()) {
-    SHERD_TRY(now, generation_of(state, key));
-    if (now == known->second) return now;
+    SHERD_TRY(now, stored_generation(*state.place.store, key));
+    if (now.value_or(Generation()) == known->second) return known->second;
   }
   std::vector<std::pair<Generation, Generation>> replaced;
   const Shape before = state.valid_shape(cell, change.from);

@@ -45,7 +45,7 @@ std::uint64_t ChunkStorage::first_id(const ChunkGrid& grid, const Shape& cell) c
 
 bool ChunkStorage::owns(std::string_view) const { return false; }
 
-Result<void> StorageKind::lay_out(const NodePlace&, NodeDocument&, const NewLayout&) const {
+Result<void> StorageKind::lay_out(const NodePlace&, NodeDocument&, const CreateOptions&) const {
   return unsupported("no new array can be stored in this way");
 }
 

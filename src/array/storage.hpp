@@ -63,12 +63,6 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   std::shared_ptr<Store> objects_;
 };
 
-/// What a new array's storage kind needs beyond the array's own document.
-struct NewLayout {
-  Json volume = {};         ///< CreateOptions::volume, or null
-  bool stores_all = false;  ///< also chunks that hold only the fill value
-};
-
 /// A way to store chunks that a format brings along: a row of Tables::storages.
 class StorageKind {
  public:
@@ -86,7 +80,7 @@ class StorageKind {
   virtual void set_defaults(const Config& config, DefaultCodecs& codecs) const { (void)config, (void)codecs; }
   /// Lays a new array out in this way: completes its document and makes that of its counterpart. invalid_argument names
   /// the condition that is not met.
-  virtual Result<void> lay_out(const NodePlace& place, NodeDocument& node, const NewLayout& wanted) const;
+  virtual Result<void> lay_out(const NodePlace& place, NodeDocument& node, const CreateOptions& options) const;
   /// The array of another format, or the group whose only member it is, that has the same objects as `node`; nullopt if
   /// there is none. Its format is null if the store holds no nodes of that format. `unsupported` if the document names
   /// a layout that is not known.

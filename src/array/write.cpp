@@ -13,6 +13,7 @@
 #include "array/core.hpp"
 #include "array/storage.hpp"
 #include "base/try.hpp"
+#include "store/condition.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -74,19 +75,13 @@ class RegionWriter {
     return {};
   }
 
-  static Result<Condition> unchanged(ByteSource* old) {
-    if (old == nullptr) return Condition::absent();
-    SHERD_TRY(generation, old->generation());
-    return Condition::matches(std::move(generation));
-  }
-
   /// On which condition a covered object is replaced: on none, unless others may make the array larger meanwhile and
   /// store elements in the same chunk, and no lock excludes them.
   Result<Condition> before_replacing(const CellAccess& at) const {
     Store& store = *state_.place.store;
     if (at.valid == at.shape || store.traits().locks) return Condition{};
     SHERD_TRY(old, store.open(at.key));
-    return unchanged(old.get());
+    return unchanged_since(old.get());
   }
 
   [[nodiscard]] bool can_erase(const Condition& condition) const {
@@ -138,7 +133,7 @@ class RegionWriter {
     SHERD_TRY(lock, store.lock(at.key));
     SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(old, store.open(at.key));
-    SHERD_TRY(condition, unchanged(old.get()));
+    SHERD_TRY(condition, unchanged_since(old.get()));
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);

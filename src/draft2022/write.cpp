@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "draft2022/plan.hpp"
+#include "store/condition.hpp"
 #include "store/retry.hpp"
 
 namespace sherd::draft2022 {
@@ -58,11 +59,7 @@ class Changes {
   Result<void> update(const std::string& key, const Box& chunks, const Change& change) const {
     SHERD_TRY(lock, state_.store().lock(key));
     SHERD_TRY(old, state_.store().open(key));
-    Condition condition = Condition::absent();
-    if (old != nullptr) {
-      SHERD_TRY(generation, old->generation());
-      condition = Condition::matches(std::move(generation));
-    }
+    SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(plan, plan_change(state_, chunks, old.get(), change));
     if (plan.steps.empty()) return {};
     return write(key, plan, old.get(), condition);
@@ -115,11 +112,9 @@ Result<void> patch_object(const State& state, const std::string& key, std::span<
   return retry_conflicts(state.array.config(), [&]() -> Result<void> {
     SHERD_TRY(lock, store.lock(key));
     SHERD_TRY(old, store.open(key));
-    Condition condition = Condition::absent();
+    SHERD_TRY(condition, unchanged_since(old.get()));
     Buffer value;
     if (old != nullptr) {
-      SHERD_TRY(generation, old->generation());
-      condition = Condition::matches(std::move(generation));
       SHERD_TRY(size, old->size());
       SHERD_TRY(value.resize(size));
       const RangeRead range{0, value.span()};

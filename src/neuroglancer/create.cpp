@@ -18,10 +18,9 @@ Error in_encoding(Error error) {
 }
 
 Result<void> check_scale_names(std::string_view encoding, const Json& sharding) {
-  const std::vector<std::string_view> known{"raw", "jpeg", "png", "compressed_segmentation"};
   const bool is_others = encoding == "compresso" || encoding == "jxl";  // which we cannot encode
-  if (std::ranges::find(known, encoding) == known.end() && !is_others) {
-    const std::string hint = did_you_mean(encoding, known);
+  if (std::ranges::find(kVolumeEncodings, encoding) == kVolumeEncodings.end() && !is_others) {
+    const std::string hint = did_you_mean(encoding, {kVolumeEncodings.begin(), kVolumeEncodings.end()});
     return member_error("encoding", "unknown encoding '" + std::string(encoding) + "'" +
                                         (hint.empty() ? "; use raw, jpeg, png or compressed_segmentation" : hint));
   }

@@ -1,8 +1,10 @@
 // Making a volume at a place.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "array/state.hpp"
 #include "sherd/precomputed.hpp"
@@ -12,6 +14,12 @@ struct VolumeView;
 }  // namespace sherd
 
 namespace sherd::neuroglancer {
+
+/// The encodings of scales that can be written and read.
+inline constexpr std::array<std::string_view, 4> kVolumeEncodings{"raw", "jpeg", "png", "compressed_segmentation"};
+
+/// The path of a scale as the path of its volume and its own name.
+[[nodiscard]] std::pair<std::string, std::string> split_scale_path(const std::string& path);
 
 /// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
 /// "x", "y", "z" and "c" in any order, the scale is an array of those dimensions; "c" may be left out where there is

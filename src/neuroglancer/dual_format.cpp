@@ -58,9 +58,7 @@ Result<std::optional<NodePlace>> counterpart_of(const NodePlace& place, const No
   SHERD_TRY(is_dual, is_dual_format(marked).in_key(place.format->document_key(place.path, node.type)));
   const Json* scale = is_volume ? node.document.find("scale") : nullptr;
   if (!is_dual || (scale != nullptr && scale->as_uint() != 0)) return none();
-  std::string path = place.path;
-  if (scale != nullptr) path.erase(path.find('/') == path.npos ? 0 : path.rfind('/'));
-  NodePlace other = at_path(place, std::move(path));
+  NodePlace other = at_path(place, scale != nullptr ? neuroglancer::split_scale_path(place.path).first : place.path);
   SHERD_TRY(format, format_called(place, is_volume ? kArrayFormat : kVolumeFormat));
   other.format = std::move(format);
   return std::optional(std::move(other));
@@ -224,8 +222,8 @@ class DualFormat final : public StorageKind {
     const CodecSpec raw{"bytes", {}};
     codecs.chunks = {"gzip:" + std::to_string(gzip_level(config, {&raw, 1}))};
   }
-  Result<void> lay_out(const NodePlace& place, NodeDocument& node, const NewLayout& wanted) const override {
-    return add_counterpart(place, node, {.volume = wanted.volume, .stores_all = wanted.stores_all});
+  Result<void> lay_out(const NodePlace& place, NodeDocument& node, const CreateOptions& options) const override {
+    return add_counterpart(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks});
   }
   [[nodiscard]] Result<std::optional<NodePlace>> counterpart(const NodePlace& place,
                                                              const NodeDocument& node) const override {

@@ -118,7 +118,7 @@ class HashedWriter {
       SHERD_TRY(held, ids_.lock(access_of(chunks.front()).at.key));
       lock = std::move(held);
       SHERD_TRY(state_.confirm());  // volumes keep their shapes
-      SHERD_TRY(opened, neuroglancer::open_shard(values, chunks.front().place.shard));
+      SHERD_TRY(opened, open_shard(values, chunks.front().place.shard));
       seen = std::move(opened);
       return {};
     };

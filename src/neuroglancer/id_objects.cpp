@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/try.hpp"
+#include "store/condition.hpp"
 #include "store/span.hpp"
 
 namespace sherd::neuroglancer {
@@ -151,15 +152,8 @@ Result<std::uint64_t> IdObjects::change_if(const std::string& key, std::uint64_t
     SHERD_TRY(found, find_chunk(*state_, *seen.source, id));
     chunk = found;
   }
-  if (condition.kind == Condition::Kind::absent && chunk) return conflict("exists already").in_key(key);
-  if (condition.kind == Condition::Kind::matches) {
-    Generation generation;
-    if (chunk) {
-      SHERD_TRY(present, value_generation(*seen.source, {chunk->offset, chunk->length}));
-      generation = std::move(present);
-    }
-    if (!chunk || generation != condition.generation) return conflict("was changed by another writer").in_key(key);
-  }
+  const auto generation = [&] { return value_generation(*seen.source, {chunk->offset, chunk->length}); };
+  SHERD_TRY(check_condition(condition, chunk.has_value(), generation).in_key(key));
   return change_seen(*state_, std::move(seen), puts, erased);
 }
 

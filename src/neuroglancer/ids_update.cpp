@@ -8,6 +8,7 @@
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/value_rules.hpp"
 #include "shard/writer.hpp"
+#include "store/condition.hpp"
 #include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
@@ -201,9 +202,7 @@ class ShardUpdate {
 
   /// That the object which the new version replaces is the one that was read.
   [[nodiscard]] Result<Condition> unchanged() const {
-    if (!old_.source || old_.is_pair) return Condition::absent();
-    SHERD_TRY(generation, old_.source->generation());
-    return Condition::matches(std::move(generation));
+    return unchanged_since(old_.is_pair ? nullptr : old_.source.get());
   }
 
   Result<void> amend() {

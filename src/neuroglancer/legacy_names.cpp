@@ -12,6 +12,7 @@
 #include "neuroglancer/decoded_source.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "store/answer.hpp"
+#include "store/condition.hpp"
 #include "store/forwarding.hpp"
 
 namespace sherd::neuroglancer {
@@ -68,15 +69,7 @@ class NamesStore final : public ForwardingStore {
 };
 
 Result<void> check(ByteSource* present, const Condition& condition) {
-  if (condition.kind == Condition::Kind::absent && present != nullptr) return conflict("exists already");
-  if (condition.kind != Condition::Kind::matches) return {};
-  Generation generation;
-  if (present != nullptr) {
-    SHERD_TRY(of_present, present->generation());
-    generation = std::move(of_present);
-  }
-  if (present == nullptr || generation != condition.generation) return conflict("was changed by another writer");
-  return {};
+  return check_condition(condition, present != nullptr, [&] { return present->generation(); });
 }
 
 // Replaces an object under whichever name it stands.

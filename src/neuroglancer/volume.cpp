@@ -26,13 +26,6 @@ std::string below(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "/" + std::string(name);
 }
 
-// The path of the volume and the name of the scale.
-std::pair<std::string, std::string> divided(const std::string& path) {
-  const std::size_t end = path.rfind('/');
-  if (end == path.npos) return {"", path};
-  return {path.substr(0, end), path.substr(end + 1)};
-}
-
 std::string scale_name(const VolumeInfo& info, std::size_t number) {
   const std::string& key = info.scales[number].key;
   return check_node_name(key) && check_key(key) && key != file_name ? key : "scale" + std::to_string(number);
@@ -95,7 +88,7 @@ Codecs codecs_of(const VolumeScale& scale, const AxisOrder& order, bool gzip) {
 }
 
 bool is_known_encoding(std::string_view name) {
-  return name == "raw" || name == "jpeg" || name == "png" || name == "compressed_segmentation";
+  return std::ranges::find(neuroglancer::kVolumeEncodings, name) != neuroglancer::kVolumeEncodings.end();
 }
 
 // The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
@@ -214,7 +207,7 @@ class Precomputed final : public Format {
     return {below(path, file_name)};
   }
   [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
-    return below(type == NodeType::array ? divided(path).first : path, file_name);
+    return below(type == NodeType::array ? neuroglancer::split_scale_path(path).first : path, file_name);
   }
   [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
     return path.empty() ? path : path + "/";
@@ -302,7 +295,7 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
 
 Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
                                                             const Limits& limits) const {
-  const auto place = divided(path);
+  const auto place = neuroglancer::split_scale_path(path);
   const std::string& volume = place.first;
   const std::string& name = place.second;
   const std::string key = below(volume, file_name);
@@ -339,6 +332,12 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
 constinit const Precomputed instance;
 
 }  // namespace
+
+std::pair<std::string, std::string> neuroglancer::split_scale_path(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  if (end == path.npos) return {"", path};
+  return {path.substr(0, end), path.substr(end + 1)};
+}
 
 Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
   SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));

@@ -59,6 +59,7 @@
 #include "base/url.hpp"
 #include "os/directory.hpp"
 #include "sherd/store.hpp"
+#include "store/condition.hpp"
 #include "store/file_amender.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_source.hpp"
@@ -308,10 +309,8 @@ Result<bool> FileStore::erase(const std::string& key, const Condition& condition
   if (!directory && !compares) return false;
   const Links links = compares && tree_.options().follow_symlinks ? Links::follow : Links::keep;
   SHERD_TRY(status, look_at(directory.get(), std::string(name), links).in_key(key));
-  if (compares && (!status || generation_of(*status) != condition.generation))
-    return conflict("another writer has changed the object").in_key(key);
+  SHERD_TRY(check_condition(condition, status.has_value(), [&] { return generation_of(*status); }).in_key(key));
   if (!status) return false;
-  if (condition.kind == Condition::Kind::absent) return conflict("the object exists").in_key(key);
   if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
   if (!held) SHERD_TRY(take(Exclusion::where_possible));
   if (os::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {

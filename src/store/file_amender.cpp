@@ -10,6 +10,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/condition.hpp"
 #include "store/file_lock.hpp"
 #include "store/key.hpp"
 
@@ -88,9 +89,7 @@ Result<void> FileAmender::write(std::uint64_t offset, std::span<const std::byte>
 }
 
 Result<void> FileAmender::check(const Condition& condition) const {
-  if (condition.kind == Condition::Kind::absent) return conflict("the object exists already").in_key(key_);
-  if (condition.kind == Condition::Kind::matches && generation_of(status_) != condition.generation)
-    return conflict("another writer has changed the object").in_key(key_);
+  SHERD_TRY(check_condition(condition, true, [&] { return generation_of(status_); }).in_key(key_));
   struct stat named{};
   const int directory = static_cast<FileLock&>(*hold_->beneath).directory();
   const std::string name(split_key(key_).name);

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/condition.hpp"
 #include "store/file_source.hpp"
 #include "store/key.hpp"
 
@@ -99,10 +100,7 @@ Result<void> FileWriter::commit(const Condition& condition) {
 Result<void> FileWriter::replace(const Condition& condition) {
   if (condition.kind == Condition::Kind::matches) SHERD_TRY(check_excluded(side_file(), tree_, key_));
   SHERD_TRY(old, present());
-  if (condition.kind == Condition::Kind::absent && old) return conflict("the object exists already").in_key(key_);
-  if (condition.kind == Condition::Kind::matches && (!old || generation_of(*old) != condition.generation)) {
-    return conflict("another writer has changed the object").in_key(key_);
-  }
+  SHERD_TRY(check_condition(condition, old.has_value(), [&] { return generation_of(*old); }).in_key(key_));
   SHERD_TRY(finish(old));
   struct stat status{};
   if (os::fstat(side_file().fd(), status) != 0) return failed("look at", errno);

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "sherd/store.hpp"
 #include "store/answer.hpp"
+#include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
 
@@ -33,13 +34,9 @@ struct Objects {
 
   /// `conflict` where the condition does not hold; under the mutex.
   [[nodiscard]] Result<void> check(const std::string& key, const Condition& condition) const {
-    const auto present = by_key.find(key);
-    const bool exists = present != by_key.end();
-    if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already").in_key(key);
-    if (condition.kind == Condition::Kind::matches &&
-        (!exists || generation_of(*present->second) != condition.generation))
-      return conflict("another writer has changed the object").in_key(key);
-    return {};
+    const auto found = by_key.find(key);
+    const auto generation = [&] { return generation_of(*found->second); };
+    return check_condition(condition, found != by_key.end(), generation).in_key(key);
   }
 };
 

@@ -268,18 +268,13 @@ class TreeCheck {
         const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
         if (member && !member->empty())
           names.insert(*member);
-        else if (group.expected && !mixed && !member && !is_document && !is_others(object.name))
+        else if (group.expected && !mixed && !member && !is_document && !is_ours(object.name))
           SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
       }
     }
     for (auto name = names.rbegin(); name != names.rend(); ++name)
       found.push_back({join_path(group.path, *name), group.expected, group.listing});
     return {};
-  }
-
-  // Of the files that stand beside documents: Sherd's own, and what cloud-volume tells of a volume's origin.
-  [[nodiscard]] bool is_others(const std::string& name) const {
-    return is_ours(name) || (name == "provenance" && !format_.arrays_have_documents());
   }
 
   Result<void> stray(const std::string& key, const std::string& message) {
@@ -399,7 +394,7 @@ class TreeCheck {
   static bool is_of_counterpart(const Array::State& state, const std::string& key) {
     const CounterpartKeys* keys = counterpart_keys(state);
     if (keys == nullptr) return false;
-    return key == keys->place.format->document_key(keys->place.path, NodeType::array) || keys->parse(key);
+    return keys->parse(key) || key == keys->place.format->document_key(keys->place.path, NodeType::array);
   }
 
   // Of a shard that is not a box of chunks: a cell of no dimensions.

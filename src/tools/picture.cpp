@@ -272,8 +272,8 @@ constexpr std::uint64_t kShortest = 2;
 Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::optional<std::uint64_t> chosen_width) {
   const std::uint64_t limit = std::max({kLongestChosen, bands.width(), bands.height()});
   if (chosen_width && (*chosen_width < kShortest || *chosen_width > limit))
-    return invalid_argument("must be from 2 to " + std::to_string(limit) + " pixels, not " +
-                            std::to_string(*chosen_width))
+    return invalid_argument("must be from " + std::to_string(kShortest) + " to " + std::to_string(limit) +
+                            " pixels, not " + std::to_string(*chosen_width))
         .in_member("width");
   const PicturePlane& plane = bands.plane();
   const bool square = std::abs(plane.row_step - plane.column_step) <= 1e-6 * plane.row_step;

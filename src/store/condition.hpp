@@ -1,0 +1,25 @@
+// What conditions of writes and erases say, and whether they hold; the same for every store.
+#pragma once
+
+#include <utility>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// That an object is still the version that was read; null: that there is still none.
+[[nodiscard]] Result<Condition> unchanged_since(ByteSource* read);
+
+/// `conflict` if the condition does not hold. `generation` returns that of the present version, as a Generation or a
+/// Result of one; it is called only if it is to be compared.
+template <class Present>
+[[nodiscard]] Result<void> check_condition(const Condition& condition, bool exists, const Present& generation) {
+  if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already");
+  if (condition.kind != Condition::Kind::matches) return {};
+  Result<Generation> present = exists ? Result<Generation>(generation()) : Generation();
+  if (!present) return std::move(present).error();
+  if (!exists || *present != condition.generation) return conflict("another writer has changed the object");
+  return {};
+}
+
+}  // namespace sherd
