@@ -23,9 +23,10 @@ Result<ShardingTransformer> ShardingTransformer::open(std::shared_ptr<Store> sto
 Result<ShardingTransformer> ShardingTransformer::make(std::shared_ptr<Store> store, const Json& document,
                                                       std::string_view path, const TransformerOptions& options) {
   SHERD_TRY(place, make_place(std::move(store), path, options.config));
-  SHERD_TRY(format, find_format("draft2022")->in(*place.store, options.config.limits));
-  // The transformer needs no hierarchy around it, and none of ours is in the way.
-  place.format = format != nullptr ? std::move(format) : find_format("draft2022")->entered();
+  const EntryPoint& hierarchy = *capability<EntryPoint>(*find_format("draft2022"));
+  SHERD_TRY(format, hierarchy.bind(*place.store, options.config.limits));
+  // The transformer needs no hierarchy, and one of another format does not prevent it.
+  place.format = format != nullptr ? std::move(format) : hierarchy.created();
   place.writable = !place.store->read_only();
   SHERD_TRY(node, place.format->lower(document, options.config.limits));
   if (node.type != NodeType::array) return invalid_argument("the document is a group's, not an array's");

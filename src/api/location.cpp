@@ -97,13 +97,13 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
   if (root && !format.empty() && root->format->name() != format)
     return conflict("a hierarchy of the format " + std::string(root->format->name()) + " stands here; the format " +
                     format + " needs a store of its own")
-        .in_key(root->format->probes("").front());
+        .in_key(root->format->likeliest_key(""));
   if (root) {
     place.format = root->format;
     return place;
   }
   SHERD_TRY(bound, wanted.front()->in(*place.store, config.limits));
-  if (bound == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  if (bound == nullptr) return other_hierarchy(*wanted.front());
   place.format = std::move(bound);
   return place;
 }
@@ -142,7 +142,7 @@ Result<void> refuse_inside(const Store& store, const Config& config) {
     for (const Format* format : tables().formats) {
       if (format->arrays_have_documents()) continue;
       place.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);
-      const auto objects = format->holds_objects(place);
+      const auto objects = holds_objects(place);
       const auto volume = format->open(*place.store, "", config.limits);  // what cannot be read is nobody's
       if ((objects && *objects) || (volume && *volume))
         return conflict("lies inside the volume or collection in " + directory + ", which has no such members")

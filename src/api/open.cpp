@@ -31,7 +31,7 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
 Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   Group* group = node ? std::get_if<Group>(&*node) : nullptr;
   const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
-  const auto name = format != nullptr ? format->resolution(group->metadata(), options.scale) : std::nullopt;
+  const auto name = format != nullptr ? resolution_of(*format, group->metadata(), options.scale) : std::nullopt;
   if (!name && node && options.scale != 0)
     return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) +
                      ": it is not a volume of several scales");

@@ -123,13 +123,13 @@ Error nothing_found(const NodePlace& place, const std::vector<const Format*>& fo
   std::string looked_for;
   for (const Format* format : formats) {
     std::string keys;
-    for (const std::string& key : format->probes(place.path)) keys += (keys.empty() ? "" : ", ") + key;
+    for (const std::string& key : format->keys(place.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
   const std::string what =
       directory ? "directory exists, but contains no array or group: " : "there is no array or group at ";
   return not_found(what + where + "; looked for " + looked_for + hint_at_objects(place))
-      .in_key(formats.front()->probes(place.path).front());
+      .in_key(formats.front()->likeliest_key(place.path));
 }
 
 }  // namespace sherd

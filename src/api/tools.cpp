@@ -95,8 +95,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   to.writable = true;
   SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
   SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));
-  if (format == nullptr)
-    return std::move(conflict("the entry point of another hierarchy stands here")).in_key("zarr.json");
+  if (format == nullptr) return other_hierarchy(*formats.front());
   to.format = std::move(format);
   SHERD_TRY(check_apart(from, to, one_store));
   return copy_nodes(from, to, options);

@@ -50,7 +50,6 @@ void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
     if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
-
 }  // namespace
 
 Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
@@ -103,7 +102,7 @@ Result<Shape> Array::State::confirm() const {
   SHERD_TRY(storage->confirm(*this));
   {
     const std::lock_guard hold(mutex_);
-    if (!seen->token.empty() && *seen == document_.generation) return document_.array->shape;
+    if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;
   }
   SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
   if (!node) return replaced_error("erased");
@@ -289,7 +288,7 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 Result<void> Array::set_attributes(const Json& attributes) {
   return state_->edit([&](const NodeDocument& present) {
     Json kept = keep_storage_attributes(state_->place, present.attributes, attributes);
-    return state_->place.format->with_attributes(present.document, kept);
+    return state_->place.format->changed(present.document, {.attributes = kept});
   });
 }
 
@@ -299,7 +298,7 @@ Result<std::uint64_t> Array::update_attributes(const Json& set, std::span<const 
     SHERD_TRY(updated, updated_attributes(present.attributes, set, remove));
     removed = updated.removed;
     Json kept = keep_storage_attributes(state_->place, present.attributes, std::move(updated.attributes));
-    return state_->place.format->with_attributes(present.document, kept);
+    return state_->place.format->changed(present.document, {.attributes = kept});
   }));
   return removed;
 }

@@ -17,32 +17,32 @@ namespace sherd {
 
 namespace {
 
-constexpr const char* member_name = "consolidated_metadata";
+using Entries = Consolidation::Entries;
 
 /// Changes the list of the group at this path.
-using ListEdit = std::function<Result<void>(Consolidated&, const std::string& group)>;
+using ListEdit = std::function<Result<void>(Entries&, const std::string& group)>;
 
-bool before(const Consolidated::value_type& entry, const std::string& path) { return entry.first < path; }
+bool before(const Entries::value_type& entry, const std::string& path) { return entry.first < path; }
 
-void remove_below(Consolidated& list, const std::string& path) {
+void remove_below(Entries& list, const std::string& path) {
   std::erase_if(list, [&](const auto& entry) { return path_from(path, entry.first).has_value(); });
 }
 
-void remove(Consolidated& list, const std::string& path) {
+void remove(Entries& list, const std::string& path) {
   std::erase_if(list, [&](const auto& entry) { return entry.first == path; });
   remove_below(list, path);
 }
 
-void put(Consolidated& list, const std::string& path, Json document) {
+void put(Entries& list, const Format& format, const std::string& path, Json document) {
   const auto at = std::lower_bound(list.begin(), list.end(), path, before);
   if (at == list.end() || at->first != path)
     list.emplace(at, path, std::move(document));
-  else if (!same_node(at->second, document))
+  else if (!same_node(format, at->second, document))
     at->second = std::move(document);
 }
 
 /// Makes the entry of `path` (from the store's root) what its document says; whether a group stands there.
-Result<bool> take_over(Consolidated& list, const std::string& group, const NodePlace& node) {
+Result<bool> take_over(Entries& list, const std::string& group, const NodePlace& node) {
   const std::string within(*path_from(group, node.path));
   auto present = node.format->open(*node.store, node.path, node.config.limits);
   if (!present && is_stored_fault(present.error())) return false;  // no worse than it was, and a fault of its own
@@ -51,7 +51,7 @@ Result<bool> take_over(Consolidated& list, const std::string& group, const NodeP
     remove(list, within);
     return false;
   }
-  put(list, within, std::move((*present)->document));
+  put(list, *node.format, within, std::move((*present)->document));
   if ((*present)->type == NodeType::group) return true;
   remove_below(list, within);
   return false;
@@ -61,7 +61,7 @@ Result<bool> is_consolidated(const NodePlace& place) {
   auto node = place.format->open(*place.store, place.path, place.config.limits);
   if (!node && is_stored_fault(node.error())) return false;
   if (!node) return std::move(node).error();
-  return *node && (*node)->type == NodeType::group && place.format->consolidated((*node)->document);
+  return *node && (*node)->type == NodeType::group && consolidated_entries(*place.format, (*node)->document);
 }
 
 /// The same node as the outermost group around its store sees it: whoever opens "h.zarr/b" gets a store that begins
@@ -92,11 +92,12 @@ Result<void> edit_lists(const NodePlace& place, const ListEdit& edit) {
     SHERD_TRY(listed, is_consolidated(group));
     if (!listed) continue;
     auto edited = edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
-      auto list = group.format->consolidated(now.document);
+      auto list = consolidated_entries(*group.format, now.document);
       if (!list) return now.document;
-      const Consolidated old = *list;
+      const Entries old = *list;
       SHERD_TRY(edit(*list, path));
-      return *list == old ? now.document : group.format->with_consolidated(now.document, *std::move(list));
+      if (*list == old) return now.document;
+      return capability<Consolidation>(*group.format)->with_entries(now.document, *std::move(list));
     });
     if (!edited && edited.error().code() != ErrorCode::not_found) return std::move(edited).error();
   }
@@ -105,12 +106,10 @@ Result<void> edit_lists(const NodePlace& place, const ListEdit& edit) {
 
 }  // namespace
 
-bool same_node(const Json& a, const Json& b) {
-  if (a.find(member_name) == nullptr && b.find(member_name) == nullptr) return a == b;
-  Json left = a, right = b;
-  left.erase(member_name);
-  right.erase(member_name);
-  return left == right;
+bool same_node(const Format& format, const Json& a, const Json& b) {
+  if (a == b) return true;
+  const auto* consolidation = capability<Consolidation>(format);
+  return consolidation != nullptr && consolidation->without_entries(a) == consolidation->without_entries(b);
 }
 
 std::vector<std::string> ancestors(const std::string& path) {
@@ -124,7 +123,7 @@ std::vector<std::string> ancestors(const std::string& path) {
 
 Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::string>& below) {
   const NodePlace place = from_outermost(node);
-  auto renewed = edit_lists(place, [&](Consolidated& list, const std::string& group) -> Result<void> {
+  auto renewed = edit_lists(place, [&](Entries& list, const std::string& group) -> Result<void> {
     std::vector<std::string> way = ancestors(place.path);
     way.push_back(place.path);
     for (const std::string& path : way) {
@@ -142,7 +141,7 @@ Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::st
 
 Result<void> unlist(const NodePlace& node) {
   const NodePlace place = from_outermost(node);
-  return edit_lists(place, [&](Consolidated& list, const std::string& group) -> Result<void> {
+  return edit_lists(place, [&](Entries& list, const std::string& group) -> Result<void> {
     remove(list, std::string(*path_from(group, place.path)));
     return {};
   });

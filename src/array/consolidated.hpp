@@ -9,11 +9,8 @@
 
 namespace sherd {
 
-/// The documents of a group's consolidated metadata, by path from that group, sorted.
-using Consolidated = std::vector<std::pair<std::string, Json>>;
-
-/// Whether two documents tell the same of a node. A group's own consolidated metadata is no part of that.
-[[nodiscard]] bool same_node(const Json& a, const Json& b);
+/// Whether metadata of two nodes is the same, apart from a group's own consolidated metadata.
+[[nodiscard]] bool same_node(const Format& format, const Json& a, const Json& b);
 
 /// The paths of the groups in which a node lies, the root first.
 [[nodiscard]] std::vector<std::string> ancestors(const std::string& path);

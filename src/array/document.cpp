@@ -1,7 +1,9 @@
-// Replaces a metadata document without losing another writer's change. A lock, if the store has one, makes writers wait
-// for each other. The condition on the generation catches the others: an edit reads, changes and replaces the document,
+// Replaces metadata documents without losing another writer's change. A lock, if the store has one, makes writers wait
+// for each other. The conditions on generations catch the others: an edit reads, changes and replaces the documents,
 // and begins again if another writer was first.
 #include "array/document.hpp"
+
+#include <algorithm>
 
 #include "base/buffer.hpp"
 #include "base/call.hpp"
@@ -12,18 +14,64 @@ namespace sherd {
 
 namespace {
 
+Result<DocumentVersion> write_one(Store& store, const Document& document, const Condition& condition) {
+  const auto write = [&]() -> Result<Generation> {
+    SHERD_TRY(writer, store.write(document.key, document.text.size()));
+    SHERD_TRY(writer->write(0, as_bytes(document.text)));
+    SHERD_TRY(writer->commit(condition));
+    return writer->committed();
+  };
+  SHERD_TRY(generation, write().in_key(document.key));
+  return DocumentVersion{document.key, std::move(generation)};
+}
+
+Result<void> check_texts(std::span<const Document> documents, const Limits& limits) {
+  for (const Document& document : documents) SHERD_TRY(check_text(document.text, limits).in_key(document.key));
+  return {};
+}
+
+const DocumentVersion* find_version(const NodeDocument& node, const std::string& key) {
+  const auto found = std::ranges::find(node.versions, key, &DocumentVersion::key);
+  return found == node.versions.end() ? nullptr : &*found;
+}
+
+/// Replaces the documents of `present` that differ from those in `next`, and returns the versions of all.
+Result<std::vector<DocumentVersion>> replace_documents(const NodePlace& place, const NodeDocument& present,
+                                                       std::span<const Document> next) {
+  SHERD_TRY(check_texts(next, place.config.limits));
+  const std::vector<Document> now = place.format->documents(place.path, present.document);
+  std::vector<DocumentVersion> versions;
+  for (const Document& document : next) {
+    const DocumentVersion* version = find_version(present, document.key);
+    const auto same = std::ranges::find(now, document.key, &Document::key);
+    if (version != nullptr && same != now.end() && same->text == document.text) {
+      versions.push_back(*version);
+      continue;
+    }
+    const Condition unchanged = version != nullptr ? Condition::matches(version->generation) : Condition::absent();
+    SHERD_TRY(written, write_one(*place.store, document, unchanged));
+    versions.push_back(std::move(written));
+  }
+  return versions;
+}
+
+bool same_texts(std::span<const Document> a, std::span<const Document> b) {
+  return std::ranges::equal(a, b, {}, &Document::text, &Document::text);
+}
+
 Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
-  const std::string key = place.format->document_key(place.path, type);
+  const Format& format = *place.format;
+  const std::string key = format.document_key(place.path, type);
   SHERD_TRY(lock, place.store->lock(key));
-  SHERD_TRY(present, place.format->open(*place.store, place.path, place.config.limits));
+  SHERD_TRY(present, format.open(*place.store, place.path, place.config.limits));
   if (!present || present->type != type)
     return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " is gone").in_key(key);
   SHERD_TRY(document, edit(*present));
-  if (place.format->text(document) == place.format->text(present->document)) return *std::move(present);
-  SHERD_TRY(changed, place.format->lower(document, place.config.limits).in_key(key));
-  const Condition same = present->implicit ? Condition::absent() : Condition::matches(present->generation);
-  SHERD_TRY(generation, write_document(place, type, document, same));
-  changed.generation = std::move(generation);
+  const std::vector<Document> next = format.documents(place.path, document);
+  if (same_texts(format.documents(place.path, present->document), next)) return *std::move(present);
+  SHERD_TRY(changed, format.lower(std::move(document), place.config.limits).in_key(key));
+  SHERD_TRY(versions, replace_documents(place, *present, next));
+  changed.versions = std::move(versions);
   return changed;
 }
 
@@ -35,15 +83,20 @@ Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const 
                  [&] { return retry_conflicts(place.config, [&] { return edit_once(place, type, edit); }); });
 }
 
-Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
-                                  const Condition& condition) {
-  const std::string key = place.format->document_key(place.path, type);
-  const std::string text = place.format->text(document);
-  SHERD_TRY(check_text(text, place.config.limits).in_key(key));
-  SHERD_TRY(writer, place.store->write(key, text.size()).in_key(key));
-  SHERD_TRY(writer->write(0, as_bytes(text)).in_key(key));
-  SHERD_TRY(writer->commit(condition).in_key(key));
-  return writer->committed();
+Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, const Json& document,
+                                                     const Condition& condition) {
+  const std::vector<Document> documents = place.format->documents(place.path, document);
+  SHERD_TRY(check_texts(documents, place.config.limits));
+  std::vector<DocumentVersion> versions;
+  for (const Document& each : documents) {
+    SHERD_TRY(written, write_one(*place.store, each, condition));
+    versions.push_back(std::move(written));
+  }
+  return versions;
+}
+
+Result<void> check_documents(const NodePlace& place, const Json& document) {
+  return check_texts(place.format->documents(place.path, document), place.config.limits);
 }
 
 Result<void> check_text(std::string_view text, const Limits& limits) {
@@ -76,7 +129,7 @@ Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node)
   if (!node.counterpart) return {};
   NodePlace other = place;
   other.format = node.counterpart->format;
-  SHERD_TRY(write_document(other, NodeType::group, node.counterpart->document, {}));
+  SHERD_TRY(write_documents(other, node.counterpart->document, {}));
   return {};
 }
 
@@ -110,7 +163,7 @@ bool is_stored_fault(const Error& error) noexcept {
 Result<void> require_writable(const NodePlace& place) {
   if (place.writable) return {};
   return invalid_argument("opened for reading only; open it writable to change it")
-      .in_key(place.format->probes(place.path).front());
+      .in_key(place.format->likeliest_key(place.path));
 }
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Changing one metadata document so that nobody else's change is lost, and what that needs.
+// Changing a node's metadata documents so that no other writer's change is lost, and what that needs.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "array/state.hpp"
 #include "sherd/json.hpp"
@@ -13,23 +14,24 @@
 
 namespace sherd {
 
-/// Makes the new document from the present one. Called again where another writer was first.
+/// Makes the new metadata from the present. Called again if another writer was first.
 using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 
-/// Changes the document of the node at `place` in one atomic step: holds its key's lock, reads it afresh, lets `edit`
-/// make the new one, refuses what the format refuses, and replaces the object only where it is still the one that was
-/// read. An edit that changes nothing writes nothing. Gives the node as it is now.
-/// Who changes more than consolidated metadata calls renew_consolidated() after it.
-/// not_found where no node of this type stands there any more, invalid_argument where `place` is not writable.
+/// Changes the metadata of the node at `place`: holds the lock of its main document, reads all documents again, lets
+/// `edit` make the new metadata, refuses what the format refuses, and replaces the documents that differ, each only if
+/// it is still the version that was read. An edit that changes nothing writes nothing. Returns the node as it is now.
+/// If more than consolidated metadata changes, the caller calls renew_consolidated() after it.
+/// not_found if there is no node of this type any more, invalid_argument if `place` is not writable.
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 
-/// Writes the first document of the node of this type at `place`, or another in its stead.
-/// `unsupported` where the text is larger than readers accept; `conflict` where `condition` does not hold.
-/// Gives the new document's generation, empty where the store does not know it.
-Result<Generation> write_document(const NodePlace& place, NodeType type, const Json& document,
-                                  const Condition& condition);
+/// Writes the documents of the node at `place`, the one that makes it visible last.
+/// `unsupported` if a text is larger than readers accept; `conflict` if `condition` does not hold for one of them.
+Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, const Json& document,
+                                                     const Condition& condition);
+/// `unsupported` if readers with these limits would not accept the documents of a node at `place`.
+Result<void> check_documents(const NodePlace& place, const Json& document);
 
-/// Writes the document of the counterpart, if `node` has one; see NodeDocument::counterpart.
+/// Writes the documents of the counterpart, if `node` has one; see NodeDocument::counterpart.
 Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node);
 /// If `node` has a counterpart: finds out whether objects below `place` can have two names, and leaves nothing behind.
 /// `unsupported` if they cannot.

@@ -41,10 +41,9 @@ Result<void> refuse_below(const NodePlace& place, const std::string& prefix, con
 
 Own own_of_array(const NodePlace& place, const NodeDocument& node) {
   if (!node.array) return nothing;
-  const std::string prefix = place.format->chunk_prefix(place.path);
-  const std::string document = place.format->document_key(place.path, NodeType::array);
-  return [grid = ChunkGrid(*node.array), prefix, document](std::string_view name) {
-    return grid.parse_key(name) || prefix + std::string(name) == document;
+  return [grid = ChunkGrid(*node.array), keys = place.format->keys(place.path)](std::string_view name) {
+    return grid.parse_key(name) ||
+           std::ranges::find(keys.documents, keys.chunks + std::string(name)) != keys.documents.end();
   };
 }
 
@@ -72,16 +71,16 @@ Result<std::vector<Directory>> arrays_of(const NodePlace& place) {
 // objects are examined first.
 Result<Own> own_of_group(const NodePlace& place, const NodeDocument& group) {
   SHERD_TRY(directories, arrays_of(place));
-  for (const auto& [member, path] : place.format->references(group.document)) {
+  for (const auto& [member, path] : references_of(*place.format, group.document)) {
     const auto collection = path_below(place.path, path);
     const auto below = collection ? path_from(place.path, *collection) : std::nullopt;
     if (!below) continue;
-    SHERD_TRY(foreign, place.format->foreign_object_among(at_path(place, *collection)));
+    SHERD_TRY(foreign, foreign_object_among(at_path(place, *collection)));
     if (foreign) return foreign_object_error(*foreign);
     directories.push_back({prefix_of(*below), false});
   }
   return Own([directories = std::move(directories), format = place.format](std::string_view name) {
-    if (format->member_of(name)) return true;
+    if (member_of(*format, name)) return true;
     return std::ranges::any_of(directories, [&](const Directory& directory) {
       return name.starts_with(directory.prefix) &&
              (!directory.has_chunks || format->names_chunk(name.substr(directory.prefix.size())));
@@ -115,12 +114,12 @@ Result<void> refuse_in_leaf(const NodePlace& place, const NodeDocument& node) {
 
 // What stands directly in a group, of which the members are still to be looked into.
 Result<void> refuse_in_group(const NodePlace& place, std::set<std::string>& members) {
-  const std::string document = place.format->document_key(place.path, NodeType::group);
-  for (const std::string& prefix : place.format->contents(place.path)) {
+  const NodeKeys keys = place.format->keys(place.path);
+  for (const std::string& prefix : keys.contents) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
     for (const auto& object : listing.objects) {
-      const bool known = prefix + object.name == document || is_ours(object.name) ||
-                         (prefix != place.format->chunk_prefix(place.path) && place.format->member_of(object.name));
+      const bool known = std::ranges::find(keys.documents, prefix + object.name) != keys.documents.end() ||
+                         is_ours(object.name) || (prefix != keys.chunks && member_of(*place.format, object.name));
       if (!known) return foreign_object_error(prefix + object.name);
     }
     for (const std::string& name : listing.prefixes) {
@@ -136,7 +135,7 @@ Result<void> refuse_in_group(const NodePlace& place, std::set<std::string>& memb
 }
 
 Result<void> refuse_in_unreadable(const NodePlace& place) {
-  const std::vector<std::string> documents = place.format->probes(place.path);
+  const std::vector<std::string> documents = place.format->keys(place.path).documents;
   for (const std::string& prefix : place.format->contents(place.path)) {
     auto refused = refuse_below(place, prefix, [&](std::string_view name) {
       return std::ranges::find(documents, prefix + std::string(name)) != documents.end();
@@ -174,11 +173,13 @@ Result<void> refuse_in_format(const NodePlace& place) {
 class Known {
  public:
   explicit Known(const NodePlace& place) {
-    if (place.path.empty()) keys_.emplace_back("zarr.json");  // the entry point of a hierarchy
+    if (!place.path.empty()) return;
+    for (const Format* format : place.tables.formats)
+      if (const auto* entry = capability<EntryPoint>(*format)) keys_.emplace_back(entry->key());
   }
   void add(const NodePlace& place) {
     for (std::string& prefix : place.format->contents(place.path)) prefixes_.push_back(std::move(prefix));
-    for (std::string& key : place.format->probes(place.path)) keys_.push_back(std::move(key));
+    for (std::string& key : place.format->keys(place.path).documents) keys_.push_back(std::move(key));
   }
   [[nodiscard]] bool has(std::string_view key) const {
     return std::ranges::find(keys_, key) != keys_.end() ||
@@ -198,10 +199,11 @@ Error foreign_object_error(const std::string& key) {
 }
 
 Result<void> refuse_all_but_chunks(const NodePlace& place) {
-  const std::string chunks = place.format->chunk_prefix(place.path);
-  for (const std::string& prefix : place.format->contents(place.path))
-    SHERD_TRY(refuse_below(place, prefix,
-                           [&](std::string_view name) { return prefix == chunks && place.format->names_chunk(name); }));
+  const NodeKeys keys = place.format->keys(place.path);
+  for (const std::string& prefix : keys.contents)
+    SHERD_TRY(refuse_below(place, prefix, [&](std::string_view name) {
+      return prefix == keys.chunks && place.format->names_chunk(name);
+    }));
   return {};
 }
 

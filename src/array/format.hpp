@@ -1,5 +1,7 @@
-// A format: metadata text <-> ArraySpec, and nothing else. Rows of the format table in src/api/registry.cpp.
-// Documents are kept as parsed Json, so that what a format does not know survives a rewrite verbatim.
+// A format: metadata documents <-> ArraySpec, and nothing else. Rows of the format table in src/api/registry.cpp.
+// A node's metadata is one Json value, from which the format makes the documents that are stored. Values are kept as
+// parsed, so that what a format does not know survives a rewrite verbatim. What only some formats have is a capability:
+// an interface of its own, which a format implements too.
 #pragma once
 
 #include <functional>
@@ -18,137 +20,208 @@
 namespace sherd {
 
 class Format;
+class StorageKind;
 struct NodePlace;
 
-/// The document of a group of another format whose only array has the same objects; it is written with the array's.
+/// The tables of src/api/registry.cpp, handed down.
+struct Tables {
+  CodecTable codecs;
+  std::span<const Format* const> formats;
+  std::span<const StorageKind* const> storages;  ///< the first one that stores an array does
+};
+using FormatTable = std::span<const Format* const>;
+
+/// One metadata document, as it is stored.
+struct Document {
+  std::string key;
+  std::string text;
+};
+
+/// Which version of a document was read or written.
+struct DocumentVersion {
+  std::string key;
+  Generation generation;  ///< empty if the store does not know it
+};
+
+/// The group of another format whose only array has the same objects; its documents are written with the array's.
 struct CounterpartDocument {
   std::shared_ptr<const Format> format;
   Json document;
 };
 
-/// A node as its metadata tells it. `path` is relative to the store, without leading and trailing `/`.
+/// A node as its metadata tells it. Paths are relative to the store, without leading and trailing `/`.
 struct NodeDocument {
   NodeType type = NodeType::group;
-  Json document;
-  Generation generation;           ///< of the object the document came from
-  std::optional<ArraySpec> array;  ///< set for arrays
-  Json attributes;                 ///< an object, also where the document has none
-  bool implicit = false;           ///< a group without a document of its own: nodes stand below it, that is all
+  Json document;                          ///< all of its metadata; Format::documents() says how they are stored
+  std::vector<DocumentVersion> versions;  ///< of the stored documents; the last one makes the node visible
+  std::optional<ArraySpec> array;         ///< set for arrays
+  Json attributes;                        ///< an object, also if the document has none
+  bool implicit = false;                  ///< a group without a document: it exists because of the nodes below it
   std::optional<CounterpartDocument> counterpart = {};  ///< of a new array that another format reads, too
+
+  /// The version of the document that makes the node visible; empty if there is none.
+  [[nodiscard]] Generation generation() const { return versions.empty() ? Generation() : versions.back().generation; }
 };
 
-/// What a new array's codecs are where nobody says; as CreateOptions has them.
+/// Where a node at some path is stored. Prefixes are empty or end in `/`.
+struct NodeKeys {
+  std::string array;                   ///< the document that makes an array visible
+  std::string group;                   ///< the document that makes a group visible
+  std::vector<std::string> documents;  ///< all that a node can have, the one most likely to exist first
+  std::string chunks;                  ///< the prefix of chunk keys; KeyEncoding adds the rest
+  std::vector<std::string> contents;   ///< prefixes of all that is the node's or its members', documents perhaps aside
+};
+
+/// What a new array's codecs are unless a caller says otherwise; as CreateOptions has them.
 struct DefaultCodecs {
   std::vector<Json> chunks;
   std::vector<Json> index;
 };
 
-struct Tables;
+/// What is the same for all nodes of a format.
+struct FormatTraits {
+  std::string_view name;  ///< as in `info` and --store-format, such as "zarr3"
+  DefaultCodecs default_codecs = {};
+  /// The index_codecs of every shard, whose index is at its end, if the format cannot express others.
+  std::optional<Json> only_index = {};
+  std::optional<CodecTable> codecs = {};  ///< that its chunks can have, if not those of Tables
+  /// False if the documents of groups describe their arrays, so that arrays are not created and erased alone.
+  bool arrays_have_documents = true;
+};
+
+/// A change of a node's metadata. What is not set stays verbatim.
+struct NodeChange {
+  std::optional<Shape> shape = {};
+  std::optional<Json> attributes = {};
+  const ArraySpec* chunks = nullptr;  ///< whose chunk grid and codecs it gets
+};
 
 class Format {
  public:
   virtual ~Format() = default;
-  /// As in `info` and --store-format, such as "zarr3".
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// This format as the hierarchy in `store` has it, whose entry point may choose some of the names. nullptr where the
-  /// entry point is another format's. A format without one is the same in every store: its row of the table.
-  [[nodiscard]] virtual Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const {
-    return (void)store, (void)limits, std::shared_ptr<const Format>(std::shared_ptr<const Format>(), this);
-  }
-  /// The same, after writing the entry point where the store has none yet.
-  virtual Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const {
-    return in(store, limits);
-  }
-  /// For what is made in another store and moved into this one: as if the entry point stood there, too.
-  [[nodiscard]] virtual std::shared_ptr<const Format> entered() const {
-    return {std::shared_ptr<const Format>(), this};
-  }
-  /// The keys at which a node's document can stand, the likeliest first.
-  [[nodiscard]] virtual std::vector<std::string> probes(const std::string& path) const = 0;
-  /// The key of the document of a node of this type at `path`.
-  [[nodiscard]] virtual std::string document_key(const std::string& path, NodeType type) const = 0;
-  /// The prefix (ending in `/`, or empty) below which the node's chunks stand; KeyEncoding adds the rest.
-  [[nodiscard]] virtual std::string chunk_prefix(const std::string& path) const = 0;
-  /// The prefixes (likewise) below which all stands that is the node's or its members', its document perhaps aside.
-  [[nodiscard]] virtual std::vector<std::string> contents(const std::string& path) const = 0;
-  /// Of an object directly below contents(): the name of the member whose document it is, empty where it is something
-  /// else of this format's, and nullopt where it is not.
-  [[nodiscard]] virtual std::optional<std::string> member_of(std::string_view object) const {
-    return (void)object, std::nullopt;
-  }
-  [[nodiscard]] virtual DefaultCodecs default_codecs() const = 0;
-  /// The index_codecs of every shard, and its index at the end, where the format has words for nothing else.
-  [[nodiscard]] virtual std::optional<Json> only_index() const { return std::nullopt; }
-  /// Where its chunks' codecs are looked up.
-  [[nodiscard]] virtual CodecTable codecs(const Tables& tables) const noexcept;
-  /// Of a group that is one array in several resolutions: the name of a member, in the document's order; empty where
-  /// there is no such. nullopt for every other group.
-  [[nodiscard]] virtual std::optional<std::string> resolution(const Json& group, std::uint64_t number) const {
-    return (void)group, (void)number, std::nullopt;
-  }
-  /// The members of a group's document that lead to collections of objects that are not nodes, and their relative
-  /// paths.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const {
-    return (void)group, std::vector<std::pair<std::string, std::string>>();
-  }
-  /// Whether an object is a chunk by its name below an array's chunks, whatever the array. What files of other programs
-  /// may well be called is not.
-  [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept { return (void)name, false; }
-  /// Whether a collection of objects that are not nodes, but belong to this format, is stored at `place`.
-  [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const { return (void)place, false; }
-  /// The first object there that does not belong to the collection; if there is no collection, the first of all.
-  [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const {
-    return (void)place, std::optional<std::string>();
-  }
-  /// False where arrays stand in the documents of their groups, and neither come nor go alone.
-  [[nodiscard]] virtual bool arrays_have_documents() const noexcept { return true; }
-
-  /// Reads and lowers the node at `path`; nullopt where this format has none there.
-  virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
-                                                   const Limits& limits) const = 0;
-  /// Whether a document is an array's or a group's, whatever else it holds.
-  [[nodiscard]] virtual Result<NodeType> type(const Json& document) const = 0;
-  /// As open(), from a parsed document (of consolidated metadata, or one about to be written). What is wrong with it
-  /// is invalid_argument; where the document was stored, open() and stored_error() make that `corrupt`.
-  [[nodiscard]] virtual Result<NodeDocument> lower(Json document, const Limits& limits) const = 0;
-
-  /// The canonical document of a new array or group.
-  [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;
-  [[nodiscard]] virtual Result<Json> group_document(const Json& attributes) const = 0;
-  /// The same document with one thing changed and all else verbatim.
-  [[nodiscard]] virtual Result<Json> with_shape(Json document, const Shape& shape) const = 0;
-  [[nodiscard]] virtual Result<Json> with_attributes(Json document, const Json& attributes) const = 0;
-  /// With the chunk grid and the codecs of `spec`.
-  [[nodiscard]] virtual Result<Json> with_chunks(Json document, const ArraySpec& spec) const = 0;
-  /// The text that is stored.
-  [[nodiscard]] virtual std::string text(const Json& document) const = 0;
+  [[nodiscard]] virtual const FormatTraits& traits() const noexcept = 0;
+  [[nodiscard]] virtual NodeKeys keys(const std::string& path) const = 0;
   /// Refuses node names the format does not allow.
   [[nodiscard]] virtual Result<void> check_name(std::string_view name) const = 0;
+  /// Whether an object below an array's chunk prefix is a chunk of some array, by its name. False for names that files
+  /// of other programs often have.
+  [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept = 0;
 
-  /// Members found by listing the store, sorted by name; `unknown` where the document is broken. `known` may give the
-  /// type of one whose document need not be read then; it may be empty.
+  /// Reads and lowers the node at `path`; nullopt if this format has none there.
+  virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
+                                                   const Limits& limits) const = 0;
+  /// As open(), from parsed metadata (of consolidated metadata, or about to be written). Errors are invalid_argument;
+  /// where the metadata was stored, open() and stored_error() turn them into `corrupt`.
+  [[nodiscard]] virtual Result<NodeDocument> lower(Json document, const Limits& limits) const = 0;
+  /// Members found by listing the store, sorted by name; `unknown` if the document is broken. `known` may give the type
+  /// of one whose document need not be read then; it may be empty.
   using KnownType = std::function<std::optional<NodeType>(const std::string& name)>;
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                         const Limits& limits,
                                                                         const KnownType& known) const = 0;
-  /// The documents of consolidated metadata (relative path, document), or nullopt where the document has none.
-  [[nodiscard]] virtual std::optional<std::vector<std::pair<std::string, Json>>> consolidated(
-      const Json& document) const = 0;
-  [[nodiscard]] virtual Result<Json> with_consolidated(Json document,
-                                                       std::vector<std::pair<std::string, Json>> documents) const = 0;
+
+  /// The canonical metadata of a new array or group.
+  [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;
+  [[nodiscard]] virtual Result<Json> group_document(const Json& attributes) const = 0;
+  [[nodiscard]] virtual Result<Json> changed(Json document, const NodeChange& change) const = 0;
+  /// The documents that store this metadata, in the order in which they are written: the last one makes the node
+  /// visible.
+  [[nodiscard]] virtual std::vector<Document> documents(const std::string& path, const Json& document) const = 0;
+
+  [[nodiscard]] std::string_view name() const noexcept { return traits().name; }
+  [[nodiscard]] bool arrays_have_documents() const noexcept { return traits().arrays_have_documents; }
+  /// The key of the document that makes a node of this type visible.
+  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const;
+  /// The key at which a node's document is most likely.
+  [[nodiscard]] std::string likeliest_key(const std::string& path) const;
+  [[nodiscard]] std::string chunk_prefix(const std::string& path) const;
+  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const;
+  /// The format as the hierarchy in `store` has it; see EntryPoint. nullptr if the store begins another hierarchy.
+  [[nodiscard]] Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const;
 };
 
-using FormatTable = std::span<const Format* const>;
+/// Capability: a document at the root of a store begins a hierarchy of this format, and chooses some of its names.
+class EntryPoint {
+ public:
+  [[nodiscard]] virtual std::string_view key() const noexcept = 0;
+  /// The format as the entry point of this store has it, or as it would be without one; nullptr if the entry point is
+  /// another format's.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Format>> bind(Store& store, const Limits& limits) const = 0;
+  /// The same, after writing the entry point if the store has none.
+  virtual Result<std::shared_ptr<const Format>> create(Store& store, const Limits& limits) const = 0;
+  /// As if the store had the entry point: for nodes that are made in another store and then moved.
+  [[nodiscard]] virtual std::shared_ptr<const Format> created() const = 0;
 
-class StorageKind;
-
-/// The tables of src/api/registry.cpp, handed down.
-struct Tables {
-  CodecTable codecs;
-  FormatTable formats;
-  std::span<const StorageKind* const> storages;  ///< the first one that stores an array does
+ protected:
+  ~EntryPoint() = default;
 };
 
-inline CodecTable Format::codecs(const Tables& tables) const noexcept { return tables.codecs; }
+/// Capability: documents of members, or other objects of the format, lie directly below a group's contents.
+class MemberDocuments {
+ public:
+  /// The name of the member whose document an object is; empty for another object of the format, nullopt for a foreign
+  /// one.
+  [[nodiscard]] virtual std::optional<std::string> member_of(std::string_view object) const = 0;
+
+ protected:
+  ~MemberDocuments() = default;
+};
+
+/// Capability: a group can be one array in several resolutions.
+class Multiscale {
+ public:
+  /// The name of a member, in the document's order; empty if there is no such member.
+  [[nodiscard]] virtual std::string resolution(const Json& group, std::uint64_t number) const = 0;
+
+ protected:
+  ~Multiscale() = default;
+};
+
+/// Capability: groups refer to collections of objects that belong to the format and are not nodes.
+class Collections {
+ public:
+  /// The members of a group's document that refer to collections, and their relative paths.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const = 0;
+  /// Whether a collection is stored at `place`.
+  [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const = 0;
+  /// The first object there that does not belong to the collection; without a collection, the first of all.
+  [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const = 0;
+
+ protected:
+  ~Collections() = default;
+};
+
+/// Capability: a group can keep copies of the metadata of all nodes below it.
+class Consolidation {
+ public:
+  using Entries = std::vector<std::pair<std::string, Json>>;  ///< relative path and metadata, sorted by path
+  /// nullopt if the group has no consolidated metadata.
+  [[nodiscard]] virtual std::optional<Entries> entries(const Json& group) const = 0;
+  [[nodiscard]] virtual Result<Json> with_entries(Json group, Entries entries) const = 0;
+  /// A node's metadata without the entries, as they are in the entries of a group around it.
+  [[nodiscard]] virtual Json without_entries(Json node) const = 0;
+  /// Whether an entry is an array's or a group's, whatever else it holds.
+  [[nodiscard]] virtual Result<NodeType> type(const Json& entry) const = 0;
+
+ protected:
+  ~Consolidation() = default;
+};
+
+/// That capability of a format; nullptr if it does not have it.
+template <class Capability>
+[[nodiscard]] const Capability* capability(const Format& format) noexcept {
+  return dynamic_cast<const Capability*>(&format);
+}
+
+/// What a capability answers, and nothing (nullopt, false, empty) for a format that does not have it.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group);
+[[nodiscard]] std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number);
+[[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, const Json& group);
+[[nodiscard]] std::optional<std::string> member_of(const Format& format, std::string_view object);
+/// Collections::holds_objects() and foreign_object_among() of the format of `place`.
+[[nodiscard]] Result<bool> holds_objects(const NodePlace& place);
+[[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place);
+/// The refusal of a place that lies in another hierarchy than one of this format.
+[[nodiscard]] Error other_hierarchy(const Format& format);
 
 }  // namespace sherd

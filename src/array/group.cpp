@@ -32,17 +32,18 @@ struct KnownTypes {
 
 KnownTypes known_types(const NodePlace& place, const NodeDocument& node) {
   if (place.writable) return {};
-  const auto documents = place.format->consolidated(node.document);
-  if (!documents) return {};
+  const auto* consolidation = capability<Consolidation>(*place.format);
+  const auto entries = consolidation != nullptr ? consolidation->entries(node.document) : std::nullopt;
+  if (!entries) return {};
   std::map<std::string, NodeType> types;
-  for (const auto& [path, document] : *documents)
-    if (const auto type = place.format->type(document)) types.emplace(path, *type);
+  for (const auto& [path, entry] : *entries)
+    if (const auto type = consolidation->type(entry)) types.emplace(path, *type);
   return {std::make_shared<const std::map<std::string, NodeType>>(std::move(types)), {}};
 }
 
 /// The documents of all nodes below the group at `place`.
-Result<Consolidated> documents_below(const NodePlace& place) {
-  Consolidated documents;
+Result<Consolidation::Entries> documents_below(const NodePlace& place) {
+  Consolidation::Entries documents;
   std::vector<std::string> groups{std::string()};
   while (!groups.empty()) {
     const std::string group = std::move(groups.back());
@@ -117,7 +118,8 @@ std::string Group::url() const { return url_below(store()->url(), path()); }
 Result<void> Group::set_attributes(const Json& attributes) {
   if (!attributes.is_object()) return invalid_argument("must be an object").in_member("attributes");
   const Format& format = *state_->place.format;
-  return state_->edit([&](const NodeDocument& now) { return format.with_attributes(now.document, attributes); });
+  return state_->edit(
+      [&](const NodeDocument& now) { return format.changed(now.document, {.attributes = attributes}); });
 }
 
 Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const std::string> remove) {
@@ -125,7 +127,7 @@ Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const 
   SHERD_TRY(state_->edit([&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(updated, updated_attributes(now.attributes, set, remove));
     removed = updated.removed;
-    return state_->place.format->with_attributes(now.document, updated.attributes);
+    return state_->place.format->changed(now.document, {.attributes = updated.attributes});
   }));
   return removed;
 }
@@ -141,7 +143,7 @@ Result<Node> Group::open(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
   auto node = member.format->open(*member.store, member.path, member.config.limits);
   if (!node) return std::move(node).error();
-  if (!*node) return not_found("no node stands here").in_key(member.format->probes(member.path).front());
+  if (!*node) return not_found("no node stands here").in_key(member.format->likeliest_key(member.path));
   if (state_->known.by_path == nullptr || (*node)->type == NodeType::array)
     return make_node(std::move(member), **std::move(node));
   KnownTypes below{state_->known.by_path, state_->known.prefix + state_->within(member) + "/"};
@@ -160,7 +162,7 @@ Result<void> Group::erase(std::string_view path) {
   SHERD_TRY(present, presence(member));
   SHERD_TRY(cut_short, is_moving(member));
   if (present == Presence::none && !cut_short)
-    return not_found("no node stands here").in_key(member.format->probes(member.path).front());
+    return not_found("no node stands here").in_key(member.format->likeliest_key(member.path));
   return erase_node(member);
 }
 
@@ -178,9 +180,13 @@ Result<Array> Group::create_array(std::string_view path, const CreateOptions& op
 Result<void> Group::consolidate() {
   const NodePlace& place = state_->place;
   SHERD_TRY(require_writable(place));
+  const auto* consolidation = capability<Consolidation>(*place.format);
+  if (consolidation == nullptr)
+    return unsupported("groups of the format " + std::string(format()) + " have no consolidated metadata")
+        .in_key(place.format->likeliest_key(place.path));
   const auto documents_of_now = [&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(documents, documents_below(place));
-    return place.format->with_consolidated(now.document, std::move(documents));
+    return consolidation->with_entries(now.document, std::move(documents));
   };
   // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
   // takes over what came in between.

@@ -45,7 +45,7 @@ Result<bool> group_stands(const NodePlace& place) {
 }
 
 Result<void> erase_contents(const NodePlace& place) {
-  const std::vector<std::string> documents = place.format->probes(place.path);
+  const std::vector<std::string> documents = place.format->keys(place.path).documents;
   for (const std::string& prefix : place.format->contents(place.path)) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
     for (const std::string& name : listing.prefixes)
@@ -60,7 +60,7 @@ Result<void> erase_contents(const NodePlace& place) {
 }
 
 Result<void> erase_documents(const NodePlace& place) {
-  for (const std::string& key : place.format->probes(place.path)) SHERD_TRY(place.store->erase(key));
+  for (const std::string& key : place.format->keys(place.path).documents) SHERD_TRY(place.store->erase(key));
   return {};
 }
 
@@ -82,7 +82,7 @@ bool covers(const NodePlace& place, const Format& other) {
 }
 
 bool is_own_fault(const NodePlace& place, const Error& error) {
-  const std::vector<std::string> documents = place.format->probes(place.path);
+  const std::vector<std::string> documents = place.format->keys(place.path).documents;
   return is_stored_fault(error) && std::ranges::find(documents, error.key()) != documents.end();
 }
 
@@ -95,7 +95,7 @@ Result<std::optional<std::string>> find_document(const NodePlace& place, const I
   SHERD_TRY(any_format(place, [&](const NodePlace& there) -> Result<bool> {
     const Format& format = *there.format;
     const bool is_other = format.name() != place.format->name();
-    const std::string likeliest = format.probes(there.path).front();
+    const std::string likeliest = format.likeliest_key(there.path);
     const auto stands = [&](const std::string& what, std::string key) {
       return conflict(what + " stands here, and no node of the format " + std::string(place.format->name()) +
                       " can stand here or below; choose another path")
@@ -104,7 +104,7 @@ Result<std::optional<std::string>> find_document(const NodePlace& place, const I
     const auto node = format.open(*place.store, place.path, place.config.limits);
     if (!node && !is_stored_fault(node.error())) return node.error();
     if (node && !*node) {
-      SHERD_TRY(objects, is_other ? format.holds_objects(there) : false);
+      SHERD_TRY(objects, is_other ? holds_objects(there) : false);
       return objects ? Result<bool>(stands("a collection of objects", likeliest)) : false;
     }
     if (node ? (*node)->implicit : !is_own_fault(there, node.error())) return false;
@@ -165,7 +165,7 @@ Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
   if (moving || options.strays) return site;
   if (!options.overwrite)
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
-        .in_key(place.format->probes(place.path).front());
+        .in_key(place.format->likeliest_key(place.path));
   SHERD_TRY(refuse_all_but_chunks(place));
   site.leftovers = true;
   return site;
@@ -175,7 +175,7 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
-    auto written = write_document(parent, NodeType::group, group, Condition::absent());
+    auto written = write_documents(parent, group, Condition::absent());
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
     SHERD_TRY(stands, group_stands(parent));
@@ -184,7 +184,7 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
   return {};
 }
 
-Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
+Result<std::vector<DocumentVersion>> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
   SHERD_TRY(enter(place));
   SHERD_TRY(make_parents(place, site));
   std::unique_ptr<StoreLock> lock;
@@ -202,10 +202,10 @@ Result<Generation> write_node(NodePlace& place, const Site& site, const NodeDocu
     SHERD_TRY(clear_room(place));
   }
   SHERD_TRY(write_counterpart(place, node));
-  SHERD_TRY(generation, write_document(place, node.type, node.document, Condition::absent()));
+  SHERD_TRY(versions, write_documents(place, node.document, Condition::absent()));
   SHERD_TRY(renew_consolidated(place));
   SHERD_TRY(place.store->erase_prefix(staging_name(place.path) + "/"));  // left by somebody who was killed
-  return generation;
+  return versions;
 }
 
 }  // namespace
@@ -261,8 +261,10 @@ Result<std::optional<Node>> find_node(NodePlace place) {
 }
 
 Result<void> enter(NodePlace& place) {
-  SHERD_TRY(format, place.format->enter(*place.store, place.config.limits));
-  if (format == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  const auto* entry = capability<EntryPoint>(*place.format);
+  if (entry == nullptr) return {};
+  SHERD_TRY(format, entry->create(*place.store, place.config.limits));
+  if (format == nullptr) return other_hierarchy(*place.format);
   place.format = std::move(format);
   return {};
 }
@@ -272,7 +274,7 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
     return invalid_argument("must be an object").in_member("attributes");
   SHERD_TRY(document, place.format->group_document(attributes));
   SHERD_TRY(node, place.format->lower(std::move(document), place.config.limits));
-  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(check_documents(place, node.document));
   SHERD_TRY(site, survey(place, overwrite));
   if (!site.occupied) {
     SHERD_TRY(moving, is_moving(place));
@@ -283,7 +285,7 @@ Result<Group> create_group_at(NodePlace place, const Json& attributes, bool over
 }
 
 Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite) {
-  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(check_documents(place, node.document));
   SHERD_TRY(site, survey_room(place, {.overwrite = overwrite}));
   SHERD_TRY(write_node(place, site, node));
   return make_group(std::move(place), std::move(node));
@@ -305,7 +307,7 @@ Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& 
     return std::move(invalid_argument("can only be used with the layout " + layout_names(place.tables)))
         .in_member("volume");
   SHERD_TRY(check_index_options(options));
-  DefaultCodecs defaults = place.format->default_codecs();
+  DefaultCodecs defaults = place.format->traits().default_codecs;
   if (kind != nullptr) kind->set_defaults(options.config, defaults);
   SHERD_TRY(spec, new_array_spec(options, place.codecs(), defaults));
   complete_codecs(spec.codecs, place.codecs(), spec.dtype);
@@ -315,7 +317,7 @@ Result<NodeDocument> make_document(const NodePlace& place, const CreateOptions& 
   NodePlace reading = place;
   reading.writable = false;
   SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
-  SHERD_TRY(check_text(place.format->text(node.document), place.config.limits));
+  SHERD_TRY(check_documents(place, node.document));
   return node;
 }
 
@@ -352,8 +354,8 @@ Result<Array> create_array_at(NodePlace place, const CreateOptions& options) {
   }
   SHERD_TRY(site, survey_room(place, {.overwrite = options.overwrite}));
   SHERD_TRY(check_links(place, node));
-  SHERD_TRY(generation, write_node(place, site, node));
-  node.generation = std::move(generation);
+  SHERD_TRY(versions, write_node(place, site, node));
+  node.versions = std::move(versions);
   SHERD_TRY(array, make_array(std::move(place), std::move(node)));
   SHERD_TRY(store_all(array));
   return array;

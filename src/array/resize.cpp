@@ -186,7 +186,7 @@ void take_back(Array::State& state, const Shrinking& change) {
   const Uninterrupted rollback(state.config());
   (void)state.edit([&](const NodeDocument& present) -> Result<Json> {
     if (present.array->shape != change.to) return invalid_argument("the array was resized meanwhile");
-    return state.place.format->with_shape(present.document, change.from);
+    return state.place.format->changed(present.document, {.shape = change.from});
   });
 }
 
@@ -204,7 +204,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
     change = {present.array->shape, std::move(shape)};
     shrinks = false;
     for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
-    SHERD_TRY(document, state.place.format->with_shape(present.document, change.to));
+    SHERD_TRY(document, state.place.format->changed(present.document, {.shape = change.to}));
     if (shrinks) SHERD_TRY(state.check_change());
     if (shrinks) SHERD_TRY(erase_beyond(state, change));
     return document;

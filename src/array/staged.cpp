@@ -21,7 +21,7 @@ constexpr std::string_view kNote = ".sherd-copy.json";
 /// Whether a writer can come to where the node's document will stand: through a link that leads nowhere, say, or on a
 /// disk that may only be read, it cannot.
 Result<void> try_place(const NodePlace& place) {
-  SHERD_TRY(reached, place.store->lock(place.format->probes(place.path).front()));
+  SHERD_TRY(reached, place.store->lock(place.format->likeliest_key(place.path)));
   return {};
 }
 
@@ -40,7 +40,7 @@ Result<StagedNode> StagedNode::begin(NodePlace destination, RoomOptions room, bo
   SHERD_TRY(check_room(destination, room));
   staged.place_ = destination;
   staged.place_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
-  staged.place_.format = destination.format->entered();
+  if (const auto* entry = capability<EntryPoint>(*destination.format)) staged.place_.format = entry->created();
   staged.destination_ = std::move(destination);
   if (!resume) SHERD_TRY(staged.abandon());
   return staged;
@@ -103,7 +103,7 @@ Result<void> create_with(const NodePlace& destination, const NodeDocument& node,
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(in_store(check_links(staged.place(), node), url));
     SHERD_TRY(in_store(write_counterpart(staged.place(), node), url));
-    SHERD_TRY(in_store(write_document(staged.place(), node.type, node.document, Condition::absent()), url));
+    SHERD_TRY(in_store(write_documents(staged.place(), node.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.place(), node));
     SHERD_TRY(contents(array));
     return in_store(staged.commit(), url);

@@ -19,7 +19,7 @@ class StagedNode {
   /// create_array_at(). What a killed maker left stays where `resume` is set, and goes otherwise.
   static Result<StagedNode> begin(NodePlace destination, RoomOptions room, bool resume = false);
 
-  /// Where to make the node and all below it: documents by write_document(), in a store of its own.
+  /// Where to make the node and all below it: documents by write_documents(), in a store of its own.
   [[nodiscard]] const NodePlace& place() const noexcept { return place_; }
   /// Where, in the destination's store, its maker may note what it is making: it stands until the node is in its place.
   [[nodiscard]] std::string note_key() const;

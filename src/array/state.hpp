@@ -20,7 +20,7 @@ struct NodePlace {
   bool writable = false;
   Config config = {};
 
-  [[nodiscard]] CodecTable codecs() const noexcept { return format->codecs(tables); }
+  [[nodiscard]] CodecTable codecs() const noexcept { return format->traits().codecs.value_or(tables.codecs); }
 };
 
 /// An array handle from its metadata: builds grid and codec chains, and refuses what they refuse.

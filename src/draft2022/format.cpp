@@ -22,6 +22,7 @@ namespace draft2022 {
 namespace {
 
 constexpr std::string_view entry_key = "zarr.json";
+constexpr int text_indent = 4;
 /// As zarr-python and GDAL write it; the draft's text of May 2022 leaves `protocol/` out.
 constexpr std::string_view core_uri = "https://purl.org/zarr/spec/protocol/core/3.0";
 
@@ -67,64 +68,49 @@ bool is_zarr3_node(const Json& document) {
 
 std::string_view type_suffix(NodeType type) { return type == NodeType::array ? ".array" : ".group"; }
 
-class Draft2022 final : public Format {
+class Draft2022 final : public Format, public EntryPoint, public MemberDocuments {
  public:
   Draft2022() = default;
   explicit Draft2022(std::string suffix) : suffix_(std::move(suffix)), has_entry_point_(true) {}
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "draft2022"; }
-  [[nodiscard]] Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const override;
-  Result<std::shared_ptr<const Format>> enter(Store& store, const Limits& limits) const override;
-  [[nodiscard]] std::shared_ptr<const Format> entered() const override {
+  [[nodiscard]] const FormatTraits& traits() const noexcept override {
+    // zarr-python's own codecs, which its releases for the draft all read. The draft's index has no checksum.
+    static const FormatTraits all{
+        .name = "draft2022", .default_codecs = {{"blosc:lz4:5"}, {"bytes"}}, .only_index = draft2022::index_codecs()};
+    return all;
+  }
+  [[nodiscard]] NodeKeys keys(const std::string& path) const override;
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, true); }
+
+  [[nodiscard]] std::string_view key() const noexcept override { return entry_key; }
+  [[nodiscard]] Result<std::shared_ptr<const Format>> bind(Store& store, const Limits& limits) const override;
+  Result<std::shared_ptr<const Format>> create(Store& store, const Limits& limits) const override;
+  [[nodiscard]] std::shared_ptr<const Format> created() const override {
     return std::make_shared<const Draft2022>(suffix_);
   }
-  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
-    return {document_key(path, NodeType::array), document_key(path, NodeType::group)};
-  }
-  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
-    return (path.empty() ? "meta/root" : "meta/root/" + path) + std::string(type_suffix(type)) + suffix_;
-  }
-  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
-    return path.empty() ? "data/root/" : "data/root/" + path + "/";
-  }
-  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
-    return {meta_prefix(path), chunk_prefix(path)};
-  }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override;
-  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, true); }
-  /// zarr-python's own, which its releases for the draft all read. The draft's index has no checksum.
-  [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"blosc:lz4:5"}, {"bytes"}}; }
-  [[nodiscard]] std::optional<Json> only_index() const override { return draft2022::index_codecs(); }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
-  [[nodiscard]] Result<NodeType> type(const Json& document) const override;
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
-
-  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return print_array(spec); }
-  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
-  [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
-  [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
-  [[nodiscard]] Result<Json> with_chunks(Json document, const ArraySpec& spec) const override {
-    return draft2022::with_chunks(std::move(document), spec);
-  }
-  [[nodiscard]] std::string text(const Json& document) const override { return document.dump(4); }
-  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
-
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override;
-  /// zarr-python's consolidated metadata stand beside the documents, not in one.
-  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] Result<Json> with_consolidated(Json, std::vector<std::pair<std::string, Json>>) const override {
-    return unsupported("consolidated metadata are not written in the format draft2022");
-  }
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return print_array(spec); }
+  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
+  [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
+  [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override;
 
  private:
   [[nodiscard]] static std::string meta_prefix(const std::string& path) {
     return path.empty() ? "meta/root/" : "meta/root/" + path + "/";
   }
+  [[nodiscard]] std::string own_key(const std::string& path, NodeType type) const {
+    return (path.empty() ? "meta/root" : "meta/root/" + path) + std::string(type_suffix(type)) + suffix_;
+  }
+  [[nodiscard]] static Result<NodeType> type(const Json& document);
+  static Result<void> set_attributes(Json& document, Json all);
   [[nodiscard]] std::optional<std::pair<std::string, NodeType>> node_of(std::string_view object) const;
   Result<NodeDocument> lower_as(NodeType type, Json document, const Limits& limits) const;
   Result<std::optional<NodeDocument>> implicit_group(Store& store, const std::string& path) const;
@@ -135,7 +121,17 @@ class Draft2022 final : public Format {
   bool has_entry_point_ = false;  ///< whether the store that this was bound to has one
 };
 
-Result<std::shared_ptr<const Format>> Draft2022::in(Store& store, const Limits& limits) const {
+NodeKeys Draft2022::keys(const std::string& path) const {
+  const std::string array = own_key(path, NodeType::array), group = own_key(path, NodeType::group);
+  const std::string chunks = path.empty() ? "data/root/" : "data/root/" + path + "/";
+  return {.array = array,
+          .group = group,
+          .documents = {array, group},
+          .chunks = chunks,
+          .contents = {meta_prefix(path), chunks}};
+}
+
+Result<std::shared_ptr<const Format>> Draft2022::bind(Store& store, const Limits& limits) const {
   const std::string key(entry_key);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>());
@@ -153,7 +149,7 @@ Result<std::shared_ptr<const Format>> Draft2022::in(Store& store, const Limits& 
   return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(**std::move(suffix)));
 }
 
-Result<std::shared_ptr<const Format>> Draft2022::enter(Store& store, const Limits& limits) const {
+Result<std::shared_ptr<const Format>> Draft2022::create(Store& store, const Limits& limits) const {
   if (!has_entry_point_) {
     Json document;
     document.set("zarr_format", core_uri);
@@ -161,11 +157,11 @@ Result<std::shared_ptr<const Format>> Draft2022::enter(Store& store, const Limit
     document.set("metadata_key_suffix", suffix_);
     document.set("extensions", Json::Array{});
     const std::string key(entry_key);
-    auto written = store.set(key, text(document), Condition::absent());
+    auto written = store.set(key, document.dump(text_indent), Condition::absent());
     // Another creator may have been first, in the same hierarchy or not.
     if (!written && written.error().code() != ErrorCode::conflict) return std::move(written).in_key(key).error();
   }
-  return in(store, limits);
+  return bind(store, limits);
 }
 
 std::optional<std::pair<std::string, NodeType>> Draft2022::node_of(std::string_view object) const {
@@ -186,7 +182,7 @@ std::optional<std::string> Draft2022::member_of(std::string_view object) const {
 
 Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::string& path, const Limits& limits) const {
   for (const NodeType type : {NodeType::array, NodeType::group}) {
-    const std::string key = document_key(path, type);
+    const std::string key = own_key(path, type);
     SHERD_TRY(stored, read_json(store, key, limits));
     if (!stored) continue;
     if (!has_entry_point_)
@@ -194,12 +190,12 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
           .in_key(entry_key);
     auto node = lower_as(type, std::move(stored->json), limits);
     if (!node) return stored_error(std::move(node).error()).in_key(key);
-    node->generation = std::move(stored->generation);
+    node->versions = {{key, std::move(stored->generation)}};
     if (node->array && node->array->shape.empty()) {
       // The text says `c`, zarr-python `c0`: what is there counts.
-      KeyEncoding& keys = node->array->keys;
-      SHERD_TRY(other, store.open(chunk_prefix(path) + (keys.bare ? "c0" : "c")));
-      if (other != nullptr) keys.bare = !keys.bare;
+      KeyEncoding& encoding = node->array->keys;
+      SHERD_TRY(other, store.open(keys(path).chunks + (encoding.bare ? "c0" : "c")));
+      if (other != nullptr) encoding.bare = !encoding.bare;
     }
     return std::optional(*std::move(node));
   }
@@ -209,7 +205,7 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
 
 // If the suffix were another, there would be a document of this node; and none of its neighbours has this one.
 Result<void> Draft2022::check_suffix(Store& store, const std::string& path) const {
-  const std::string key = document_key(path, NodeType::array);
+  const std::string key = own_key(path, NodeType::array);
   const KeyParts parts = split_key(key);
   const std::string name(
       parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
@@ -241,7 +237,7 @@ Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, cons
   return std::optional(std::move(node));
 }
 
-Result<NodeType> Draft2022::type(const Json& document) const {
+Result<NodeType> Draft2022::type(const Json& document) {
   if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
   return document.find("shape") != nullptr ? NodeType::array : NodeType::group;
 }
@@ -275,13 +271,13 @@ Result<Json> Draft2022::group_document(const Json& attributes) const {
   return document;
 }
 
-Result<Json> Draft2022::with_shape(Json document, const Shape& shape) const {
-  document.set("shape", Json::numbers(shape));
-  return document;
+Result<Json> Draft2022::changed(Json document, const NodeChange& change) const {
+  if (change.shape) document.set("shape", Json::numbers(*change.shape));
+  if (change.attributes) SHERD_TRY(set_attributes(document, *change.attributes));
+  return change.chunks != nullptr ? with_chunks(std::move(document), *change.chunks) : document;
 }
 
-Result<Json> Draft2022::with_attributes(Json document, const Json& attributes) const {
-  Json all = attributes;
+Result<void> Draft2022::set_attributes(Json& document, Json all) {
   SHERD_TRY(kind, type(document));
   if (kind == NodeType::array) {
     if (const Json* filters = hidden_filters(document)) all.set("filters", *filters);
@@ -289,7 +285,12 @@ Result<Json> Draft2022::with_attributes(Json document, const Json& attributes) c
     if (names != nullptr && all.find(names_attribute) == nullptr) all.set(names_attribute, *names);
   }
   document.set("attributes", std::move(all));
-  return document;
+  return {};
+}
+
+std::vector<Document> Draft2022::documents(const std::string& path, const Json& document) const {
+  const auto kind = type(document);
+  return {{own_key(path, kind ? *kind : NodeType::group), document.dump(text_indent)}};
 }
 
 Result<void> Draft2022::check_name(std::string_view name) const {

@@ -16,6 +16,7 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view file_name = "zarr.json";
+constexpr const char* list_name = "consolidated_metadata";
 
 std::string below(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "/" + std::string(name);
@@ -57,50 +58,46 @@ Result<std::optional<NodeType>> stored_type(Store& store, const std::string& key
 }
 
 Result<void> check_group(const Json& document) {
-  SHERD_TRY(zarr3::refuse_unknown(document, {"zarr_format", "node_type", "attributes", "consolidated_metadata"}));
-  const Json* consolidated = document.find("consolidated_metadata");
+  SHERD_TRY(zarr3::refuse_unknown(document, {"zarr_format", "node_type", "attributes", list_name}));
+  const Json* consolidated = document.find(list_name);
   if (consolidated != nullptr && !consolidated->is_null() && !consolidated->is_object())
-    return invalid_argument("must be an object").in_member("consolidated_metadata");
+    return invalid_argument("must be an object").in_member(list_name);
   return {};
 }
 
-class Zarr3 final : public Format {
+class Zarr3 final : public Format, public Consolidation {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "zarr3"; }
-  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
-    return {below(path, file_name)};
+  [[nodiscard]] const FormatTraits& traits() const noexcept override {
+    static const FormatTraits all{.name = "zarr3", .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}}};
+    return all;
   }
-  [[nodiscard]] std::string document_key(const std::string& path, NodeType) const override {
-    return below(path, file_name);
+  [[nodiscard]] NodeKeys keys(const std::string& path) const override {
+    const std::string document = below(path, file_name), prefix = path.empty() ? path : path + "/";
+    return {.array = document, .group = document, .documents = {document}, .chunks = prefix, .contents = {prefix}};
   }
-  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
-    return path.empty() ? path : path + "/";
-  }
-  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
-    return {chunk_prefix(path)};
-  }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
   [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override { return is_chunk_key(name, false); }
-  [[nodiscard]] DefaultCodecs default_codecs() const override { return {{"zstd:3"}, {"bytes", "crc32c"}}; }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
-  [[nodiscard]] Result<NodeType> type(const Json& document) const override { return node_type(document); }
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
-
-  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
-  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
-  [[nodiscard]] Result<Json> with_shape(Json document, const Shape& shape) const override;
-  [[nodiscard]] Result<Json> with_attributes(Json document, const Json& attributes) const override;
-  [[nodiscard]] Result<Json> with_chunks(Json document, const ArraySpec& spec) const override;
-  [[nodiscard]] std::string text(const Json& document) const override { return document.dump(2); }
-  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
-
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override;
-  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(
-      const Json& document) const override;
-  [[nodiscard]] Result<Json> with_consolidated(Json document,
-                                               std::vector<std::pair<std::string, Json>> documents) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
+  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
+  [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
+  [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
+    return {{below(path, file_name), document.dump(2)}};
+  }
+
+  [[nodiscard]] std::optional<Entries> entries(const Json& group) const override;
+  [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
+  [[nodiscard]] Json without_entries(Json node) const override {
+    node.erase(list_name);
+    return node;
+  }
+  [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return node_type(entry); }
 
  private:
   [[nodiscard]] bool is_path(std::string_view path) const;
@@ -112,7 +109,7 @@ Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string&
   if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
   auto node = lower(std::move(stored->json), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
-  node->generation = std::move(stored->generation);
+  node->versions = {{key, std::move(stored->generation)}};
   return std::optional(*std::move(node));
 }
 
@@ -146,18 +143,11 @@ Result<Json> Zarr3::group_document(const Json& attributes) const {
   return document;
 }
 
-Result<Json> Zarr3::with_shape(Json document, const Shape& shape) const {
-  document.set("shape", Json::numbers(shape));
-  return document;
-}
-
-Result<Json> Zarr3::with_attributes(Json document, const Json& attributes) const {
-  document.set("attributes", attributes);
-  return document;
-}
-
-Result<Json> Zarr3::with_chunks(Json document, const ArraySpec& spec) const {
-  const Json fresh = zarr3::print_array(spec);
+Result<Json> Zarr3::changed(Json document, const NodeChange& change) const {
+  if (change.shape) document.set("shape", Json::numbers(*change.shape));
+  if (change.attributes) document.set("attributes", *change.attributes);
+  if (change.chunks == nullptr) return document;
+  const Json fresh = zarr3::print_array(*change.chunks);
   for (const char* member : {"chunk_grid", "codecs"}) document.set(member, *fresh.find(member));
   return document;
 }
@@ -173,7 +163,7 @@ Result<void> Zarr3::check_name(std::string_view name) const {
 Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& store, const std::string& path,
                                                                      const Limits& limits,
                                                                      const KnownType& known) const {
-  SHERD_TRY(listing, store.list_dir(chunk_prefix(path)));
+  SHERD_TRY(listing, store.list_dir(keys(path).chunks));
   std::vector<std::pair<std::string, NodeType>> found;
   for (const std::string& name : listing.prefixes) {
     if (!check_name(name)) continue;
@@ -196,28 +186,28 @@ bool Zarr3::is_path(std::string_view path) const {
   }
 }
 
-std::optional<std::vector<std::pair<std::string, Json>>> Zarr3::consolidated(const Json& document) const {
-  const Json* consolidated = document.find("consolidated_metadata");
+std::optional<Consolidation::Entries> Zarr3::entries(const Json& group) const {
+  const Json* consolidated = group.find(list_name);
   const Json* kind = consolidated != nullptr ? consolidated->find("kind") : nullptr;
   const Json* metadata = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
   if (kind == nullptr || !kind->is_string() || kind->text() != "inline") return std::nullopt;
   if (metadata == nullptr || !metadata->is_object()) return std::nullopt;
-  std::vector<std::pair<std::string, Json>> documents;
+  Entries entries;
   for (const auto& [path, json] : metadata->members()) {
-    if (is_path(path)) documents.emplace_back(path, json);
+    if (is_path(path)) entries.emplace_back(path, json);
   }
-  std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  return documents;
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return entries;
 }
 
-Result<Json> Zarr3::with_consolidated(Json document, std::vector<std::pair<std::string, Json>> documents) const {
-  for (auto& [path, json] : documents) json.erase("consolidated_metadata");
+Result<Json> Zarr3::with_entries(Json group, Entries entries) const {
+  for (auto& [path, json] : entries) json.erase(list_name);
   Json consolidated;
   consolidated.set("kind", "inline");
   consolidated.set("must_understand", false);
-  consolidated.set("metadata", Json(std::move(documents)));
-  document.set("consolidated_metadata", std::move(consolidated));
-  return document;
+  consolidated.set("metadata", Json(std::move(entries)));
+  group.set(list_name, std::move(consolidated));
+  return group;
 }
 
 constinit const Zarr3 instance;

@@ -30,7 +30,7 @@ Error no_other_half(const NodePlace& other) {
   return corrupt("'" + std::string(kLayoutMember) +
                  "' says that the same shards are those of another format's array, and there is none; remove that "
                  "member to write this one alone")
-      .in_key(other.format ? other.format->probes(other.path).front() : other.path);
+      .in_key(other.format ? other.format->likeliest_key(other.path) : other.path);
 }
 
 // The format of that name as the store of `place` has it; null if it has no nodes of that format.
@@ -73,7 +73,7 @@ Result<std::optional<Half>> find_half(const NodePlace& place, const NodePlace& c
   const Limits& limits = place.config.limits;
   SHERD_TRY(found, half.place.format->open(*place.store, half.place.path, limits));
   if (found && !found->array) {
-    const auto member = half.place.format->resolution(found->document, 0);
+    const auto member = resolution_of(*half.place.format, found->document, 0);
     if (!member || member->empty()) return none();
     half.place.path = join_path(half.place.path, *member);
     SHERD_TRY(array, half.place.format->open(*place.store, half.place.path, limits));
@@ -109,7 +109,7 @@ Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
 Result<CounterpartKeys> pair_with(const Half& volume, const NodePlace& place, const NodeDocument& node,
                                   const ChunkLayout& layout) {
   auto view = VolumeView::of(*node.array, layout);
-  if (!view) return stored_error(std::move(view).error()).in_key(place.format->probes(place.path).front());
+  if (!view) return stored_error(std::move(view).error()).in_key(place.format->likeliest_key(place.path));
   if (auto agree = check_agreement(*view, *volume.node.array); !agree)
     return stored_error(std::move(agree).error())
         .in_key(volume.place.format->document_key(volume.place.path, NodeType::array));
@@ -147,7 +147,7 @@ class DualFormatArray final : public ChunkStorage {
     if (!present->token.empty() && *present == seen_) return {};
     SHERD_TRY(node, format.open(*objects(), path, keys_->place.config.limits));
     if (!node || !node->array || !node->array->stores_like(keys_->spec)) return array.replaced_error("replaced");
-    seen_ = std::move(node->generation);
+    seen_ = node->generation();
     return {};
   }
   [[nodiscard]] std::uint64_t first_id(const ChunkGrid&, const Shape& cell) const override {
@@ -212,7 +212,7 @@ class DualFormat final : public StorageKind {
     layout.shard->second = std::move(index);
     const auto keys = std::make_shared<const CounterpartKeys>(std::move(paired));
     auto objects = dual_format_store(place.store, keys, ChunkGrid(*node.array), chunk_prefix(place, node));
-    storage = std::make_shared<const DualFormatArray>(std::move(objects), keys, std::move(half.node.generation));
+    storage = std::make_shared<const DualFormatArray>(std::move(objects), keys, half.node.generation());
     return storage;
   }
 
@@ -297,7 +297,7 @@ Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const N
     if (const Json* known = attributes.find(member); known != nullptr && volume.find(member) == nullptr)
       volume.set(member, *known);
   attributes.set(kLayoutMember, kDualFormat);
-  SHERD_TRY(document, place.format->with_attributes(std::move(node.document), attributes));
+  SHERD_TRY(document, place.format->changed(std::move(node.document), {.attributes = attributes}));
   SHERD_TRY(marked, place.format->lower(std::move(document), place.config.limits));
   node = std::move(marked);
   SHERD_TRY(other, counterpart_of(place, node));

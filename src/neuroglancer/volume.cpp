@@ -181,11 +181,14 @@ Json attributes_of(const VolumeInfo& info) {
 
 // ---- the format ----
 
-class Precomputed final : public Format {
+class Precomputed final : public Format, public MemberDocuments, public Multiscale, public Collections {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "precomputed"; }
-  [[nodiscard]] CodecTable codecs(const Tables&) const noexcept override { return precomputed_codecs(); }
-  [[nodiscard]] std::optional<std::string> resolution(const Json& group, std::uint64_t number) const override {
+  [[nodiscard]] const FormatTraits& traits() const noexcept override {
+    static const FormatTraits all{
+        .name = "precomputed", .codecs = precomputed_codecs(), .arrays_have_documents = false};
+    return all;
+  }
+  [[nodiscard]] std::string resolution(const Json& group, std::uint64_t number) const override {
     const auto info = VolumeInfo::parse(*group.find("info"));
     return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
   }
@@ -202,50 +205,36 @@ class Precomputed final : public Format {
   }
   [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
   [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const override;
-  [[nodiscard]] bool arrays_have_documents() const noexcept override { return false; }
-  [[nodiscard]] std::vector<std::string> probes(const std::string& path) const override {
-    return {below(path, file_name)};
-  }
-  [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const override {
-    return below(type == NodeType::array ? neuroglancer::split_scale_path(path).first : path, file_name);
-  }
-  [[nodiscard]] std::string chunk_prefix(const std::string& path) const override {
-    return path.empty() ? path : path + "/";
-  }
-  [[nodiscard]] std::vector<std::string> contents(const std::string& path) const override {
-    return {chunk_prefix(path)};
+  [[nodiscard]] NodeKeys keys(const std::string& path) const override {
+    const std::string prefix = path.empty() ? path : path + "/";
+    return {.array = below(neuroglancer::split_scale_path(path).first, file_name),
+            .group = below(path, file_name),
+            .documents = {below(path, file_name)},
+            .chunks = prefix,
+            .contents = {prefix}};
   }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override {
     return object == file_name || object == "provenance" ? std::optional<std::string>("") : std::nullopt;
   }
-  [[nodiscard]] DefaultCodecs default_codecs() const override { return {}; }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
-  [[nodiscard]] Result<NodeType> type(const Json& document) const override {
-    return document.find("scale") != nullptr ? NodeType::array : NodeType::group;
-  }
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec&) const override { return made_otherwise(); }
   [[nodiscard]] Result<Json> group_document(const Json&) const override { return made_otherwise(); }
-  [[nodiscard]] Result<Json> with_shape(Json, const Shape&) const override {
-    return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
+  [[nodiscard]] Result<Json> changed(Json, const NodeChange& change) const override {
+    if (change.shape) return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
+    if (change.attributes) return unsupported("an info document has no attributes");
+    return made_otherwise();
   }
-  [[nodiscard]] Result<Json> with_attributes(Json, const Json&) const override {
-    return unsupported("an info document has no attributes");
+  [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
+    const NodeKeys all = keys(path);
+    return {{document.find("scale") != nullptr ? all.array : all.group, document.find("info")->dump(2)}};
   }
-  [[nodiscard]] Result<Json> with_chunks(Json, const ArraySpec&) const override { return made_otherwise(); }
-  [[nodiscard]] std::string text(const Json& document) const override { return document.find("info")->dump(2); }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override { return check_node_name(name); }
 
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits, const KnownType&) const override;
-  [[nodiscard]] std::optional<std::vector<std::pair<std::string, Json>>> consolidated(const Json&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] Result<Json> with_consolidated(Json, std::vector<std::pair<std::string, Json>>) const override {
-    return unsupported("volumes have no consolidated metadata");
-  }
 
  private:
   static Error made_otherwise() {
@@ -289,7 +278,7 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
   }
   auto node = neuroglancer::lower_volume(group_json(std::move(stored->json)), path);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
-  node->generation = std::move(stored->generation);
+  node->versions = {{key, std::move(stored->generation)}};
   return std::optional(*std::move(node));
 }
 
@@ -307,7 +296,7 @@ Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const 
     while (number < info.scales.size() && scale_name(info, number) != name) ++number;
     if (number == info.scales.size()) return std::optional<NodeDocument>();
     SHERD_TRY(node, neuroglancer::lower_volume(scale_json(std::move(stored->json), number), volume));
-    node.generation = std::move(stored->generation);
+    node.versions = {{key, std::move(stored->generation)}};
     return std::optional(std::move(node));
   };
   auto node = read();

@@ -100,7 +100,7 @@ class TreeCheck {
   [[nodiscard]] std::string document_key(const std::string& path,
                                          const Result<std::optional<NodeDocument>>& document) const {
     if (!document && !document.error().key().empty()) return document.error().key();
-    return document && *document ? format_.document_key(path, (*document)->type) : format_.probes(path).front();
+    return document && *document ? format_.document_key(path, (*document)->type) : format_.likeliest_key(path);
   }
 
   Result<void> node(const Member& member, std::vector<Member>& found) {
@@ -150,7 +150,7 @@ class TreeCheck {
 
   // Collections of objects to which a group's document refers; they are no members.
   Result<void> references(const Format& format, const std::string& path, const Json& document) {
-    for (const auto& [member, key] : format.references(document)) {
+    for (const auto& [member, key] : references_of(format, document)) {
       if (const auto leads = path_below(path, key)) referred_.insert(*leads);
       SHERD_TRY(check_reference(objects_at(path), {member, key}, options_.data, report_));
     }
@@ -184,7 +184,7 @@ class TreeCheck {
     if (place.writable) SHERD_TRY(references_of_half(place, document));
     auto made = make_array(place, document);
     if (!made && place.writable) {
-      Findings half(made.error().key().empty() ? format_.probes(path).front() : made.error().key());
+      Findings half(made.error().key().empty() ? format_.likeliest_key(path) : made.error().key());
       SHERD_TRY(half.failed(std::move(made).error(), "twin_document", {}));
       merge(half);
       place.writable = false;
@@ -210,7 +210,7 @@ class TreeCheck {
     if (is_collection) return {};
     for (const std::string& prefix : format_.contents(path))
       SHERD_TRY(strays_below(prefix,
-                             "objects stand here that belong to no node: there is no " + format_.probes(path).front()));
+                             "objects stand here that belong to no node: there is no " + format_.likeliest_key(path)));
     return {};
   }
 
@@ -245,7 +245,7 @@ class TreeCheck {
 
   // What stands below `group`, which need not be one: then there is less to be expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
-    const auto documents = format_.probes(group.path);
+    const auto documents = format_.keys(group.path).documents;
     const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are looked at with the array
     std::set<std::string> names;
     for (const std::string& prefix : format_.contents(group.path)) {
@@ -264,7 +264,7 @@ class TreeCheck {
           SHERD_TRY(stray(prefix + name + "/", "objects stand here that belong to no node"));
       }
       for (const auto& object : listing->objects) {
-        const auto member = format_.member_of(object.name);
+        const auto member = member_of(format_, object.name);
         const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
         if (member && !member->empty())
           names.insert(*member);
@@ -290,7 +290,7 @@ class TreeCheck {
   }
 
   Listing* add_listing(const Member& group, const Json& document) {
-    auto documents = format_.consolidated(document);
+    auto documents = consolidated_entries(format_, document);
     if (!documents) return group.listing;
     Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/",
                                               format_.document_key(group.path, NodeType::group));
@@ -304,7 +304,7 @@ class TreeCheck {
       const std::string path = member.path.substr(listing->prefix.size());
       const auto entry = listing->untold.find(path);
       if (entry != listing->untold.end()) {
-        if (!same_node(entry->second, document))
+        if (!same_node(format_, entry->second, document))
           listing->findings.warning(
               "consolidated_stale", {},
               "consolidated metadata of '" + path + "' differs from its document; consolidate anew");

@@ -58,13 +58,14 @@ class TreeCopy {
     SHERD_TRY(in_store(plan_all(), source_.store->url()));
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
-      if (node.text.empty()) node.text = new_format_.text(node.document.document);
-      SHERD_TRY(check_text(node.text, options_.config.limits).in_key(key_of(node)));
+      if (node.stored.empty()) node.stored = documents_of(node);
+      for (const Document& document : node.stored)
+        SHERD_TRY(check_text(document.text, options_.config.limits).in_key(document.key));
     }
     const auto making = [&](const NodePlace& place) { return make(place); };
     const StagedCopy copy{{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making};
-    SHERD_TRY(has_document, has_text(*destination_.store, key_of(nodes_.front()), nodes_.front().text));
-    if (has_document) {
+    SHERD_TRY(is_there, has_documents(*destination_.store, nodes_.front()));
+    if (is_there) {
       SHERD_TRY(completed, complete_staged(destination_, copy));
       if (completed) return report();
     }
@@ -97,24 +98,38 @@ class TreeCopy {
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
-      const NodePlace place = at(root, node->path);
-      const std::string key = key_of(*node);
-      SHERD_TRY(stands, has_text(*place.store, key, node->text));
-      if (!stands) SHERD_TRY(place.store->set(key, node->text).in_key(key));
+      SHERD_TRY(is_there, has_documents(*root.store, *node));
+      if (is_there) continue;
+      for (const Document& document : node->stored)
+        SHERD_TRY(root.store->set(document.key, document.text).in_key(document.key));
     }
     return {};
   }
 
-  // Of a copy that is not gone on with nothing stands yet.
-  Result<bool> has_text(Store& store, const std::string& key, const std::string& text) const {
+  // A copy that is not resumed has none yet.
+  Result<bool> has_documents(Store& store, const NodeCopy& node) const {
     if (!options_.resume) return false;
-    SHERD_TRY(present, store.get(key, destination_.config.limits.metadata_bytes));
-    return present == text;
+    for (const Document& document : node.stored) {
+      SHERD_TRY(present, store.get(document.key, destination_.config.limits.metadata_bytes));
+      if (present != document.text) return false;
+    }
+    return true;
   }
 
-  /// Of the copy's document.
-  [[nodiscard]] std::string key_of(const NodeCopy& node) const {
-    return new_format_.document_key(join_path(destination_.path, node.path), node.document.type);
+  [[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node) const {
+    return new_format_.documents(join_path(destination_.path, node.path), node.document.document);
+  }
+
+  // The same, with the texts that are stored at `place`: a node that stays as it is keeps its documents to the byte.
+  Result<void> keep_texts(const NodePlace& place, NodeCopy& node) const {
+    const std::vector<DocumentVersion>& versions = node.document.versions;
+    if (changes_format()) return {};
+    node.stored = documents_of(node);
+    for (std::size_t i = 0; i < node.stored.size() && node.stored.size() == versions.size(); ++i) {
+      SHERD_TRY(text, place.store->get(versions[i].key, place.config.limits.metadata_bytes));
+      if (text) node.stored[i].text = *std::move(text);
+    }
+    return {};
   }
 
   [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
@@ -150,7 +165,7 @@ class TreeCopy {
   // Where the copy is of the same format, it leads to them too.
   void note_references(const std::string& path, const Json& group) {
     if (changes_format()) return;
-    for (const auto& reference : format_.references(group))
+    for (const auto& reference : references_of(format_, group))
       if (auto leads = path_below(path, reference.second); leads && !leads->empty())
         referred_.insert_or_assign(*leads, join_path(source_.path, *leads));
   }
@@ -159,7 +174,7 @@ class TreeCopy {
   void note_references(const NodeCopy& node, const std::string& volume) {
     const auto& counterpart = node.document.counterpart;
     if (!counterpart) return;
-    for (const auto& reference : counterpart->format->references(counterpart->document)) {
+    for (const auto& reference : references_of(*counterpart->format, counterpart->document)) {
       const auto from = path_below(volume, reference.second), to = path_below(node.path, reference.second);
       if (from && to && !to->empty()) referred_.insert_or_assign(*to, *from);
     }
@@ -172,13 +187,12 @@ class TreeCopy {
     if (!document) return {};  // erased since it was listed
     const std::string key = format_.document_key(place.path, document->type);
     if (document->type == NodeType::array) return in_source(plan_array(place, path, *document), key, options_);
-    SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
-    NodeCopy node{path, *std::move(document), text.value_or(""), {}};
+    NodeCopy node{path, *std::move(document)};
+    SHERD_TRY(keep_texts(place, node));
     untie(node);
     if (changes_format()) {
       SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
       node.document.document = std::move(fresh);
-      node.text.clear();
     }
     note_references(path, node.document.document);
     nodes_.push_back(std::move(node));
@@ -204,14 +218,13 @@ class TreeCopy {
   }
 
   Result<void> plan_array(const NodePlace& place, const std::string& path, const NodeDocument& document) {
-    const std::string key = format_.document_key(place.path, NodeType::array);
-    SHERD_TRY(text, place.store->get(key, place.config.limits.metadata_bytes));
     auto source = make_array(place, document);
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
-    NodeCopy node{path, document, text.value_or(""), {}};
+    NodeCopy node{path, document};
+    SHERD_TRY(keep_texts(place, node));
     untie(node);
     if (path.empty()) SHERD_TRY(keep_image(*source, node));
     NodePlace to = at(destination_, path);
@@ -219,10 +232,10 @@ class TreeCopy {
     if (changes_format()) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), node.document.attributes));
       node.document = std::move(fresh);
-      node.text.clear();
+      node.stored.clear();
     } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
-      SHERD_TRY(changed, format_.with_chunks(node.document.document, spec));
-      if (!(changed == node.document.document)) node.text.clear();
+      SHERD_TRY(changed, format_.changed(node.document.document, {.chunks = &spec}));
+      if (!(changed == node.document.document)) node.stored.clear();
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
     }
@@ -230,7 +243,7 @@ class TreeCopy {
       SHERD_TRY(counterpart, counterpart_of_copy({place, document}, {to, node.document}));
       SHERD_TRY(add_counterpart(to, node.document, counterpart));
       note_references(node, place.path);
-      node.text.clear();
+      node.stored.clear();
     }
     to.writable = false;  // there is nothing to write to yet
     auto destination = make_array(std::move(to), node.document);
@@ -248,10 +261,10 @@ class TreeCopy {
     const auto level = find_single_level(source, false);
     if (!level || !*level) return {};
     const Json attributes = array_attributes((*level)->image, (*level)->attributes);
-    SHERD_TRY(document, format_.with_attributes(std::move(node.document.document), attributes));
+    SHERD_TRY(document, format_.changed(std::move(node.document.document), {.attributes = attributes}));
     SHERD_TRY(lowered, format_.lower(std::move(document), options_.config.limits));
     node.document = std::move(lowered);
-    node.text.clear();
+    node.stored.clear();
     return {};
   }
 
@@ -261,7 +274,7 @@ class TreeCopy {
     if (document == node.document.document) return;
     node.document.document = std::move(document);
     node.document.attributes.erase(kLayoutMember);
-    node.text.clear();
+    node.stored.clear();
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
@@ -276,22 +289,23 @@ class TreeCopy {
   Result<void> renew_consolidated_metadata() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       NodeCopy& group = nodes_[i];
-      const auto told = new_format_.consolidated(group.document.document);
+      const auto told = consolidated_entries(new_format_, group.document.document);
       if (!told) continue;
-      Consolidated documents;
+      Consolidation::Entries documents;
       for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
         const auto path = path_from(group.path, nodes_[j].path);
         if (!path) break;
         documents.emplace_back(*path, nodes_[j].document.document);
       }
       std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      const auto same = [](const auto& a, const auto& b) {
-        return a.first == b.first && same_node(a.second, b.second);
+      const auto same = [this](const auto& a, const auto& b) {
+        return a.first == b.first && same_node(new_format_, a.second, b.second);
       };
       if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
-      SHERD_TRY(document, new_format_.with_consolidated(group.document.document, std::move(documents)));
+      const auto& consolidation = *capability<Consolidation>(new_format_);
+      SHERD_TRY(document, consolidation.with_entries(group.document.document, std::move(documents)));
       group.document.document = std::move(document);
-      group.text.clear();
+      group.stored.clear();
     }
     return {};
   }
@@ -300,8 +314,11 @@ class TreeCopy {
   [[nodiscard]] std::string fingerprint() const {
     std::string all;
     for (const NodeCopy& node : nodes_) {
-      all += node.path + '\n' + node.text + '\n';
-      if (const auto& other = node.document.counterpart) all += other->format->text(other->document) + '\n';
+      all += node.path + '\n';
+      for (const Document& document : node.stored) all += document.text + '\n';
+      const auto& other = node.document.counterpart;
+      if (!other) continue;
+      for (const Document& document : other->format->documents(node.path, other->document)) all += document.text + '\n';
     }
     Json json;
     json.set("source", source_.store->url());

@@ -60,7 +60,7 @@ struct ReducedFrom {
 struct NodeCopy {
   std::string path;  ///< below the root of the copy
   NodeDocument document;
-  std::string text = {};
+  std::vector<Document> stored = {};  ///< the documents that are written; empty until they are made of `document`
   std::optional<ArrayCopy> array = {};
   std::optional<ReducedFrom> reduced = {};
 };

@@ -78,7 +78,7 @@ Result<void> refuse_changes(const CopyOptions& options) {
 Result<void> refuse_other_files(const NodePlace& place) {
   SHERD_TRY(moving, is_moving(place));
   if (moving) return {};
-  SHERD_TRY(stranger, place.format->foreign_object_among(place));
+  SHERD_TRY(stranger, foreign_object_among(place));
   return stranger ? Result<void>(foreign_object_error(*stranger)) : Result<void>();
 }
 

@@ -54,7 +54,7 @@ Result<ImageSource> find_volume(const NodePlace& source, const NodeDocument& doc
     Json seen{Json::Object{{"info", info}, {"scale", std::uint64_t{i}}}};
     if (!into_volume) seen.set("axes", axes_json(axes));
     SHERD_TRY(node, neuroglancer::lower_volume(std::move(seen), volume));
-    const std::string name = source.format->resolution(document.document, i).value_or("");
+    const std::string name = resolution_of(*source.format, document.document, i).value_or("");
     found.image.levels[found.levels.size()].path = name;
     node.attributes = Json(Json::Object{});
     found.levels.push_back({at_path(source, join_path(volume, name)), std::move(node)});

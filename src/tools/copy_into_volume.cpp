@@ -247,11 +247,11 @@ class VolumePlan {
     std::vector<NodeCopy> nodes(1);
     SHERD_TRY(group, neuroglancer::lower_volume(Json(Json::Object{{"info", info}}), destination_.path));
     nodes.front().document = std::move(group);
-    SHERD_TRY(text, stored_text(info));
-    nodes.front().text = std::move(text);
+    SHERD_TRY(stored, stored_documents(info));
+    nodes.front().stored = std::move(stored);
     for (std::size_t i = 0; i < info_.scales.size(); ++i) {
       SHERD_TRY(document, scale_node(info, i));
-      NodeCopy node{destination_.format->resolution(nodes.front().document.document, i).value_or(""), document};
+      NodeCopy node{resolution_of(*destination_.format, nodes.front().document.document, i).value_or(""), document};
       auto array = make_array(at_path(destination_, join_path(destination_.path, node.path)), std::move(document));
       if (!array)
         return neuroglancer::in_encoding(std::move(array).error()).in_member("scales[" + std::to_string(i) + "]");
@@ -267,13 +267,15 @@ class VolumePlan {
   }
 
   // A volume that stays as it is keeps its document to the byte.
-  Result<std::string> stored_text(const Json& info) const {
+  Result<std::vector<Document>> stored_documents(const Json& info) const {
     const LevelSource& first = source_.levels.front();
     if (first.place.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
-      return std::string();
+      return std::vector<Document>();
     const std::string key = first.place.format->document_key(first.place.path, NodeType::array);
     SHERD_TRY(text, first.place.store->get(key, first.place.config.limits.metadata_bytes));
-    return text.value_or("");
+    if (!text) return std::vector<Document>();
+    return std::vector{
+        Document{destination_.format->document_key(destination_.path, NodeType::group), *std::move(text)}};
   }
 
   ImageSource source_;

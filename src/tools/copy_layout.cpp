@@ -83,7 +83,7 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destina
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
-  SHERD_TRY(fresh, new_array_spec(create, table, destination.format->default_codecs()));
+  SHERD_TRY(fresh, new_array_spec(create, table, destination.format->traits().default_codecs));
   spec.grid = std::move(fresh.grid);
   spec.codecs = std::move(fresh.codecs);
   spec.keys = {};
@@ -164,8 +164,8 @@ namespace {
 
 Result<ArraySpec> wanted_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
   ArraySpec spec = *source.document().array;
-  const DefaultCodecs defaults = destination.format->default_codecs();
-  const auto only_index = destination.format->only_index();
+  const DefaultCodecs& defaults = destination.format->traits().default_codecs;
+  const auto& only_index = destination.format->traits().only_index;
   auto location = options.index_location;
   if (only_index && !location) location = IndexLocation::end;
   if (is_clipped(source) && source.place.format->name() != destination.format->name()) {

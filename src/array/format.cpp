@@ -1,0 +1,60 @@
+// What every format answers from its keys and traits, and what is said of formats without a capability.
+#include "array/format.hpp"
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+std::string Format::document_key(const std::string& path, NodeType type) const {
+  NodeKeys all = keys(path);
+  return std::move(type == NodeType::array ? all.array : all.group);
+}
+
+std::string Format::likeliest_key(const std::string& path) const { return std::move(keys(path).documents.front()); }
+
+std::string Format::chunk_prefix(const std::string& path) const { return keys(path).chunks; }
+
+std::vector<std::string> Format::contents(const std::string& path) const { return keys(path).contents; }
+
+Result<std::shared_ptr<const Format>> Format::in(Store& store, const Limits& limits) const {
+  if (const auto* entry = capability<EntryPoint>(*this)) return entry->bind(store, limits);
+  return std::shared_ptr<const Format>(std::shared_ptr<const Format>(), this);
+}
+
+std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group) {
+  const auto* collections = capability<Collections>(format);
+  return collections != nullptr ? collections->references(group) : std::vector<std::pair<std::string, std::string>>();
+}
+
+std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number) {
+  const auto* multiscale = capability<Multiscale>(format);
+  return multiscale != nullptr ? std::optional(multiscale->resolution(group, number)) : std::nullopt;
+}
+
+std::optional<Consolidation::Entries> consolidated_entries(const Format& format, const Json& group) {
+  const auto* consolidation = capability<Consolidation>(format);
+  return consolidation != nullptr ? consolidation->entries(group) : std::nullopt;
+}
+
+std::optional<std::string> member_of(const Format& format, std::string_view object) {
+  const auto* documents = capability<MemberDocuments>(format);
+  return documents != nullptr ? documents->member_of(object) : std::nullopt;
+}
+
+Result<bool> holds_objects(const NodePlace& place) {
+  const auto* collections = capability<Collections>(*place.format);
+  return collections != nullptr ? collections->holds_objects(place) : false;
+}
+
+Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) {
+  const auto* collections = capability<Collections>(*place.format);
+  return collections != nullptr ? collections->foreign_object_among(place) : std::optional<std::string>();
+}
+
+Error other_hierarchy(const Format& format) {
+  Error error = conflict("the store begins a hierarchy of another format");
+  const auto* entry = capability<EntryPoint>(format);
+  return entry != nullptr ? std::move(error).in_key(std::string(entry->key())) : error;
+}
+
+}  // namespace sherd
