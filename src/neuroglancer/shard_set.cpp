@@ -196,14 +196,12 @@ Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer
     if (key.value.length != 0) wanted.push_back({key.value, at});
     at += key.value.length;
   }
-  Scratch read;
-  for (const Run& run : coalesce(wanted, kReadGap, kBatchBytes)) {
-    SHERD_TRY(read->resize(run.extent.length));
-    const RangeRead range{run.extent.offset, read->span()};
-    SHERD_TRY(values_.read({&range, 1}));
-    for (const Wanted& value : std::span(wanted).subspan(run.first, run.last - run.first))
-      std::memcpy(to.data() + value.tag, read->data() + (value.extent.offset - run.extent.offset), value.extent.length);
-  }
+  const auto runs = coalesce(wanted, kReadGap, kBatchBytes);
+  for (const Run& run : runs)
+    SHERD_TRY(read_runs(values_, {&run, 1}, wanted, [&](const Wanted& value, std::span<const std::byte> bytes) {
+      std::memcpy(to.data() + value.tag, bytes.data(), bytes.size());
+      return Result<void>();
+    }));
   return {};
 }
 
