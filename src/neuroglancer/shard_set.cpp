@@ -146,8 +146,11 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   // Each thread may be at another shard, with a window of its own.
   const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
   const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
-  ShardWriter writer(coding, ~std::uint64_t{0}, window);
-  SHERD_TRY(writer.start_new(*shard.object, shard.end));
+  // What the sections before this one have written stays as it is.
+  const OldShard before{std::make_shared<const ShardIndex>(keys.size(), shard.end)};
+  SHERD_TRY(update, plan_update({UpdateKind::amend}, before, {}, coding));
+  ShardWriter writer(coding, std::move(update), window);
+  SHERD_TRY(writer.start(*shard.object));
   SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
     ShardWriter::Turn turn(writer, i);
     const std::size_t first = i == 0 ? 0 : ends[i - 1];

@@ -70,6 +70,7 @@ class ShardIndex {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return words_.size() * sizeof(std::uint64_t) + sizeof *this;
   }
+  friend bool operator==(const ShardIndex&, const ShardIndex&) = default;
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
