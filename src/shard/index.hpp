@@ -56,7 +56,7 @@ class ShardIndex {
   /// beyond the shard. Such an entry spoils its own slot only.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t slot) const;
 
-  /// As it was set, for a slot that is not empty and was not decoded.
+  /// The words as they are, for a slot that is not empty: an extent where the entry is `stored` or was set.
   [[nodiscard]] Extent placed(std::uint64_t slot) const noexcept { return {words_[2 * slot], words_[2 * slot + 1]}; }
 
   void set(std::uint64_t slot, Extent extent) noexcept {

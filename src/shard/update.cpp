@@ -22,10 +22,10 @@ Result<void> check_length(const Extent& extent, std::uint64_t max_bytes) {
 std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t max_bytes, std::vector<Extent>& extents) {
   std::uint64_t live = 0;
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
-    const auto extent = index.extent(slot);
-    if (!extent || !*extent || (*extent)->length > max_bytes) continue;
-    if (live <= index.object_size()) live += (*extent)->length;  // overlaps may add up to more than fits 64 bits
-    extents.push_back(**extent);
+    const Extent extent = index.placed(slot);
+    if (index.entry(slot) != ShardIndex::Entry::stored || extent.length > max_bytes) continue;
+    if (live <= index.object_size()) live += extent.length;  // overlaps may add up to more than fits 64 bits
+    extents.push_back(extent);
   }
   return live;
 }
@@ -66,11 +66,12 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
   for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot) {
     const auto entry = update.index.entry(slot);
     if (entry != ShardIndex::Entry::empty) ++update.kept;
-    if (entry != ShardIndex::Entry::out_of_bounds && entry != ShardIndex::Entry::stored) continue;
-    SHERD_TRY(extent, update.index.extent(slot));
-    SHERD_TRY(check_length(*extent, old.max_chunk_bytes).in_slot(slot));
-    const auto behind = std::ranges::lower_bound(parts, extent->end(), {}, &Extent::offset);
-    if (extent->length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent->offset)
+    if (entry == ShardIndex::Entry::out_of_bounds) return update.index.extent(slot).error();
+    if (entry != ShardIndex::Entry::stored) continue;
+    const Extent extent = update.index.placed(slot);
+    SHERD_TRY(check_length(extent, old.max_chunk_bytes).in_slot(slot));
+    const auto behind = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
+    if (extent.length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent.offset)
       return std::move(corrupt("its bytes reach into the shard's index, and would change with that")).in_slot(slot);
   }
   return {};
