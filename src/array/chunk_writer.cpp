@@ -253,7 +253,7 @@ ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const C
   return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
-Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
+Result<ChunkWriter::OldVersion> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
   const ShardLayout& shard = *stored.layout.shard;
   SHERD_TRY(size, old.size());
   Cache none(0);
@@ -261,12 +261,12 @@ Result<OldShard> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old
   SHERD_TRY(index, read_index(place, config_.limits, none));
   SHERD_TRY(index_bytes, index_extents(place, config_.limits));
   if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
-  OldShard before{std::move(index), &old, std::move(index_bytes)};
+  OldVersion before{old, {std::move(index), std::move(index_bytes), shard.most_encoded()}};
   if (!shard.second) return before;
   const auto second = second_extents(place, config_.limits);
   if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-  before.in_the_way = !second || lacks_second_index(*shard.second, *before.index);
-  if (second) before.index_bytes.insert(before.index_bytes.end(), second->begin(), second->end());
+  before.shard.in_the_way = !second || lacks_second_index(*shard.second, *before.shard.index);
+  if (second) before.shard.index_bytes.insert(before.shard.index_bytes.end(), second->begin(), second->end());
   return before;
 }
 
@@ -292,27 +292,30 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
   SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
-  ShardWriter writer(*coding, shard.most_encoded(), window);
   if (old == nullptr) {
-    SHERD_TRY(writer.start_new(to));
+    SHERD_TRY(update, plan_new(*coding));
+    ShardWriter writer(*coding, std::move(update), window);
+    SHERD_TRY(writer.start(to));
     return write_slots(stored, plans, nullptr, writer);
   }
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  if (shard.second && !before.in_the_way) {
+  if (shard.second && !before.shard.in_the_way) {
+    const ShardIndex& index = *before.shard.index;
     std::ranges::sort(changed);
-    SHERD_TRY(check_indices_agree({*old, {0, before.index->object_size()}, shard, grid, stored.first_id}, *before.index,
-                                  changed, config_.limits));
+    SHERD_TRY(check_indices_agree({*old, {0, index.object_size()}, shard, grid, stored.first_id}, index, changed,
+                                  config_.limits));
   }
-  SHERD_TRY(before.in_the_way ? writer.start_rewrite(to, before, changed)
-                              : writer.start_update(to, before, changed, config_.max_unused));
+  SHERD_TRY(update, plan_update({UpdateKind::keep_offsets, config_.max_unused}, before.shard, changed, *coding));
+  ShardWriter writer(*coding, std::move(update), window);
+  SHERD_TRY(writer.start(to, old));
   SHERD_TRY(present, write_slots(stored, plans, &before, writer));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
   return present;
 }
 
-Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans& plans, const OldShard* old,
+Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans& plans, const OldVersion* old,
                                       ShardWriter& writer) const {
   const std::span<const SlotPlan> slots(plans.slots);
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
@@ -327,7 +330,7 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
 }
 
 Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
-                                               const OldShard* old) const {
+                                               const OldVersion* old) const {
   const ShardLayout& shard = *stored.layout.shard;
   EncodedBatch batch;
   Scratch encoded;
@@ -336,13 +339,13 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
     std::optional<std::span<const std::byte>> before;
     if (old != nullptr && !inner.covered()) {
-      SHERD_TRY(extent, old->index->extent(slot.slot));
+      SHERD_TRY(extent, old->shard.index->extent(slot.slot));
       if (extent) {
         if (!inner.layout.shard)
           SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
         SHERD_TRY(present->resize(extent->length));
         const RangeRead range{extent->offset, present->span()};
-        SHERD_TRY(old->source->read({&range, 1}).in_slot(slot.slot));
+        SHERD_TRY(old->source.read({&range, 1}).in_slot(slot.slot));
         before = present->span();
       }
     }

@@ -59,14 +59,18 @@ class ChunkWriter {
  private:
   struct SlotPlan;
   struct SlotPlans;
-  /// What a write reads of the version before.
-  Result<OldShard> read_old(const WritePiece& stored, ByteSource& old) const;
+  /// The version before, and what a write reads of it.
+  struct OldVersion {
+    ByteSource& source;
+    OldShard shard;
+  };
+  Result<OldVersion> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
-  Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldShard* old,
+  Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,
                            ShardWriter& writer) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
-                                    const OldShard* old) const;
+                                    const OldVersion* old) const;
   Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                               Buffer& to) const;
   Result<bool> opaque_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,

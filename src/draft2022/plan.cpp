@@ -137,8 +137,9 @@ class PlanWriter {
   Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
     const Level& level = *plan.level;
     SHERD_TRY(coding, level.layout.coding(level.grid, 0, state_.limits()));
-    ShardWriter writer(*coding, level.layout.most_encoded(), 1);
-    SHERD_TRY(start(plan, old, writer, to));
+    SHERD_TRY(update, this->update(plan, old, *coding));
+    ShardWriter writer(*coding, std::move(update), 1);
+    SHERD_TRY(writer.start(to, old));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Plan::Step& step = plan.steps[i];
       EncodedBatch batch;
@@ -155,17 +156,20 @@ class PlanWriter {
   [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
  private:
-  Result<void> start(const Plan& plan, ByteSource* old, ShardWriter& writer, ObjectWriter& to) const {
-    if (!plan.index) return writer.start_new(to);
+  Result<ShardUpdate> update(const Plan& plan, ByteSource* old, const IndexCoding& coding) const {
+    if (!plan.index) return plan_new(coding);
     const ShardPlace place{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
     SHERD_TRY(index_bytes, index_extents(place, state_.limits()));
-    const OldShard before{plan.index, old, std::move(index_bytes)};
+    const OldShard before{plan.index, std::move(index_bytes), plan.level->layout.most_encoded()};
     std::vector<std::uint64_t> changed;
     changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
-    if (!plan.erases) return writer.start_update(to, before, changed, state_.array.config().max_unused);
-    return state_.erase == EraseMode::rewrite ? writer.start_rewrite(to, before, changed)
-                                              : writer.start_in_place(to, before, changed);
+    return plan_update(policy(plan), before, changed, coding);
+  }
+
+  [[nodiscard]] UpdatePolicy policy(const Plan& plan) const {
+    if (!plan.erases) return {UpdateKind::keep_offsets, state_.array.config().max_unused};
+    return {state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place};
   }
 
   // The bytes that a slot gets.

@@ -151,18 +151,11 @@ Result<void> read_values(const ShardedStore::State& state, ByteSource& source, c
   SHERD_TRY(join, joining(state, source, values));
   const auto runs = coalesce(wanted, join.gap, join.most);
   return parallel_for(runs.size(), state.config(), [&](std::size_t r) -> Result<void> {
-    const Run& run = runs[r];
-    const auto share = values.budget.take(run.extent.length);
-    Scratch bytes;
-    SHERD_TRY(bytes->resize(run.extent.length));
-    const RangeRead range{run.extent.offset, bytes->span()};
-    if (run.extent.length > 0) SHERD_TRY(source.read({&range, 1}));
-    for (const Wanted& each : std::span(wanted).subspan(run.first, run.last - run.first)) {
-      const auto stored = bytes->span().subspan(each.extent.offset - run.extent.offset, each.extent.length);
-      SHERD_TRY(give(state, values.chunks[each.tag], stored,
-                     [&](std::span<const std::byte> value) { return values.visit(each.tag, value); }));
-    }
-    return {};
+    const auto share = values.budget.take(runs[r].extent.length);
+    return read_runs(source, {&runs[r], 1}, wanted, [&](const Wanted& each, std::span<const std::byte> stored) {
+      return give(state, values.chunks[each.tag], stored,
+                  [&](std::span<const std::byte> value) { return values.visit(each.tag, value); });
+    });
   });
 }
 

@@ -41,9 +41,9 @@ std::span<const Change> of_minishard(std::span<const Change> changes, std::size_
   return changes.subspan(first, last - first);
 }
 
-class ShardUpdate {
+class IdsUpdate {
  public:
-  ShardUpdate(const ShardedStore::State& state, std::uint64_t number, std::span<const Change> changes)
+  IdsUpdate(const ShardedStore::State& state, std::uint64_t number, std::span<const Change> changes)
       : state_(state), number_(number), changes_(changes), keys_(state.format.sharding, number) {
     for (const Change& change : changes) puts_ += change.item != nullptr ? 1 : 0;
   }
@@ -71,8 +71,7 @@ class ShardUpdate {
     if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
     if (survey_.chunks + puts_ == existing_) {
       SHERD_TRY(drop());
-    } else if (old_.is_pair ||
-               static_cast<double>(survey_.dead) > state_.config().max_unused * static_cast<double>(size_)) {
+    } else if (old_.is_pair || policy().is_wasteful(survey_.dead, size_)) {
       SHERD_TRY(rewrite());
     } else {
       SHERD_TRY(amend());
@@ -91,6 +90,8 @@ class ShardUpdate {
   }
 
  private:
+  [[nodiscard]] UpdatePolicy policy() const { return {UpdateKind::amend, state_.config().max_unused}; }
+
   Result<OpenedShard> lock_and_open() {
     SHERD_TRY(lock, state_.store->lock(keys_.shard));
     lock_ = std::move(lock);
@@ -191,7 +192,7 @@ class ShardUpdate {
 
   Result<void> write_whole() {
     SHERD_TRY(to, state_.store->write(keys_.shard, size_));
-    SHERD_TRY(write(*to, false));
+    SHERD_TRY(write(*to, {UpdateKind::dense}));
     SHERD_TRY(condition, unchanged());
     SHERD_TRY(to->commit(condition));
     if (old_.is_pair) SHERD_TRY(erase_pair());
@@ -208,7 +209,7 @@ class ShardUpdate {
   Result<void> amend() {
     SHERD_TRY(generation, old_.source->generation());
     SHERD_TRY(to, state_.store->amend(keys_.shard, generation));
-    SHERD_TRY(write(*to, true));
+    SHERD_TRY(write(*to, policy()));
     SHERD_TRY(to->commit());
     remember(*to);
     return {};
@@ -220,7 +221,7 @@ class ShardUpdate {
   }
 
   /// The slots as a shard of their own, or added to the one that stands.
-  Result<void> write(ObjectWriter& to, bool amends) {
+  Result<void> write(ObjectWriter& to, const UpdatePolicy& policy) {
     std::vector<std::uint64_t> ids, preceding;
     ShardIndex index(slots_.size(), size_);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -230,16 +231,11 @@ class ShardUpdate {
     }
     using Entries = Uint64IndexCoding::Entries;
     const Uint64IndexCoding coding(state_.format, ids, state_.config().limits,
-                                   {preceding, amends ? Entries::each : Entries::all});
-    ShardWriter writer(coding, ~std::uint64_t{0}, std::size_t{2} * thread_count(state_.config().threads));
-    const OldShard old{std::make_shared<const ShardIndex>(std::move(index)), old_.source.get(), {}};
-    if (amends) {
-      writer.start_amendment(to, old);
-    } else if (old_.source == nullptr) {
-      SHERD_TRY(writer.start_new(to));
-    } else {
-      SHERD_TRY(writer.start_rewrite(to, old, {}));
-    }
+                                   {preceding, policy.kind == UpdateKind::amend ? Entries::each : Entries::all});
+    const OldShard old{std::make_shared<const ShardIndex>(std::move(index))};
+    SHERD_TRY(update, plan_update(policy, old, {}, coding));
+    ShardWriter writer(coding, std::move(update), std::size_t{2} * thread_count(state_.config().threads));
+    SHERD_TRY(writer.start(to, old_.source.get()));
     if (state_.config().recorder) state_.config().recorder->chunks_moved += writer.moved();
     SHERD_TRY(put_items(writer));
     SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
@@ -309,7 +305,7 @@ class ShardUpdate {
     }
     slots_.clear();
     SHERD_TRY(to, state_.store->write(keys_.shard));
-    SHERD_TRY(write(*to, false));
+    SHERD_TRY(write(*to, {UpdateKind::dense}));
     SHERD_TRY(condition, unchanged());
     SHERD_TRY(to->commit(condition));
     if (!old_.is_pair) return {};
@@ -370,7 +366,7 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const I
   }
   std::atomic<std::uint64_t> existing{0};
   SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
-    const auto apply = [&] { return ShardUpdate(state, groups[g].front().place.shard, groups[g]).apply(); };
+    const auto apply = [&] { return IdsUpdate(state, groups[g].front().place.shard, groups[g]).apply(); };
     SHERD_TRY(found, retry_conflicts(state.config(), apply));
     existing += found;
     return {};
@@ -382,7 +378,7 @@ Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard 
                                   std::span<const std::uint64_t> erased) {
   SHERD_TRY(changes, gather(state, puts, erased));
   if (changes.empty()) return std::uint64_t{0};
-  return ShardUpdate(state, changes.front().place.shard, changes).apply(std::move(seen));
+  return IdsUpdate(state, changes.front().place.shard, changes).apply(std::move(seen));
 }
 
 Result<void> ShardedStore::put_many(std::span<const Item> items) const {
@@ -406,7 +402,7 @@ Result<ShardedStore::Compacted> ShardedStore::compact() const {
   SHERD_TRY(numbers, shard_numbers(*state_));
   std::atomic<std::uint64_t> reclaimed{0}, shards{0};
   SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
-    const auto compacted = [&] { return ShardUpdate(*state_, numbers[i], {}).compact(); };
+    const auto compacted = [&] { return IdsUpdate(*state_, numbers[i], {}).compact(); };
     SHERD_TRY(less, retry_conflicts(state_->config(), compacted));
     if (!less) return {};
     reclaimed += *less;

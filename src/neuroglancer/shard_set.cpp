@@ -146,8 +146,11 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   // Each thread may be at another shard, with a window of its own.
   const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
   const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
-  ShardWriter writer(coding, ~std::uint64_t{0}, window);
-  SHERD_TRY(writer.start_new(*shard.object, shard.end));
+  // What the sections before this one have written stays as it is.
+  const OldShard before{std::make_shared<const ShardIndex>(keys.size(), shard.end)};
+  SHERD_TRY(update, plan_update({UpdateKind::amend}, before, {}, coding));
+  ShardWriter writer(coding, std::move(update), window);
+  SHERD_TRY(writer.start(*shard.object));
   SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
     ShardWriter::Turn turn(writer, i);
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
@@ -196,14 +199,12 @@ Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer
     if (key.value.length != 0) wanted.push_back({key.value, at});
     at += key.value.length;
   }
-  Scratch read;
-  for (const Run& run : coalesce(wanted, kReadGap, kBatchBytes)) {
-    SHERD_TRY(read->resize(run.extent.length));
-    const RangeRead range{run.extent.offset, read->span()};
-    SHERD_TRY(values_.read({&range, 1}));
-    for (const Wanted& value : std::span(wanted).subspan(run.first, run.last - run.first))
-      std::memcpy(to.data() + value.tag, read->data() + (value.extent.offset - run.extent.offset), value.extent.length);
-  }
+  const auto runs = coalesce(wanted, kReadGap, kBatchBytes);
+  for (const Run& run : runs)
+    SHERD_TRY(read_runs(values_, {&run, 1}, wanted, [&](const Wanted& value, std::span<const std::byte> bytes) {
+      std::memcpy(to.data() + value.tag, bytes.data(), bytes.size());
+      return Result<void>();
+    }));
   return {};
 }
 

@@ -56,7 +56,7 @@ class ShardIndex {
   /// beyond the shard. Such an entry spoils its own slot only.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t slot) const;
 
-  /// As it was set, for a slot that is not empty and was not decoded.
+  /// The words as they are, for a slot that is not empty: an extent where the entry is `stored` or was set.
   [[nodiscard]] Extent placed(std::uint64_t slot) const noexcept { return {words_[2 * slot], words_[2 * slot + 1]}; }
 
   void set(std::uint64_t slot, Extent extent) noexcept {
@@ -70,6 +70,7 @@ class ShardIndex {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return words_.size() * sizeof(std::uint64_t) + sizeof *this;
   }
+  friend bool operator==(const ShardIndex&, const ShardIndex&) = default;
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};

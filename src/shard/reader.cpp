@@ -66,23 +66,13 @@ class MinishardPass {
       for (; last < runs.size() && (last == first || bytes + runs[last].extent.length <= kListBatchBytes); ++last)
         bytes += runs[last].extent.length;
       SHERD_TRY(check_limit(bytes));
-      Scratch encoded;
-      SHERD_TRY(encoded->resize(bytes));
-      std::vector<RangeRead> ranges;
-      for (std::uint64_t at = 0; const Run& run : std::span(runs).subspan(first, last - first)) {
-        ranges.push_back({run.extent.offset, encoded->span().subspan(at, run.extent.length)});
-        at += run.extent.length;
-      }
-      SHERD_TRY(source_.read(ranges));
-      for (std::size_t i = first; i < last; ++i)
-        for (const Wanted& list : std::span(wanted).subspan(runs[i].first, runs[i].last - runs[i].first)) {
-          const auto bytes_of_list =
-              ranges[i - first].into.subspan(list.extent.offset - runs[i].extent.offset, list.extent.length);
-          SHERD_TRY(index, decode(bytes_of_list, list.extent).in([&] {
-            return "minishard " + std::to_string(missing[list.tag]);
-          }));
-          into[list.tag] = std::move(index);
-        }
+      const auto visit = [&](const Wanted& list, std::span<const std::byte> encoded) -> Result<void> {
+        SHERD_TRY(index,
+                  decode(encoded, list.extent).in([&] { return "minishard " + std::to_string(missing[list.tag]); }));
+        into[list.tag] = std::move(index);
+        return {};
+      };
+      SHERD_TRY(read_runs(source_, std::span(runs).subspan(first, last - first), wanted, visit));
     }
     return {};
   }
@@ -207,6 +197,25 @@ std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::u
     runs.push_back({next, i, i + 1});
   }
   return runs;
+}
+
+Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted,
+                       const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit) {
+  std::uint64_t total = 0;
+  for (const Run& run : runs) total += run.extent.length;
+  Scratch bytes;
+  SHERD_TRY(bytes->resize(total));
+  std::vector<RangeRead> ranges;
+  ranges.reserve(runs.size());
+  for (std::uint64_t at = 0; const Run& run : runs) {
+    ranges.push_back({run.extent.offset, bytes->span().subspan(at, run.extent.length)});
+    at += run.extent.length;
+  }
+  if (total > 0) SHERD_TRY(source.read(ranges));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (const Wanted& each : wanted.subspan(runs[i].first, runs[i].last - runs[i].first))
+      SHERD_TRY(visit(each, ranges[i].into.subspan(each.extent.offset - runs[i].extent.offset, each.extent.length)));
+  return {};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -93,5 +94,9 @@ struct Run {
 /// Sorts by offset and joins what stands closer than the gap, as long as a run stays within max_run_bytes
 /// (one extent alone may be larger).
 std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::uint64_t max_run_bytes);
+/// Reads some of these runs with one batch of reads, all in memory at a time, and visits what is wanted in each with
+/// its own bytes, in the order of `wanted`. A failure of `visit` ends it.
+Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted,
+                       const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit);
 
 }  // namespace sherd

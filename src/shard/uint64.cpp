@@ -199,7 +199,7 @@ Result<Extent> MinishardIndex::extent(const Chunk& chunk) const {
 
 Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
   const std::uint64_t bytes = format_.sharding.head_bytes();
-  if (bytes <= limits_.index_bytes) return bytes;
+  if (bytes <= limits_.index_bytes || options_.entries == Entries::each) return bytes;
   return unsupported("an index of 2^" + std::to_string(format_.sharding.minishard_bits) +
                      " minishards takes more than the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
 }

@@ -120,8 +120,9 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
   SHERD_TRY(object, to_.place.store->write(at.key));
   SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
-  ShardWriter writer(*coding, all.shard.most_encoded(), shares_.window);
-  SHERD_TRY(writer.start_new(*object));
+  SHERD_TRY(update, plan_new(*coding));
+  ShardWriter writer(*coding, std::move(update), shares_.window);
+  SHERD_TRY(writer.start(*object));
   SHERD_TRY(move_slots(all, slots, finder, writer));
   SHERD_TRY(present, writer.finish());
   if (!present) return {};

@@ -188,8 +188,9 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   if (slots.empty()) return {};
   SHERD_TRY(object, to_.place.store->write(at.key));
   SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
-  ShardWriter writer(*coding, all.shard.most_encoded(), shares_.window);
-  SHERD_TRY(writer.start_new(*object));
+  SHERD_TRY(update, plan_new(*coding));
+  ShardWriter writer(*coding, std::move(update), shares_.window);
+  SHERD_TRY(writer.start(*object));
   std::size_t batches = 0;
   SHERD_TRY(encode_boxes(all, slots, writer, batches));
   SHERD_TRY(present, writer.finish());

@@ -89,8 +89,8 @@ std::string shard_of(const Uint64Format& format, std::map<std::uint64_t, std::st
   const Uint64IndexCoding coding(format, ids, kLimits);
   Buffer object;
   BufferWriter to(object);
-  ShardWriter writer(coding, ~std::uint64_t{0}, 1);
-  writer.start_new(to).value();
+  ShardWriter writer(coding, plan_new(coding).value(), 1);
+  writer.start(to).value();
   for (std::size_t slot = 0; slot < ids.size(); ++slot) {
     const std::string& chunk = chunks[ids[slot]];
     EncodedBatch batch;

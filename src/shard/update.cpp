@@ -1,0 +1,161 @@
+// Arithmetic on extents. An entry of a damaged or hostile shard is either refused, where its bytes would be kept, or
+// ignored, where they would be replaced.
+#include "shard/update.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/try.hpp"
+
+namespace sherd {
+namespace {
+
+using Move = ShardUpdate::Move;
+
+Result<void> check_length(const Extent& extent, std::uint64_t max_bytes) {
+  if (extent.length <= max_bytes) return {};
+  return corrupt("holds " + std::to_string(extent.length) + " bytes; no encoding of a chunk takes more than " +
+                 std::to_string(max_bytes));
+}
+
+// The extents of chunks that can be read, and how many bytes these have.
+std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t max_bytes, std::vector<Extent>& extents) {
+  std::uint64_t live = 0;
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    const Extent extent = index.placed(slot);
+    if (index.entry(slot) != ShardIndex::Entry::stored || extent.length > max_bytes) continue;
+    if (live <= index.object_size()) live += extent.length;  // overlaps may add up to more than fits 64 bits
+    extents.push_back(extent);
+  }
+  return live;
+}
+
+// Joins bytes that follow the last ones, or overlap them, in both versions.
+void add_move(std::vector<Move>& moves, const Extent& from, std::uint64_t to) {
+  if (!moves.empty()) {
+    Move& last = moves.back();
+    if (from.offset <= last.from.end() && to - from.offset == last.to - last.from.offset) {
+      last.from.length = std::max(last.from.end(), from.end()) - last.from.offset;
+      return;
+    }
+  }
+  moves.push_back({from, to});
+}
+
+// Only what the index refers to stays: between that, a hostile shard may have a hole of any size. Bytes between the
+// extents are free, up to `end`.
+void stay(std::vector<Extent> used, std::uint64_t end, ShardUpdate& update) {
+  std::ranges::sort(used, {}, &Extent::offset);
+  std::uint64_t at = 0;
+  for (const Extent& extent : used) {
+    add_move(update.moves, extent, extent.offset);
+    if (extent.offset > at) update.gaps.push_back({at, extent.offset - at});
+    at = std::max(at, extent.end());
+  }
+  update.end = std::max(at, end);
+}
+
+// What an entry names must be there to be kept. One that reaches beyond the old shard might in a longer one name the
+// bytes of other chunks, one that is too long is not copied, and bytes of the index change with that. Entries that are
+// broken wherever the shard ends do stay; they spoil no slot but their own.
+Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  update.index = *old.index;
+  for (const auto slot : changed) update.index.clear(slot);
+  auto parts = old.index_bytes;
+  std::ranges::sort(parts, {}, &Extent::offset);
+  for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot) {
+    const auto entry = update.index.entry(slot);
+    if (entry != ShardIndex::Entry::empty) ++update.kept;
+    if (entry == ShardIndex::Entry::out_of_bounds) return update.index.extent(slot).error();
+    if (entry != ShardIndex::Entry::stored) continue;
+    const Extent extent = update.index.placed(slot);
+    SHERD_TRY(check_length(extent, old.max_chunk_bytes).in_slot(slot));
+    const auto behind = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
+    if (extent.length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent.offset)
+      return std::move(corrupt("its bytes reach into the shard's index, and would change with that")).in_slot(slot);
+  }
+  return {};
+}
+
+Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  std::vector<bool> skip(update.index.slots(), false);
+  for (const auto slot : changed) skip[slot] = true;
+  std::vector<std::pair<Extent, std::uint64_t>> kept;
+  for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot) {
+    if (skip[slot]) continue;
+    SHERD_TRY(extent, old.index->extent(slot));
+    if (!extent) continue;
+    SHERD_TRY(check_length(*extent, old.max_chunk_bytes).in_slot(slot));
+    kept.emplace_back(*extent, slot);
+  }
+  std::ranges::sort(kept, {}, [](const auto& each) { return std::pair(each.first.offset, each.second); });
+  for (const auto& [extent, slot] : kept) {
+    add_move(update.moves, extent, update.end);
+    update.index.set(slot, {update.end, extent.length});
+    update.end += extent.length;
+  }
+  update.kept = kept.size();
+  return {};
+}
+
+void plan_amend(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  update.index = *old.index;
+  for (const auto slot : changed) update.index.clear(slot);
+  update.kept = update.index.count();
+  update.end = std::max(update.head, update.old_size);
+}
+
+Result<void> plan_index_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  SHERD_TRY(keep_entries(old, changed, update));
+  std::vector<Extent> used;
+  live_bytes(update.index, old.max_chunk_bytes, used);
+  std::uint64_t end = update.old_size;
+  for (const Extent& part : old.index_bytes) {
+    if (part.offset < update.head)
+      used.push_back(part);
+    else
+      end = std::min(end, part.offset);
+  }
+  stay(std::move(used), end, update);
+  return {};
+}
+
+}  // namespace
+
+Result<ShardUpdate> plan_new(const IndexCoding& coding) {
+  SHERD_TRY(head, coding.head_bytes());
+  return ShardUpdate{.index = ShardIndex(coding.slots()), .head = head, .end = head};
+}
+
+Result<ShardUpdate> plan_update(const UpdatePolicy& policy, const OldShard& old, std::span<const std::uint64_t> changed,
+                                const IndexCoding& coding) {
+  SHERD_TRY(update, plan_new(coding));
+  update.kind = policy.kind;
+  update.old_size = old.index->object_size();
+  std::vector<Extent> used;
+  if (policy.kind == UpdateKind::keep_offsets) {
+    std::uint64_t live = live_bytes(*old.index, old.max_chunk_bytes, used);
+    for (const Extent& part : old.index_bytes) live += part.length;
+    const std::uint64_t dead = update.old_size - std::min(live, update.old_size);
+    if (old.in_the_way || policy.is_wasteful(dead, update.old_size)) update.kind = UpdateKind::dense;
+  }
+  switch (update.kind) {
+    case UpdateKind::keep_offsets:
+      SHERD_TRY(keep_entries(old, changed, update));
+      used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
+      stay(std::move(used), update.old_size, update);
+      break;
+    case UpdateKind::dense:
+      SHERD_TRY(plan_dense(old, changed, update));
+      break;
+    case UpdateKind::index_in_place:
+      SHERD_TRY(plan_index_in_place(old, changed, update));
+      break;
+    case UpdateKind::amend:
+      plan_amend(old, changed, update);
+      break;
+  }
+  return update;
+}
+
+}  // namespace sherd

@@ -1,0 +1,455 @@
+// Plans as values: an old index and changes on one side, what is kept, moved and free on the other. Then the same plans
+// carried out on shards in memory.
+#include "shard/update.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "api/registry.hpp"
+#include "shard/writer.hpp"
+#include "store/span.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::HasSubstr;
+
+/// Only how many bytes at the beginning are the index's.
+class HeadCoding final : public IndexCoding {
+ public:
+  HeadCoding(std::uint64_t slots, std::uint64_t head) : slots_(slots), head_(head) {}
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return slots_; }
+  [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return head_; }
+  [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex&, std::uint64_t) const override {
+    return std::vector<Part>();
+  }
+
+ private:
+  const std::uint64_t slots_, head_;
+};
+
+constexpr Extent kNone{~std::uint64_t{0}, ~std::uint64_t{0}};
+
+std::string text(const Extent& extent) { return std::to_string(extent.offset) + "+" + std::to_string(extent.length); }
+
+/// A plan in one line, such as `dense: keep 1:0+10, move 20+10 to 0, free 5+5, end 10`.
+std::string text(const ShardUpdate& update) {
+  static const std::map<UpdateKind, std::string> kinds = {{UpdateKind::keep_offsets, "keep_offsets"},
+                                                          {UpdateKind::dense, "dense"},
+                                                          {UpdateKind::index_in_place, "index_in_place"},
+                                                          {UpdateKind::amend, "amend"}};
+  std::string line = kinds.at(update.kind) + ":";
+  for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot)
+    if (!update.index.empty(slot))
+      line += " keep " + std::to_string(slot) + ":" + text(update.index.placed(slot)) + ",";
+  for (const auto& [from, to] : update.moves) line += " move " + text(from) + " to " + std::to_string(to) + ",";
+  for (const Extent& gap : update.gaps) line += " free " + text(gap) + ",";
+  return line + " end " + std::to_string(update.end);
+}
+
+struct Case {
+  std::string name;
+  UpdatePolicy policy;
+  std::vector<Extent> entries;  // of the old index, by slot
+  std::vector<Extent> index_bytes;
+  std::uint64_t size = 0;  // of the old shard
+  std::uint64_t head = 0;
+  std::vector<std::uint64_t> changed;
+  std::string plan;
+  bool in_the_way = false;
+  std::uint64_t max_chunk_bytes = 100;
+};
+
+Result<ShardUpdate> planned(const Case& of) {
+  ShardIndex index(of.entries.size(), of.size);
+  for (std::size_t slot = 0; slot < of.entries.size(); ++slot) index.set(slot, of.entries[slot]);
+  const OldShard old{std::make_shared<const ShardIndex>(std::move(index)), of.index_bytes, of.max_chunk_bytes,
+                     of.in_the_way};
+  return plan_update(of.policy, old, of.changed, HeadCoding(of.entries.size(), of.head));
+}
+
+void expect_plans(const std::vector<Case>& cases) {
+  for (const Case& each : cases) {
+    const auto update = planned(each);
+    ASSERT_TRUE(update) << each.name << ": " << update.error().message();
+    EXPECT_EQ(text(*update), each.plan) << each.name;
+    EXPECT_EQ(update->kept, update->index.count()) << each.name;
+    EXPECT_EQ(update->old_size, each.size) << each.name;
+    EXPECT_EQ(update->head, each.head) << each.name;
+  }
+}
+
+constexpr UpdatePolicy kKeep{UpdateKind::keep_offsets, 0.5};
+constexpr UpdatePolicy kDense{UpdateKind::dense};
+constexpr UpdatePolicy kInPlace{UpdateKind::index_in_place};
+constexpr UpdatePolicy kAmend{UpdateKind::amend};
+
+TEST(ShardUpdate, OfNothingBeginsBehindTheHead) {
+  const ShardUpdate update = plan_new(HeadCoding(2, 64)).value();
+  EXPECT_EQ(text(update), "dense: end 64");
+  EXPECT_EQ(update.index.slots(), 2U);
+  EXPECT_EQ(update, (ShardUpdate{.index = ShardIndex(2), .head = 64, .end = 64})) << "updates compare as values";
+}
+
+TEST(ShardUpdate, KeepsChunksAtTheirOffsetsAndFreesOnlyWhatTheOldIndexDoesNotUse) {
+  const std::vector<Extent> entries = {{0, 10}, {10, 20}, kNone, {40, 10}};
+  expect_plans({
+      {"the bytes of the changed chunk are not free yet",
+       kKeep,
+       entries,
+       {{60, 64}},
+       124,
+       0,
+       {1},
+       "keep_offsets: keep 0:0+10, keep 3:40+10, move 0+30 to 0, move 40+10 to 40, move 60+64 to 60, free 30+10, "
+       "free 50+10, end 124"},
+      {"a chunk that was missing",
+       kKeep,
+       entries,
+       {{60, 64}},
+       124,
+       0,
+       {2},
+       "keep_offsets: keep 0:0+10, keep 1:10+20, keep 3:40+10, move 0+30 to 0, move 40+10 to 40, move 60+64 to 60, "
+       "free 30+10, free 50+10, end 124"},
+      {"every chunk", kKeep, {{0, 10}, {10, 10}}, {{20, 32}}, 52, 0, {0, 1}, "keep_offsets: move 0+52 to 0, end 52"},
+      {"an index at the beginning",
+       kKeep,
+       {{64, 10}, {80, 10}},
+       {{0, 64}},
+       90,
+       64,
+       {0},
+       "keep_offsets: keep 1:80+10, move 0+74 to 0, move 80+10 to 80, free 74+6, end 90"},
+      {"bytes behind the last extent",
+       kKeep,
+       {{64, 10}},
+       {{0, 64}},
+       90,
+       64,
+       {},
+       "keep_offsets: keep 0:64+10, move 0+74 to 0, end 90"},
+      {"two parts of an index",
+       kKeep,
+       {{16, 10}},
+       {{26, 4}, {0, 16}},
+       30,
+       16,
+       {0},
+       "keep_offsets: move 0+30 to 0, end 30"},
+      {"ranges that overlap",
+       kKeep,
+       {{0, 10}, {0, 10}, {5, 10}},
+       {{15, 5}},
+       20,
+       0,
+       {},
+       "keep_offsets: keep 0:0+10, keep 1:0+10, keep 2:5+10, move 0+20 to 0, end 20"},
+      {"a chunk of no bytes",
+       kKeep,
+       {{0, 10}, {10, 0}},
+       {{10, 5}},
+       15,
+       0,
+       {},
+       "keep_offsets: keep 0:0+10, keep 1:10+0, move 0+15 to 0, end 15"},
+  });
+}
+
+TEST(ShardUpdate, IsDenseWhereTooManyBytesAreDeadOrChunksAreInTheWay) {
+  const std::vector<Extent> entries = {{0, 10}, {40, 10}, {20, 10}};
+  const std::string dense = "dense: keep 1:10+10, keep 2:0+10, move 20+10 to 0, move 40+10 to 10, end 20";
+  expect_plans({
+      {"as many dead bytes as are allowed",
+       {UpdateKind::keep_offsets, 0.25},
+       entries,
+       {{50, 45}},
+       100,
+       0,
+       {0},
+       "keep_offsets: keep 1:40+10, keep 2:20+10, move 0+10 to 0, move 20+10 to 20, move 40+55 to 40, free 10+10, "
+       "free 30+10, end 100"},
+      {"one byte more", {UpdateKind::keep_offsets, 0.25}, entries, {{51, 44}}, 100, 0, {0}, dense},
+      {"in the way", kKeep, entries, {{50, 50}}, 100, 0, {0}, dense, true},
+      {"a small hole",
+       {UpdateKind::keep_offsets, 0},
+       {{0, 10}, {11, 10}},
+       {{21, 5}},
+       26,
+       0,
+       {},
+       "dense: keep 0:0+10, keep 1:10+10, move 0+10 to 0, move 11+10 to 10, end 20"},
+      {"no hole",
+       {UpdateKind::keep_offsets, 0},
+       {{0, 10}, {10, 10}},
+       {{20, 5}},
+       25,
+       0,
+       {1},
+       "keep_offsets: keep 0:0+10, move 0+25 to 0, end 25"},
+  });
+}
+
+TEST(ShardUpdate, ThatIsDenseMovesChunksTogetherInTheOrderOfTheirOffsets) {
+  expect_plans({
+      {"neighbours move as one",
+       kDense,
+       {{5, 10}, {15, 10}, {40, 1}},
+       {{50, 5}},
+       55,
+       0,
+       {},
+       "dense: keep 0:0+10, keep 1:10+10, keep 2:20+1, move 5+20 to 0, move 40+1 to 20, end 21"},
+      {"a changed chunk between",
+       kDense,
+       {{0, 10}, {10, 10}, {20, 10}},
+       {{30, 5}},
+       35,
+       0,
+       {1},
+       "dense: keep 0:0+10, keep 2:10+10, move 0+10 to 0, move 20+10 to 10, end 20"},
+      {"offsets against slots",
+       kDense,
+       {{20, 10}, {0, 9}},
+       {{30, 5}},
+       35,
+       0,
+       {},
+       "dense: keep 0:9+10, keep 1:0+9, move 0+9 to 0, move 20+10 to 9, end 19"},
+      {"behind the head",
+       kDense,
+       {{70, 10}, {90, 10}},
+       {{0, 64}},
+       100,
+       64,
+       {},
+       "dense: keep 0:64+10, keep 1:74+10, move 70+10 to 64, move 90+10 to 74, end 84"},
+      {"a range of two slots is copied for each",
+       kDense,
+       {{0, 10}, {0, 10}},
+       {{10, 5}},
+       15,
+       0,
+       {},
+       "dense: keep 0:0+10, keep 1:10+10, move 0+10 to 0, move 0+10 to 10, end 20"},
+      {"nothing is kept", kDense, {{0, 10}}, {{10, 5}}, 15, 0, {0}, "dense: end 0"},
+  });
+}
+
+TEST(ShardUpdate, InPlacePutsTheIndexWhereItWas) {
+  expect_plans({
+      {"at the end",
+       kInPlace,
+       {{0, 10}, {10, 10}, {20, 10}},
+       {{30, 5}},
+       35,
+       0,
+       {1},
+       "index_in_place: keep 0:0+10, keep 2:20+10, move 0+10 to 0, move 20+10 to 20, free 10+10, end 30"},
+      {"at the end, of the last chunk",
+       kInPlace,
+       {{0, 10}, {10, 10}},
+       {{20, 5}},
+       25,
+       0,
+       {1},
+       "index_in_place: keep 0:0+10, move 0+10 to 0, end 20"},
+      {"at the beginning",
+       kInPlace,
+       {{64, 10}, {74, 10}},
+       {{0, 64}},
+       84,
+       64,
+       {1},
+       "index_in_place: keep 0:64+10, move 0+74 to 0, end 84"},
+  });
+}
+
+TEST(ShardUpdate, ThatAmendsMovesNothingAndAppends) {
+  expect_plans({
+      {"an index at the beginning", kAmend, {{64, 10}, kNone}, {}, 90, 64, {1}, "amend: keep 0:64+10, end 90"},
+      {"a changed chunk", kAmend, {{64, 10}, {74, 10}}, {}, 90, 64, {1}, "amend: keep 0:64+10, end 90"},
+      {"the first part of an object", kAmend, {kNone}, {}, 0, 64, {}, "amend: end 64"},
+  });
+}
+
+TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
+  struct Damage {
+    std::string name;
+    std::vector<Extent> entries;
+    std::string error;
+    bool is_kept_in_its_place = false;
+  };
+  const std::vector<Damage> damages = {
+      {"an entry beyond the shard", {{0, 10}, {95, 10}}, "reaches beyond the shard's 100 bytes"},
+      {"a chunk longer than any encoding", {{0, 10}, {10, 41}}, "no encoding of a chunk takes more than 40"},
+      {"a half-empty entry", {{0, 10}, {10, ~std::uint64_t{0}}}, "half-empty index entry", true},
+      {"an entry whose end overflows", {{0, 10}, {~std::uint64_t{0} - 5, 10}}, "reaches beyond", true},
+  };
+  for (const Damage& damage : damages) {
+    Case plan{damage.name, {UpdateKind::keep_offsets, 1.0}, damage.entries, {{90, 10}}, 100, 0, {0}, ""};
+    plan.max_chunk_bytes = 40;
+    for (const UpdateKind kind : {UpdateKind::keep_offsets, UpdateKind::index_in_place, UpdateKind::dense}) {
+      plan.policy.kind = kind;
+      plan.changed = {0};
+      const auto update = planned(plan);
+      if (damage.is_kept_in_its_place && kind != UpdateKind::dense) {
+        EXPECT_TRUE(update) << damage.name;
+      } else {
+        ASSERT_FALSE(update) << damage.name;
+        EXPECT_EQ(update.error().code(), ErrorCode::corrupt) << damage.name;
+        EXPECT_EQ(update.error().slot(), 1U) << damage.name;
+        EXPECT_THAT(update.error().message(), HasSubstr(damage.error));
+      }
+      plan.changed = {1};
+      EXPECT_TRUE(planned(plan)) << damage.name << ", replaced";
+    }
+  }
+}
+
+TEST(ShardUpdate, RefusesToKeepInItsPlaceAChunkThatIsPartOfTheIndex) {
+  Case plan{"", {UpdateKind::keep_offsets, 1.0}, {{0, 10}, {85, 10}}, {{90, 10}}, 100, 0, {0}, ""};
+  const auto update = planned(plan);
+  ASSERT_FALSE(update);
+  EXPECT_EQ(update.error().slot(), 1U);
+  EXPECT_THAT(update.error().message(), HasSubstr("reach into the shard's index"));
+  plan.policy = kDense;
+  EXPECT_TRUE(planned(plan)) << "it moves away from it";
+}
+
+// ---- carried out ----
+
+const Limits kLimits;
+const Shape kGrid = {12};
+using Chunks = std::map<std::uint64_t, std::string>;
+
+IndexFormat index_at(IndexLocation location) {
+  const std::vector<CodecSpec> codecs = {{.name = "bytes", .configuration = Json(Json::Object{{"endian", "little"}})},
+                                         {.name = "crc32c", .configuration = {}}};
+  return {CodecChain::build(codecs, tables().codecs, {DType::uint64, {kGrid[0], 2}}, kLimits).value(), location};
+}
+
+void put(ShardWriter& writer, const Chunks& chunks) {
+  std::size_t number = 0;
+  for (const auto& [slot, chunk] : chunks) {
+    EncodedBatch batch;
+    batch.bytes->resize(chunk.size()).value();
+    std::ranges::copy(as_bytes(chunk), batch.bytes->data());
+    batch.chunks = {{slot, chunk.size(), !chunk.empty()}};
+    ShardWriter::Turn(writer, number++).put(std::move(batch)).value();
+  }
+}
+
+class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
+ protected:
+  [[nodiscard]] Extent index_bytes(const std::string& shard) const {
+    const std::uint64_t size = format_.encoded_size(kGrid, kLimits).value();
+    return {GetParam() == IndexLocation::start ? 0 : shard.size() - size, size};
+  }
+  [[nodiscard]] ShardIndex index_of(const std::string& shard) const {
+    const Extent at = index_bytes(shard);
+    return ShardIndex::decode(format_, kGrid, as_bytes(shard).subspan(at.offset, at.length), shard.size()).value();
+  }
+  static Chunks chunks_of(const std::string& shard, const ShardIndex& index) {
+    Chunks chunks;
+    for (std::uint64_t slot = 0; slot < index.slots(); ++slot)
+      if (const auto extent = index.extent(slot).value()) chunks[slot] = shard.substr(extent->offset, extent->length);
+    return chunks;
+  }
+  [[nodiscard]] std::string made(const Chunks& chunks) const {
+    Buffer object;
+    BufferWriter to(object);
+    ShardWriter writer(coding_, plan_new(coding_).value(), 1);
+    writer.start(to).value();
+    put(writer, chunks);
+    writer.finish(ShardWriter::Empty::stored).value();
+    return {reinterpret_cast<const char*>(object.data()), object.size()};
+  }
+  [[nodiscard]] ShardUpdate plan(const UpdatePolicy& policy, const std::string& shard, const Chunks& changes) const {
+    std::vector<std::uint64_t> changed;
+    for (const auto& [slot, chunk] : changes) changed.push_back(slot);
+    return plan_update(policy, {std::make_shared<const ShardIndex>(index_of(shard)), {index_bytes(shard)}}, changed,
+                       coding_)
+        .value();
+  }
+  /// An empty chunk is one that is removed. An amendment is of the object itself.
+  [[nodiscard]] std::string updated(const ShardUpdate& update, const std::string& shard, const Chunks& changes) const {
+    const auto store = memory_store();
+    store->set("shard", shard).value();
+    const auto old = store->open("shard").value();
+    const auto to = update.kind == UpdateKind::amend ? store->amend("shard", old->generation().value()).value()
+                                                     : store->write("shard").value();
+    ShardWriter writer(coding_, update, 1);
+    writer.start(*to, old.get()).value();
+    put(writer, changes);
+    writer.finish(ShardWriter::Empty::stored).value();
+    to->commit().value();
+    return store->get("shard").value().value();
+  }
+
+  std::mt19937_64 random_{11};
+  const IndexFormat format_ = index_at(GetParam());
+  const SlotIndexCoding coding_{format_, kGrid, kLimits};
+
+  Chunks some_chunks(std::size_t least_length) {
+    Chunks chunks;
+    for (std::uint64_t slot = 0; slot < kGrid[0]; ++slot)
+      if (random_() % 2 == 0)
+        chunks[slot] = std::string(least_length + random_() % 40, static_cast<char>('a' + random_() % 26));
+    return chunks;
+  }
+};
+
+TEST_P(CarriedOut, EveryPolicyGivesTheChunksOfAModel) {
+  for (const UpdatePolicy policy : {UpdatePolicy{UpdateKind::keep_offsets, 1},
+                                    UpdatePolicy{UpdateKind::keep_offsets, 0.2}, kDense, kInPlace, kAmend}) {
+    Chunks model = some_chunks(1);
+    std::string shard = made(model);
+    for (int round = 0; round < 60; ++round) {
+      Chunks changes = some_chunks(0);
+      if (policy.kind == UpdateKind::index_in_place)
+        for (auto& [slot, chunk] : changes) chunk.clear();
+      const ShardUpdate update = plan(policy, shard, changes);
+      shard = updated(update, shard, changes);
+      for (const auto& [slot, chunk] : changes) chunk.empty() ? void(model.erase(slot)) : void(model[slot] = chunk);
+      ASSERT_EQ(chunks_of(shard, index_of(shard)), model) << round << ": " << text(update);
+    }
+  }
+}
+
+TEST_P(CarriedOut, AReaderWithTheOldIndexFindsKeptChunksInTheNewVersion) {
+  std::string shard = made(some_chunks(1));
+  for (int round = 0; round < 60; ++round) {
+    const Chunks changes = some_chunks(0);
+    const ShardIndex old_index = index_of(shard);
+    Chunks expected = chunks_of(shard, old_index);
+    shard = updated(plan({UpdateKind::keep_offsets, 1}, shard, changes), shard, changes);
+    for (const auto& [slot, chunk] : expected)
+      if (!changes.contains(slot)) {
+        const Extent extent = old_index.placed(slot);
+        EXPECT_EQ(shard.substr(extent.offset, extent.length), chunk) << round;
+      }
+  }
+}
+
+/// What a journal would have to hold, and where a recovery would find it: in the plan.
+TEST_P(CarriedOut, AnAmendmentIsUndoneFromItsPlanAndTheBytesOfTheHead) {
+  const std::string before = made(some_chunks(1));
+  const Chunks changes = some_chunks(1);
+  const ShardUpdate update = plan(kAmend, before, changes);
+  const std::string journal = before.substr(0, update.head);
+  std::string shard = updated(update, before, changes);
+  ASSERT_NE(chunks_of(shard, index_of(shard)), chunks_of(before, index_of(before)));
+  shard.resize(update.old_size);
+  shard.replace(0, update.head, journal);
+  EXPECT_EQ(shard, before);
+}
+
+INSTANTIATE_TEST_SUITE_P(IndexAtStartAndEnd, CarriedOut, testing::Values(IndexLocation::start, IndexLocation::end),
+                         [](const auto& each) { return each.param == IndexLocation::start ? "Start" : "End"; });
+
+}  // namespace
+}  // namespace sherd
