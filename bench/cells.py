@@ -19,6 +19,11 @@ class Cell:
     gzip_level: int | None = None  # where the peer can choose: otherwise its default, Sherd's being 3 for images, 6 for labels
 
     @property
+    def is_together(self):
+        """Whether its selections are read by one call, where the peer has such a call."""
+        return self.name.endswith("together")
+
+    @property
     def elements(self):
         """The name of what is stored."""
         return {"raw": "plain", "zstd": "plain", "sharded": "plain"}.get(self.layout, self.layout)
@@ -70,7 +75,9 @@ CELLS = [
     Cell("read-noisy", "read all, sharded, noisy", "noisy"),
     Cell("shards", "read shard by shard, 8 calls", "sharded"),
     Cell("chunks", "read inner chunk by inner chunk, 512 calls", "sharded"),
+    Cell("together", "read 512 inner chunks in no order, one call", "sharded"),
     Cell("boxes", "read 64 unaligned boxes", "sharded"),
+    Cell("boxes-together", "read 64 unaligned boxes, one call", "sharded"),
     Cell("points", "read 500 single elements", "sharded"),
     Cell("read-image", "read all of an image volume", "image"),
     Cell("read-labels", "read all of a label volume", "labels"),
@@ -137,13 +144,16 @@ class Place:
             return tiles(self.size, self.size // 2)
         if cell.name == "chunks":
             return tiles(self.size, self.size // 8)
+        if cell.name == "together":
+            chunks = tiles(self.size, self.size // 8)
+            return [chunks[i * 197 % len(chunks)] for i in range(len(chunks))]
         if cell.name.startswith("chunks-"):
             length = self.size // 8
             corners = [[at // length * length for at in point] for point in triples(self.data / "points.txt")[:100]]
             return [tuple(slice(at, at + length) for at in corner) for corner in corners]
         if cell.name.endswith("code-labels"):
             return tiles(self.size // 2, self.size // 8)
-        if cell.name == "boxes":
+        if cell.name.startswith("boxes"):
             length = box_length(self.size)
             return [tuple(slice(at, at + length) for at in corner) for corner in triples(self.data / "boxes.txt")]
         if cell.name == "points":

@@ -89,6 +89,16 @@ std::vector<Extent> touched(const Stored& stored, const Key& key, std::uint64_t 
   return extents;
 }
 
+// Each once, in the order in which they are stored.
+std::vector<Extent> joined(const std::vector<std::vector<Extent>>& calls) {
+  std::map<std::pair<const File*, std::uint64_t>, Extent> all;
+  for (const auto& extents : calls)
+    for (const Extent& extent : extents) all.insert({{extent.file, extent.offset}, extent});
+  std::vector<Extent> result;
+  for (const auto& [where, extent] : all) result.push_back(extent);
+  return result;
+}
+
 void read_encoded(const std::vector<Extent>& extents, std::uint64_t chunk_bytes, std::byte* to) {
   on_all_cores(extents.size(), [&](std::size_t i) {
     const auto encoded = scratch<1>(extents[i].length);
@@ -110,6 +120,7 @@ Prepare reading(const Task& task) {
   const auto stored = std::make_shared<Stored>(locate(task));
   std::vector<std::vector<Extent>> calls;
   for (const Key& key : task.keys()) calls.push_back(touched(*stored, key, layout.chunks));
+  if (task.is_together()) calls = {joined(calls)};
   return [=](unsigned) -> Call {
     auto result = std::make_shared<std::unique_ptr<Pages>>();
     return [=, held = stored](const Keep&) {

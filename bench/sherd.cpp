@@ -58,6 +58,28 @@ bench::Prepare reading(const Task& task) {
   };
 }
 
+// All results in one piece of memory.
+bench::Prepare reading_together(const Task& task) {
+  const sherd::Array array = sherd::open_array(task.source()).value();
+  const auto keys = task.keys();
+  return [=](unsigned) -> Call {
+    auto result = std::make_shared<std::unique_ptr<Pages>>();
+    return [=](const Keep& keep) {
+      std::size_t bytes = 0;
+      for (const Key& key : keys) bytes += key.elements() * 2;
+      *result = std::make_unique<Pages>(bytes);
+      std::byte* to = (*result)->data();
+      std::vector<sherd::Array::Region> regions;
+      for (const Key& key : keys) {
+        regions.push_back({box(key), sherd::AnyView::dense(to, sherd::DType::uint16, box(key).shape)});
+        to += key.elements() * 2;
+      }
+      array.read(regions).value();
+      keep((*result)->as<const std::byte>());
+    };
+  };
+}
+
 bench::Prepare writing(const Task& task) {
   const auto elements = std::make_shared<const std::vector<std::uint16_t>>(task.elements());
   const sherd::Box all{cube(0), cube(task.size)};
@@ -92,6 +114,7 @@ bench::Prepare copying(const Task& task) {
 bench::Prepare program(const Task& task) {
   if (task.cell == "update") return updating(task);
   if (task.cell == "reshard") return copying(task);
+  if (task.is_together()) return reading_together(task);
   return task.cell.starts_with("write-") ? writing(task) : reading(task);
 }
 

@@ -84,10 +84,17 @@ Layout Task::target_layout() const {
 std::vector<Key> Task::keys() const {
   if (cell == "shards") return tiles(size, size / 2);
   if (cell == "chunks") return tiles(size, size / 8);
-  if (cell != "boxes" && cell != "points") return {{{0, 0, 0}, {size, size, size}}};
-  const std::uint64_t length = cell == "boxes" ? size * 100 / 512 : 1;
   std::vector<Key> keys;
-  for (const Triple& corner : triples(data / (cell + ".txt"))) keys.push_back({corner, {length, length, length}});
+  if (cell == "together") {
+    const auto chunks = tiles(size, size / 8);
+    for (std::size_t i = 0; i < chunks.size(); ++i) keys.push_back(chunks[i * 197 % chunks.size()]);
+    return keys;
+  }
+  const bool boxes = cell.starts_with("boxes");
+  if (!boxes && cell != "points") return {{{0, 0, 0}, {size, size, size}}};
+  const std::uint64_t length = boxes ? size * 100 / 512 : 1;
+  for (const Triple& corner : triples(data / (boxes ? "boxes.txt" : "points.txt")))
+    keys.push_back({corner, {length, length, length}});
   return keys;
 }
 

@@ -38,6 +38,7 @@ struct Task {
   [[nodiscard]] bool is_volume() const {
     return cell.find("-image") != std::string::npos || cell.find("-labels") != std::string::npos;
   }
+  [[nodiscard]] bool is_together() const { return cell.ends_with("together"); }
   [[nodiscard]] bool noisy() const { return cell.ends_with("-noisy") || cell == "update"; }
   [[nodiscard]] std::string source() const;
   [[nodiscard]] std::string target() const { return (scratch / (cell + ".zarr")).string(); }

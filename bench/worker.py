@@ -42,7 +42,10 @@ def reading(peer, cell, place):
         for key in keys:
             keep(peer.read(array, key))
 
-    return lambda _: call
+    def call_together(keep):
+        keep(peer.read_many(array, keys))
+
+    return lambda _: call_together if cell.is_together else call
 
 
 def reading_volume(peer, cell, place):
@@ -142,7 +145,8 @@ class Digest:
     value = 0
 
     def __call__(self, result):
-        self.value = zlib.crc32(numpy.ascontiguousarray(result), self.value)
+        for piece in result if isinstance(result, list) else [result]:
+            self.value = zlib.crc32(numpy.ascontiguousarray(piece), self.value)
 
 
 def status(field):

@@ -16,27 +16,8 @@ Shape engine_shape(const Index& index) {
   return index.selection.is_points() ? Shape{*element_count(index.shape)} : index.shape;
 }
 
-void read_view(const BoundArray& self, const Index& index, AnyView view) {
-  if (index.selection.is_points() && index.shape.size() != 1)
-    view = AnyView::dense(view.data, view.dtype, engine_shape(index));
-  call(*self.array.store(), [&] { return self.array.read(index.selection, view); });
-}
-
 nb::object new_objects(const Shape& shape, Order order) {
   return numpy().module.attr("empty")(to_tuple(shape), numpy().object_dtype, order == Order::f ? "F" : "C");
-}
-
-nb::object read_objects(const BoundArray& self, const Index& index) {
-  const DType& dtype = self.array.dtype();
-  const Order order = index.selection.is_points() ? Order::c : self.array.config().order;
-  std::vector<VarBytes> elements(byte_count(index.shape, dtype) / sizeof(VarBytes));
-  VarBytesArena arena;
-  const auto view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, engine_shape(index), order);
-  call(*self.array.store(), [&] { return self.array.read(index.selection, view, &arena); });
-  if (index.scalar) return object_from(elements[0], dtype);
-  nb::object result = new_objects(index.shape, order);
-  objects_from(elements, dtype, reinterpret_cast<PyObject**>(view_of(result, dtype).data));
-  return result;
 }
 
 /// `out` as an ndarray over the same memory, of the index's shape and the array's type.
@@ -57,6 +38,91 @@ nb::object out_array(const BoundArray& self, const Index& index, nb::handle out)
     throw Exception(invalid_argument("out has dtype " + shown(array.attr("dtype")) + ", the array " + shown(dtype))
                         .in_member("out"));
   return array;
+}
+
+/// `out` as out_array() has it, if it can be written and has the index's shape.
+nb::object checked_out(const BoundArray& self, const Index& index, nb::handle out) {
+  nb::object array = out_array(self, index, out);
+  if (!nb::cast<bool>(array.attr("flags").attr("writeable")))
+    throw Exception(invalid_argument("out is read-only").in_member("out"));
+  const Shape shape = view_of(array, self.array.dtype()).shape;
+  if (shape != index.shape)
+    throw Exception(invalid_argument("out has shape " + to_string(shape) + ", the selection " + to_string(index.shape))
+                        .in_member("out"));
+  return array;
+}
+
+/// The memory that one region is read into, and what Python gets of it. The array and the index must outlive this.
+class Reading {
+ public:
+  /// Into new memory, or into `out` where it is not None.
+  Reading(const BoundArray& self, const Index& index, nb::handle out) : self_(self), index_(index) {
+    if (!out.is_none()) {
+      given_ = nb::borrow(out);
+      out_ = checked_out(self, index, out);
+      if (set_view_of_out()) return;
+    }
+    const DType& dtype = self.array.dtype();
+    order_ = index.selection.is_points() ? Order::c : self.array.config().order;
+    std::byte* data = nullptr;
+    if (dtype.is_variable()) {
+      elements_.resize(byte_count(index.shape, dtype) / sizeof(VarBytes));
+      data = reinterpret_cast<std::byte*>(elements_.data());
+    } else {
+      NewArray made = new_array(index.shape, dtype, self.numpy_dtype(), order_);
+      data = made.data;
+      result_ = std::move(made.array);
+    }
+    view_ = AnyView::dense(data, dtype, engine_shape(index), order_);
+  }
+
+  [[nodiscard]] const AnyView& view() const noexcept { return view_; }
+
+  /// Once the elements have come, and while what they point to is kept.
+  nb::object finish() {
+    const DType& dtype = self_.array.dtype();
+    if (!given_.is_valid() && index_.scalar)
+      return dtype.is_variable() ? object_from(elements_[0], dtype) : nb::object(result_[nb::tuple()]);
+    if (dtype.is_variable()) {
+      result_ = new_objects(index_.shape, order_);
+      objects_from(elements_, dtype, reinterpret_cast<PyObject**>(view_of(result_, dtype).data));
+    }
+    if (!given_.is_valid()) return std::move(result_);
+    if (result_.is_valid()) out_[nb::ellipsis()] = result_;
+    return std::move(given_);
+  }
+
+ private:
+  /// False where the engine cannot put elements there itself.
+  bool set_view_of_out() {
+    const bool flattened = index_.selection.is_points() && index_.shape.size() != 1;
+    if (self_.array.dtype().is_variable()) return false;
+    if (flattened && !nb::cast<bool>(out_.attr("flags").attr("c_contiguous"))) return false;
+    view_ = view_of(out_, self_.array.dtype());
+    if (flattened) view_ = AnyView::dense(view_.data, view_.dtype, engine_shape(index_));
+    return true;
+  }
+
+  const BoundArray& self_;
+  const Index& index_;
+  Order order_ = Order::c;
+  nb::object given_, out_;          // not valid without `out`
+  nb::object result_;               // not valid where the engine writes to `out`
+  std::vector<VarBytes> elements_;  // of variable length
+  AnyView view_;
+};
+
+/// Runs `add`, whose error names the number of the region.
+template <class F>
+void in_region(std::size_t number, F&& add) {
+  const std::string region = "region " + std::to_string(number);
+  try {
+    add();
+  } catch (const nb::builtin_exception& failed) {
+    throw nb::builtin_exception(failed.type(), (region + ": " + failed.what()).c_str());
+  } catch (const Exception& failed) {
+    throw Exception(Error(failed.error()).in(region));
+  }
 }
 
 nb::object broadcast(nb::handle array, const Shape& shape) {
@@ -121,31 +187,41 @@ nb::object element_to(std::span<const std::byte> element, const DType& dtype, nb
   return copy.array[nb::tuple()];
 }
 
-nb::object read(const BoundArray& self, const Index& index) {
-  const DType& dtype = self.array.dtype();
-  if (dtype.is_variable()) return read_objects(self, index);
-  const Order order = index.selection.is_points() ? Order::c : self.array.config().order;
-  NewArray result = new_array(index.shape, dtype, self.numpy_dtype(), order);
-  read_view(self, index, AnyView::dense(result.data, dtype, index.shape, order));
-  return index.scalar ? nb::object(result.array[nb::tuple()]) : std::move(result.array);
+nb::object read(const BoundArray& self, const Index& index, nb::handle out) {
+  Reading reading(self, index, out);
+  VarBytesArena arena;
+  VarBytesArena* const keep = self.array.dtype().is_variable() ? &arena : nullptr;
+  call(*self.array.store(), [&] { return self.array.read(index.selection, reading.view(), keep); });
+  return reading.finish();
 }
 
-void read_into(const BoundArray& self, const Index& index, nb::handle out) {
-  const DType& dtype = self.array.dtype();
-  const nb::object array = out_array(self, index, out);
-  const AnyView view = view_of(array, dtype);
-  const nb::object flags = array.attr("flags");
-  if (!nb::cast<bool>(flags.attr("writeable"))) throw Exception(invalid_argument("out is read-only").in_member("out"));
-  if (view.shape != index.shape)
-    throw Exception(
-        invalid_argument("out has shape " + to_string(view.shape) + ", the selection " + to_string(index.shape))
-            .in_member("out"));
-  const bool scattered =
-      index.selection.is_points() && index.shape.size() != 1 && !nb::cast<bool>(flags.attr("c_contiguous"));
-  if (dtype.is_variable() || scattered)
-    array[nb::ellipsis()] = read(self, index);
-  else
-    read_view(self, index, view);
+nb::list read_many(const BoundArray& self, nb::handle selections, nb::handle out) {
+  const nb::list keys(nb::borrow(selections));
+  const nb::list outs = out.is_none() ? nb::list() : nb::list(nb::borrow(out));
+  if (!out.is_none() && outs.size() != keys.size())
+    throw Exception(invalid_argument("out has " + std::to_string(outs.size()) + " arrays for " +
+                                     std::to_string(keys.size()) + " selections")
+                        .in_member("out"));
+  const Shape shape = self.array.shape();
+  std::vector<Index> indices;
+  std::vector<Reading> readings;
+  std::vector<Array::Region> regions;
+  indices.reserve(keys.size());
+  readings.reserve(keys.size());
+  regions.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    in_region(i, [&] {
+      indices.push_back(basic_index(keys[i], shape));
+      readings.emplace_back(self, indices[i], out.is_none() ? nb::none() : nb::object(outs[i]));
+    });
+    regions.push_back({std::move(indices[i].selection), readings.back().view()});
+  }
+  VarBytesArena arena;
+  VarBytesArena* const keep = self.array.dtype().is_variable() ? &arena : nullptr;
+  call(*self.array.store(), [&] { return self.array.read(regions, keep); });
+  nb::list results;
+  for (Reading& reading : readings) results.append(reading.finish());
+  return results;
 }
 
 void write(const BoundArray& self, const Index& index, nb::handle value) {

@@ -20,11 +20,13 @@ class BoundArray {
   mutable nanobind::object numpy_dtype_;
 };
 
-/// A new ndarray of the index's shape, or one element.
-[[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index);
-/// Reads into `out`, an ndarray of the index's shape and the array's dtype, or another writable buffer of as many
-/// bytes.
-void read_into(const BoundArray& self, const Index& index, nanobind::handle out);
+/// A new ndarray of the index's shape, or one element. Where `out` is not None it is read into and returned: an ndarray
+/// of the index's shape and the array's dtype, or another writable buffer of as many bytes.
+[[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index,
+                                    nanobind::handle out = nanobind::handle(Py_None));
+/// The same for each of the selections, as array[...] takes them, by one call of the engine; `out` is None or a
+/// sequence of as many. Errors name the number of the selection.
+[[nodiscard]] nanobind::list read_many(const BoundArray& self, nanobind::handle selections, nanobind::handle out);
 /// Writes what broadcasts to the index's shape, as NumPy assigns it.
 void write(const BoundArray& self, const Index& index, nanobind::handle value);
 /// Array.append; gives the new shape.

@@ -83,10 +83,7 @@ Index index_of(const BoundArray& self, nb::handle selection) {
 }
 
 nb::object read_selection(const BoundArray& self, nb::object selection, nb::object out) {
-  const Index index = index_of(self, selection);
-  if (out.is_none()) return read(self, index);
-  read_into(self, index, out);
-  return out;
+  return read(self, index_of(self, selection), out);
 }
 
 nb::object to_array(const BoundArray& self, nb::object dtype, nb::object copy) {
@@ -216,6 +213,17 @@ void bind_access(nb::class_<BoundArray>& type) {
            "Reads what array[selection] would; None: all of it. With `out`, reads into it and gives it back: an "
            "ndarray of the\n"
            "result's shape and dtype with any strides, or a writable buffer of plain bytes of the result's size.")
+      .def(
+          "read_many", read_many, nb::arg("selections"), nb::arg("out") = nb::none(),
+          nb::sig("def read_many(self, selections: typing.Iterable[typing.Any], "
+                  "out: typing.Iterable[typing.Any] | None = None) -> list[typing.Any]"),
+          "Reads what [array[selection] for selection in selections] would, by one plan on all cores: each shard index "
+          "is read\n"
+          "once and each chunk is decoded once, however many selections need it. With `out`, a sequence of as many "
+          "arrays or\n"
+          "buffers, reads into them, which must not overlap. Errors name the number of a selection that does not fit; "
+          "nothing is\n"
+          "read then.")
       .def("__array__", to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> typing.Any"),
            "All elements as an ndarray.")

@@ -18,6 +18,9 @@ class Peer:
     def read(self, array, key):
         return array[key]
 
+    def read_many(self, array, keys):
+        return array.read_many(keys)
+
     def write(self, array, key, values):
         array[key] = values
 

@@ -34,6 +34,12 @@ class Peer:
     def read(self, array, key):
         return array[key].read().result()
 
+    def read_many(self, array, keys):
+        """One batch, whose requests it joins."""
+        with tensorstore.Batch() as batch:
+            reads = [array[key].read(batch=batch) for key in keys]
+        return [read.result() for read in reads]
+
     def write(self, array, key, values):
         array[key].write(values).result()
 

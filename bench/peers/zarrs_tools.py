@@ -12,6 +12,7 @@ CELLS = {
     "read-noisy": ["--read-all"],
     "shards": [],
     "chunks": ["--inner-chunks"],
+    "together": ["--inner-chunks"],
 }
 
 

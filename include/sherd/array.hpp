@@ -129,6 +129,17 @@ class SHERD_API Array {
     return read(selection, into.untyped());
   }
 
+  /// One of many regions that are read together: its elements, and where they go.
+  struct Region {
+    Selection selection;
+    AnyView into;
+  };
+  /// Reads many regions by one plan: each index is read once and each chunk is read and decoded once, however many
+  /// regions want something of it, and neighbours are read together. Otherwise as read() of each; they may overlap in
+  /// the array, but not in memory. All see one shape of the array. `invalid_argument` names the number of a region that
+  /// does not fit, and nothing is read then.
+  Result<void> read(std::span<const Region> regions, VarBytesArena* arena = nullptr) const;
+
   /// Writes the selected elements. A chunk that is wholly covered is never read; of a shard whose in-bounds inner
   /// chunks are all covered nothing is read. Concurrent writers of one object, also in other processes, lose nothing
   /// of each other's elements. If another handle has resized the array, the new shape becomes this handle's and bounds

@@ -188,25 +188,38 @@ Result<Array> make_array(NodePlace place, NodeDocument document) {
       std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(storage)));
 }
 
-Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
-                       const ReadTarget& target) {
-  const Piece piece{state.layout, cell.shape, part, target, cell.first_id};
-  Store& store = *state.place.store;
-  return retry_read(state.config(), [&]() -> Result<void> {
-    SHERD_TRY(source, store.open(cell.key).in_key(cell.key));
+CellRead CellsRead::cell(std::uint64_t i) const {
+  Shape cell;
+  std::vector<ReadPart> parts;
+  cells.get(i, cell, parts);
+  CellAccess at = access(state, cell, shape);
+  Piece piece{state.layout, at.shape, std::move(parts), at.first_id};
+  return {std::move(at), std::move(piece)};
+}
+
+void CellsRead::count(const Piece& piece) const noexcept {
+  done.fetch_add(element_count(piece.parts) * state.dtype.size(), std::memory_order_relaxed);
+}
+
+Result<void> read_cell(const CellsRead& call, const CellRead& cell) {
+  const Config& config = call.state.config();
+  const std::string& key = cell.at.key;
+  Store& store = *call.state.place.store;
+  return retry_read(config, [&]() -> Result<void> {
+    SHERD_TRY(source, store.open(key).in_key(key));
     if (source == nullptr) {
-      if (state.config().missing_is_error) return std::move(not_found("the chunk is missing")).in_key(cell.key);
-      return reader.fill(piece);
+      if (config.missing_is_error) return std::move(not_found("the chunk is missing")).in_key(key);
+      return call.reader.fill(cell.piece);
     }
-    auto done = reader.from_object(*source, piece, cell.valid).in_key(cell.key);
+    auto done = call.reader.from_object(*source, cell.piece, cell.at.valid).in_key(key);
     if (done || done.error().code() != ErrorCode::corrupt) return done;
-    SHERD_TRY(now, store.open(cell.key).in_key(cell.key));
+    SHERD_TRY(now, store.open(key).in_key(key));
     SHERD_TRY(before, source->generation());
     if (now != nullptr) {
       SHERD_TRY(after, now->generation());
       if (after == before) return done;
     }
-    return conflict("was replaced while it was read").in_key(cell.key);
+    return conflict("was replaced while it was read").in_key(key);
   });
 }
 
@@ -243,24 +256,60 @@ Array Array::with_config(Config config) const {
       std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(storage)));
 }
 
+namespace {
+
+/// What one call reads.
+class RegionsRead {
+ public:
+  /// For up to `count` regions. Begins with the shape that all of them are checked against.
+  RegionsRead(const Array::State& state, std::size_t count) : state_(state), shape_(state.shape()) {
+    selected_.reserve(count);
+    parts_.reserve(count);
+  }
+
+  Result<void> add(const Selection& selection, const AnyView& into) {
+    SHERD_TRY(selection.check(shape_));
+    SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
+    SHERD_TRY(state_.check_elements(into.dtype));
+    selected_.emplace_back(selection);
+    parts_.push_back({selected_.back().region(), {into.data, std::move(strides)}});
+    return {};
+  }
+
+  Result<void> run(VarBytesArena* arena) const {
+    if (state_.dtype.is_variable() && arena == nullptr)
+      return invalid_argument("variable-length elements need a VarBytesArena");
+    const ReadCells cells(parts_, state_.grid.axes());
+    const std::uint64_t elements = element_count(parts_);
+    std::atomic<std::uint64_t> done{0};
+    const Config config = with_progress(state_.config(), done, elements * state_.dtype.size());
+    ReadBudget budget(config.memory_budget);
+    const ChunkReader reader(config, state_.place.store->traits(), state_.cache, budget, arena);
+    return state_.storage->read({state_, shape_, config, cells, reader, done, elements});
+  }
+
+ private:
+  const Array::State& state_;
+  const Shape shape_;
+  std::vector<SelectedRegion> selected_;  // have the lists that the parts point to
+  std::vector<ReadPart> parts_;
+};
+
+}  // namespace
+
 Result<void> Array::read(const Selection& selection, const AnyView& into, VarBytesArena* arena) const {
-  const State& state = *state_;
-  SHERD_TRY(state.check_access());
-  const Shape array_shape = state.shape();
-  SHERD_TRY(selection.check(array_shape));
-  SHERD_TRY(strides, fitting_strides(selection, into.shape, into.strides));
-  SHERD_TRY(state.check_elements(into.dtype));
-  if (state.dtype.is_variable() && arena == nullptr)
-    return invalid_argument("variable-length elements need a VarBytesArena");
-  const SelectedRegion selected(selection);
-  const Cells cells(selected.region(), state.grid.axes());
-  const ReadTarget target{into.data, std::move(strides)};
-  std::atomic<std::uint64_t> done{0};
-  const std::uint64_t total = selected.region().element_count() * state.dtype.size();
-  const Config config = with_progress(state.config(), done, total);
-  ReadBudget budget(config.memory_budget);
-  const ChunkReader reader(config, state.place.store->traits(), state.cache, budget, arena);
-  return state.storage->read({state, config, cells, target, reader, done, selected.region()});
+  SHERD_TRY(state_->check_access());
+  RegionsRead call(*state_, 1);
+  SHERD_TRY(call.add(selection, into));
+  return call.run(arena);
+}
+
+Result<void> Array::read(std::span<const Region> regions, VarBytesArena* arena) const {
+  SHERD_TRY(state_->check_access());
+  RegionsRead call(*state_, regions.size());
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    SHERD_TRY(call.add(regions[i].selection, regions[i].into).in([&] { return "region " + std::to_string(i); }));
+  return call.run(arena);
 }
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {

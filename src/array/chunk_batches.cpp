@@ -37,9 +37,15 @@ ReadRequest ChunkReader::first_read(const std::string& key, const Piece& piece, 
   const Piece inner = stored_piece(piece);
   if (!layout.shard) {
     const std::uint64_t element = layout.dtype.size();
-    const auto [low, high] = byte_range(inner.part, chunk_strides(inner.shape, element), element);
-    request.offset = low;
-    request.length = high - low <= run_bytes() ? high - low : 0;
+    const auto strides = chunk_strides(inner.shape, element);
+    std::vector<Wanted> wanted;
+    for (const ReadPart& part : inner.parts) {
+      const auto [low, high] = byte_range(part.region, strides, element);
+      wanted.push_back({{low, high - low}});
+    }
+    const Extent first = coalesce(wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), run_bytes())[0].extent;
+    request.offset = first.offset;
+    request.length = first.length <= run_bytes() ? first.length : 0;
     return request;
   }
   const ShardLayout& shard = *layout.shard;
@@ -52,7 +58,7 @@ ReadRequest ChunkReader::first_read(const std::string& key, const Piece& piece, 
   request.length = index ? *index : 0;  // where it is beyond a limit, the plan says so
   request.length = std::max(request.length, config_.tail_read_bytes.value_or(traits_.tail_read_bytes));
   const std::uint64_t inside = *element_count(shard.grid(layout.chain.stored_shape(valid)));
-  if (Cells(inner.part, regular_axes(shard.inner_shape)).size() >= inside)
+  if (ReadCells(inner.parts, regular_axes(shard.inner_shape)).size() >= inside)
     request.length = std::max(request.length, std::min(chunk_bytes(layout, valid) + request.length, run_bytes()));
   request.from_end = shard.slots()->location == IndexLocation::end;
   return request;

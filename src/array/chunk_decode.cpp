@@ -17,9 +17,15 @@ namespace {
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed where they can be
 constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // what each thread may use without asking
 
-bool is_affine(const Region& part) {
-  return !part.points &&
-         std::none_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
+bool is_affine(const ReadPart& part) {
+  return !part.region.points && std::ranges::none_of(part.region.axes, &AxisPart::is_list);
+}
+
+/// Where a part is the whole chunk and dense in memory, that memory; nullptr where none is.
+std::byte* dense_target(const Piece& piece, std::span<const std::int64_t> strides) {
+  for (const ReadPart& part : piece.parts)
+    if (std::byte* to = dense_target(part.region, piece.shape, strides, part.target)) return to;
+  return nullptr;
 }
 
 }  // namespace
@@ -50,15 +56,15 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
   SpanSource source("", shard);
   Cache none(0);
   const ShardPlace place{source, {0, shard.size()}, layout, layout.grid(stored.shape), stored.first_id};
-  const Cells cells(stored.part, regular_axes(layout.inner_shape));
+  const ReadCells cells(stored.parts, regular_axes(layout.inner_shape));
   SHERD_TRY(entries, read_entries(place, cells, none));
   const std::uint64_t bytes = layout.inner->shard ? kBatchBytes : chunk_bytes(*layout.inner, layout.inner_shape);
   const std::uint64_t batch = std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, bytes));
   return parallel_for(ceil_div(cells.size(), batch), config_, [&](std::size_t task) -> Result<void> {
     Shape cell;
-    Piece inner{*layout.inner, layout.inner_shape, {}, stored.target};
+    Piece inner{*layout.inner, layout.inner_shape};
     for (std::uint64_t i = task * batch; i < std::min((task + 1) * batch, cells.size()); ++i) {
-      cells.get(i, cell, inner.part);
+      cells.get(i, cell, inner.parts);
       if (layout.ids() != nullptr) inner.shape = layout.inner_shape_at(cell, stored.shape);
       const std::uint64_t slot = ravel(cell, place.grid);
       SHERD_TRY(extent, entries.extent(place, cell, slot));
@@ -93,13 +99,12 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
   Buffer inner;
   SHERD_TRY(inner.resize(*element_count(inner_type.shape) * inner_type.dtype.size()));
   Piece plain = whole_piece(layout, inner_type.shape, inner.data());
-  plain.target.strides = chunk_strides(inner_type.shape, inner_type.dtype.size());
+  plain.parts.front().target.strides = chunk_strides(inner_type.shape, inner_type.dtype.size());
   SHERD_TRY(inside(plain));
   Buffer elements;
   SHERD_TRY(elements.resize(chunk_bytes(layout, stored.shape)));
   SHERD_TRY(layout.chain.decode_arrays(stored.shape, inner.span(), elements.span()));
-  copy_out(layout.dtype.size(), elements.data(), chunk_strides(stored.shape, layout.dtype.size()), stored.part,
-           stored.target);
+  copy_out(layout.dtype.size(), elements.data(), chunk_strides(stored.shape, layout.dtype.size()), stored.parts);
   return {};
 }
 
@@ -113,11 +118,15 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   }
   count_decoded();
   const auto strides = chunk_strides(stored.shape, layout.dtype.size());
-  if (std::byte* to = dense_target(stored.part, stored.shape, strides, stored.target)) {
+  if (std::byte* to = dense_target(stored, strides)) {
     const auto share = take_for(stored, encoded.size(), 0);
-    return layout.chain.decode(stored.shape, encoded, {to, bytes}, arena_);
+    SHERD_TRY(layout.chain.decode(stored.shape, encoded, {to, bytes}, arena_));
+    for (const ReadPart& part : stored.parts)
+      if (dense_target(part.region, stored.shape, strides, part.target) != to)
+        copy_out(layout.dtype.size(), to, strides, part.region, part.target);
+    return {};
   }
-  if (bytes > kStreamBytes && is_affine(stored.part)) {
+  if (bytes > kStreamBytes && std::ranges::all_of(stored.parts, is_affine)) {
     SHERD_TRY(done, stream_leaf(encoded, stored));
     if (done) return {};
   }
@@ -131,11 +140,11 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   if (layout.dtype.is_variable() && arena_ != nullptr) {
     VarBytesArena decoded;
     SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), &decoded));
-    SHERD_TRY(keep_wanted(elements->span(), strides, stored.part, std::move(decoded), *arena_));
+    SHERD_TRY(keep_wanted(elements->span(), strides, stored.parts, std::move(decoded), *arena_));
   } else {
     SHERD_TRY(layout.chain.decode(stored.shape, encoded, elements->span(), arena_));
   }
-  copy_out(layout.dtype.size(), elements->data(), strides, stored.part, stored.target);
+  copy_out(layout.dtype.size(), elements->data(), strides, stored.parts);
   return {};
 }
 
@@ -143,18 +152,19 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
 Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const {
   const std::size_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  const std::uint64_t end = byte_range(stored.part, strides, element).second;
+  const std::uint64_t end = byte_range(stored.parts, strides, element).second;
   if (end > chunk_bytes(stored.layout, stored.shape) / 8 * 7) return false;
   Scratch beginning;
   SHERD_TRY(beginning->resize(end));
   std::uint64_t decoded = 0;
   // Copied at once: what follows goes through the same block where a checksum is verified.
-  SHERD_TRY(done, stored.layout.chain.decode_blocks(
-                      stored.shape, encoded, beginning->span(), [&](std::uint64_t, std::span<const std::byte> bytes) {
-                        decoded = bytes.size();
-                        if (decoded == end) copy_out(element, bytes.data(), strides, stored.part, stored.target);
-                        return false;
-                      }));
+  SHERD_TRY(done, stored.layout.chain.decode_blocks(stored.shape, encoded, beginning->span(),
+                                                    [&](std::uint64_t, std::span<const std::byte> bytes) {
+                                                      decoded = bytes.size();
+                                                      if (decoded == end)
+                                                        copy_out(element, bytes.data(), strides, stored.parts);
+                                                      return false;
+                                                    }));
   if (!done) return false;
   if (decoded != end) return corrupt("decodes to " + std::to_string(decoded) + " bytes, fewer than the chunk has");
   return true;
@@ -168,14 +178,14 @@ Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::u
   const std::size_t word = layout.chain.raw_word_size();
   count_decoded();
   if (word == 1) {
-    copy_out(element, bytes.data() - skipped, strides, stored.part, stored.target);
+    copy_out(element, bytes.data() - skipped, strides, stored.parts);
     return {};
   }
   const auto share = take(bytes.size());
   Scratch swapped;
   SHERD_TRY(swapped->resize(bytes.size()));
   swap_words(bytes, swapped->span(), word);
-  copy_out(element, swapped->data() - skipped, strides, stored.part, stored.target);
+  copy_out(element, swapped->data() - skipped, strides, stored.parts);
   return {};
 }
 
@@ -183,19 +193,27 @@ Result<bool> ChunkReader::stream_leaf(std::span<const std::byte> encoded, const 
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  const auto blocks = Blocks::cut(stored.shape, stored.part, element);
-  if (!blocks) return false;  // one whole decode is cheaper
+  std::vector<Blocks> wanted;  // by each part
+  std::uint64_t last = 0;
+  for (const ReadPart& part : stored.parts) {
+    auto blocks = Blocks::cut(stored.shape, part.region, element);
+    if (!blocks) return false;  // one whole decode is cheaper
+    last = std::max(last, blocks->last());
+    wanted.push_back(*std::move(blocks));
+  }
+  const std::uint64_t block_bytes = wanted.front().bytes();
   // Behind the last block that is wanted, decoding goes on only where it verifies a checksum.
   const bool ends_early = layout.chain.decodes_prefixes();
   Scratch scratch;
-  SHERD_TRY(scratch->resize(blocks->bytes()));
+  SHERD_TRY(scratch->resize(block_bytes));
   Region part;
   return layout.chain.decode_blocks(stored.shape, encoded, scratch->span(),
                                     [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-                                      const std::uint64_t number = offset / blocks->bytes();
-                                      if (!blocks->get(number, part)) return true;
-                                      copy_out(element, bytes.data(), strides, part, stored.target);
-                                      return !ends_early || number < blocks->last();
+                                      const std::uint64_t number = offset / block_bytes;
+                                      for (std::size_t i = 0; i < wanted.size(); ++i)
+                                        if (wanted[i].get(number, part))
+                                          copy_out(element, bytes.data(), strides, part, stored.parts[i].target);
+                                      return !ends_early || number < last;
                                     });
 }
 

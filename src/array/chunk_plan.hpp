@@ -6,15 +6,20 @@
 
 namespace sherd {
 
-// One shard on the way down, and the pieces of its inner chunks.
+// One shard on the way down, and what is wanted of its inner chunks.
 struct ChunkReader::Level {
   const ChunkLayout& layout;  // of the inner chunks
   Shape shape;                // of the inner chunks
-  Cells cells;
-  ReadTarget target;
+  ReadCells cells;
   bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
   const ShardLayout* shard = nullptr;
   Shape shard_shape = {};  // where the inner chunks end
+
+  // Which inner chunk the i-th is, and what is wanted of it.
+  void get(std::uint64_t i, Shape& cell, Piece& piece) const {
+    cells.get(i, cell, piece.parts);
+    if (shard != nullptr) piece.shape = shard->inner_shape_at(cell, shard_shape);
+  }
 };
 
 // One chunk, or one block of a raw chunk.
@@ -28,9 +33,8 @@ struct ChunkReader::Job {
 
   [[nodiscard]] Piece piece() const {
     Shape at;
-    Piece piece{level->layout, level->shape, {}, level->target};
-    level->cells.get(cell, at, piece.part);
-    if (level->shard != nullptr) piece.shape = level->shard->inner_shape_at(at, level->shard_shape);
+    Piece piece{level->layout, level->shape};
+    level->get(cell, at, piece);
     return piece;
   }
 };

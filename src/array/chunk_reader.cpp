@@ -34,28 +34,6 @@ Result<void> check_raw_size(std::uint64_t stored, std::uint64_t decoded) {
 
 }  // namespace
 
-std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span<const std::int64_t> strides,
-                                                   std::uint64_t element_size) {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  if (part.points) {
-    low = ~std::uint64_t{0};
-    for (std::uint64_t i = 0; i < part.axes[0].count; ++i) {
-      std::uint64_t at = 0;
-      for (std::size_t d = 0; d < part.axes.size(); ++d)
-        at += part.axes[d].coordinate(i) * static_cast<std::uint64_t>(strides[d]);
-      low = std::min(low, at);
-      high = std::max(high, at);
-    }
-  } else {
-    for (std::size_t d = 0; d < part.axes.size(); ++d) {
-      low += part.axes[d].lowest() * static_cast<std::uint64_t>(strides[d]);
-      high += part.axes[d].highest() * static_cast<std::uint64_t>(strides[d]);
-    }
-  }
-  return {low, high + element_size};
-}
-
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape) {
   return element_count(shape).value_or(0) * layout.dtype.size();  // bounded by limits.chunk_bytes when built
 }
@@ -72,31 +50,37 @@ Shape unravel(std::uint64_t number, const Shape& grid) {
   return cell;
 }
 
-Piece stored_piece(const Piece& piece) {
+Piece stored_piece(Piece piece) {
   const auto& permutation = piece.layout.chain.permutation();
-  return {piece.layout, piece.layout.chain.stored_shape(piece.shape), piece.part.permuted(permutation),
-          piece.target.permuted(permutation, piece.part.points), piece.first_id};
+  if (std::ranges::is_sorted(permutation)) return piece;
+  piece.shape = piece.layout.chain.stored_shape(piece.shape);
+  for (ReadPart& part : piece.parts)
+    part = {part.region.permuted(permutation), part.target.permuted(permutation, part.region.points)};
+  return piece;
 }
 
 Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to) {
-  Region part;
-  for (const auto length : shape) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
-  return {layout, shape, std::move(part), {to, chunk_strides(shape, layout.dtype.size())}};
+  Region all;
+  for (const auto length : shape) all.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
+  return {layout, shape, {{std::move(all), {to, chunk_strides(shape, layout.dtype.size())}}}};
 }
 
 Result<void> ChunkReader::fill(const Piece& piece) const {
   const std::uint64_t size = piece.layout.dtype.size();
   const std::byte* value = piece.layout.fill.bytes().data();
-  if (piece.part.element_count() * size <= kBlockBytes) {
-    fill_out(size, value, piece.part, piece.target);
+  const auto fill_all = [&](std::span<const ReadPart> parts) {
+    for (const ReadPart& part : parts) fill_out(size, value, part.region, part.target);
+  };
+  if (element_count(piece.parts) * size <= kBlockBytes) {
+    fill_all(piece.parts);
     return {};
   }
-  const Cells blocks(piece.part, regular_axes(block_shape(piece.shape, size)));
+  const ReadCells blocks(piece.parts, regular_axes(block_shape(piece.shape, size)));
   return parallel_for(blocks.size(), config_, [&](std::size_t i) -> Result<void> {
     Shape cell;
-    Region part;
-    blocks.get(i, cell, part);
-    fill_out(size, value, part, piece.target);
+    std::vector<ReadPart> parts;
+    blocks.get(i, cell, parts);
+    fill_all(parts);
     return {};
   });
 }
@@ -162,7 +146,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   const Piece inner = stored_piece(piece);
   std::uint64_t available = 1;
   for (std::size_t d = 0; d < stored.size(); ++d) available *= ceil_div(stored[d], layout.shard->inner_shape[d]);
-  const Cells cells(inner.part, regular_axes(layout.shard->inner_shape));
+  const ReadCells cells(inner.parts, regular_axes(layout.shard->inner_shape));
   if (cells.size() >= available) return true;
   const std::uint64_t missing = available - cells.size();
   // What would be read in vain costs less than a second request.
@@ -199,14 +183,14 @@ Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t si
 Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const {
   const ShardLayout& layout = *stored.layout.shard;
   const ShardPlace shard{source, where, layout, layout.grid(stored.shape), stored.first_id};
-  plan.levels.push_back({*layout.inner, layout.inner_shape, Cells(stored.part, regular_axes(layout.inner_shape)),
-                         stored.target, false, layout.ids() != nullptr ? &layout : nullptr, stored.shape});
+  plan.levels.push_back({*layout.inner, layout.inner_shape, ReadCells(stored.parts, regular_axes(layout.inner_shape)),
+                         false, layout.ids() != nullptr ? &layout : nullptr, stored.shape});
   const Level& level = plan.levels.back();
   SHERD_TRY(entries, read_entries(shard, level.cells, cache_));
   Shape cell;
-  Region part;
+  Piece inner{level.layout, level.shape};
   for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
-    level.cells.get(i, cell, part);
+    level.get(i, cell, inner);
     const std::uint64_t slot = ravel(cell, shard.grid);
     SHERD_TRY(extent, entries.extent(shard, cell, slot));
     if (!extent) {
@@ -215,25 +199,24 @@ Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece&
       continue;
     }
     const Extent absolute{where.offset + extent->offset, extent->length};
-    SHERD_TRY(collect_slot(source, {&level, i, slot, absolute, 0}, plan).in_slot(slot));
+    SHERD_TRY(collect_slot(source, {&level, i, slot, absolute, 0}, inner, plan).in_slot(slot));
   }
   return {};
 }
 
-Result<ShardEntries> ChunkReader::read_entries(const ShardPlace& shard, const Cells& cells, Cache& cache) const {
+Result<ShardEntries> ChunkReader::read_entries(const ShardPlace& shard, const ReadCells& cells, Cache& cache) const {
   std::vector<std::uint64_t> ids;
   Shape cell;
-  Region part;
+  std::vector<ReadPart> parts;
   for (std::uint64_t i = 0; shard.layout.ids() != nullptr && i < cells.size(); ++i) {
-    cells.get(i, cell, part);
+    cells.get(i, cell, parts);
     ids.push_back(shard.id(cell));
   }
   return ShardEntries::read(shard, ids, config_.limits, cache);
 }
 
-Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, Plan& plan) const {
-  const ChunkLayout& inner = job.level->layout;
-  const Piece piece = job.piece();
+Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, const Piece& piece, Plan& plan) const {
+  const ChunkLayout& inner = piece.layout;
   if (inner.shard && !inner.opaque_shard()) return collect(source, job.extent, stored_piece(piece), plan);
   const bool keep = keeps(inner, piece.shape);
   if (inner.chain.raw_word_size() != 0 && !keep) {
@@ -242,7 +225,7 @@ Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, Plan& plan) 
     if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
     SHERD_TRY(check_raw_size(job.extent.length, bytes));
     const auto [low, high] =
-        byte_range(stored.part, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
+        byte_range(stored.parts, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
     job.extent = {job.extent.offset + low, high - low};
     job.skipped = low;
     job.raw = true;
@@ -263,15 +246,15 @@ Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& p
   const std::uint64_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
   const Shape block = block_shape(stored.shape, element);
-  plan.levels.push_back({stored.layout, stored.shape, Cells(stored.part, regular_axes(block)), stored.target, true});
+  plan.levels.push_back({stored.layout, stored.shape, ReadCells(stored.parts, regular_axes(block)), true});
   const Level& level = plan.levels.back();
   Shape cell;
-  Region part;
+  std::vector<ReadPart> parts;
   for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
-    level.cells.get(i, cell, part);
+    level.cells.get(i, cell, parts);
     std::uint64_t begin = 0;
     for (std::size_t d = 0; d < cell.size(); ++d) begin += cell[d] * block[d] * static_cast<std::uint64_t>(strides[d]);
-    const auto [low, high] = byte_range(part, strides, element);
+    const auto [low, high] = byte_range(parts, strides, element);
     plan.jobs.push_back({&level, i, 0, {where.offset + begin + low, high - low}, low, true});
   }
   return {};
@@ -351,7 +334,7 @@ Result<bool> ChunkReader::from_cache(ByteSource& source, Extent where, const Pie
   auto kept = cache_.get<Decoded>(decoded_name(source, where, piece.shape), generation);
   if (!kept) return false;
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
-  copy_out(piece.layout.dtype.size(), kept->elements.data(), strides, piece.part, piece.target);
+  copy_out(piece.layout.dtype.size(), kept->elements.data(), strides, piece.parts);
   if (arena_ != nullptr) arena_->keep(std::move(kept));
   return true;
 }
@@ -366,7 +349,7 @@ Result<void> ChunkReader::decode_kept(ByteSource& source, Extent where, std::spa
   const Piece whole = whole_piece(piece.layout, piece.shape, decoded->elements.data());
   SHERD_TRY(taken().with_arena(decoded->arena).from_memory(bytes, whole));
   const auto strides = chunk_strides(piece.shape, piece.layout.dtype.size());
-  copy_out(piece.layout.dtype.size(), decoded->elements.data(), strides, piece.part, piece.target);
+  copy_out(piece.layout.dtype.size(), decoded->elements.data(), strides, piece.parts);
   cache_.put(decoded_name(source, where, piece.shape), generation, decoded, decoded->bytes(piece.layout.dtype));
   if (arena_ != nullptr) arena_->keep(std::move(decoded));
   return {};

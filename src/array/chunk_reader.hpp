@@ -1,5 +1,5 @@
 // From stored chunks to elements in the caller's memory: one planner for whole, subset, strided, indexed and point
-// access, at any depth of nesting, from a store or from bytes that are already in memory.
+// access, for one region or many, at any depth of nesting, from a store or from bytes that are already in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "array/strided.hpp"
+#include "array/read_cells.hpp"
 #include "base/cache.hpp"
 #include "base/pool.hpp"
 #include "shard/layout.hpp"
@@ -24,12 +24,11 @@ namespace sherd {
 /// Decoded bytes that are worth a task of their own.
 inline constexpr std::uint64_t kBatchBytes = std::uint64_t{512} << 10;
 
-/// What is wanted of one chunk: `part` of a chunk of `shape` goes to `target`. Array order of its layout.
+/// What is wanted of one chunk of `shape`: at least one part, none empty. Array order of its layout.
 struct Piece {
   const ChunkLayout& layout;
   Shape shape;
-  Region part;
-  ReadTarget target;
+  std::vector<ReadPart> parts = {};
   std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
 };
 
@@ -85,8 +84,8 @@ class ChunkReader {
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
   Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
   Result<void> collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const;
-  Result<ShardEntries> read_entries(const ShardPlace& shard, const Cells& cells, Cache& cache) const;
-  Result<void> collect_slot(ByteSource& source, Job job, Plan& plan) const;
+  Result<ShardEntries> read_entries(const ShardPlace& shard, const ReadCells& cells, Cache& cache) const;
+  Result<void> collect_slot(ByteSource& source, Job job, const Piece& piece, Plan& plan) const;
   Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
   Result<void> run(ByteSource& source, Plan& plan) const;
   Result<void> run_one(ByteSource& source, const Plan& plan, const Run& run) const;
@@ -125,12 +124,9 @@ class ChunkReader {
 };
 
 /// The same piece in the stored order of its layout's chain.
-Piece stored_piece(const Piece& piece);
+Piece stored_piece(Piece piece);
 /// Decoded bytes of a chunk.
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape);
-/// First and past-the-last byte, relative to the chunk, of what a part that is not empty wants.
-std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& part, std::span<const std::int64_t> strides,
-                                                   std::uint64_t element_size);
 /// A cell's number in C order.
 std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
 /// The other way round.

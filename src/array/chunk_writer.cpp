@@ -126,15 +126,13 @@ Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::op
   SHERD_TRY(scratch.resize(bytes));
   if (!stored.covered() && old) {
     // `old` is in the layout's own encoding, and the reader wants array order: a view with the permuted strides.
-    Piece whole = whole_piece(layout, stored.shape, scratch.data());
+    const Piece whole = whole_piece(layout, stored.shape, scratch.data());
     const auto& permutation = layout.chain.permutation();
-    Piece natural{
-        layout, Shape(stored.shape.size()), {}, {scratch.data(), std::vector<std::int64_t>(stored.shape.size())}};
-    natural.part.axes.resize(stored.shape.size());
+    Piece natural = whole;
     for (std::size_t j = 0; j < permutation.size(); ++j) {
       natural.shape[permutation[j]] = stored.shape[j];
-      natural.part.axes[permutation[j]] = whole.part.axes[j];
-      natural.target.strides[permutation[j]] = strides[j];
+      natural.parts[0].region.axes[permutation[j]] = whole.parts[0].region.axes[j];
+      natural.parts[0].target.strides[permutation[j]] = strides[j];
     }
     SHERD_TRY(reader_.with_arena(arena).from_memory(*old, natural));
   } else if (!stored.covered() || stored.valid != stored.shape) {
@@ -216,7 +214,7 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
   const WritePiece all{layout,
                        inner_type.shape,
                        inner_type.shape,
-                       std::move(whole.part),
+                       std::move(whole.parts[0].region),
                        {inner.data(), chunk_strides(inner_type.shape, inner_type.dtype.size())},
                        0,
                        stored.has_object};

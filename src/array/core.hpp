@@ -84,10 +84,6 @@ struct CellAccess {
 
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
 
-/// Opens and reads one stored chunk into memory; once more where the object was replaced meanwhile.
-Result<void> read_cell(const Array::State& state, const ChunkReader& reader, const CellAccess& cell, const Region& part,
-                       const ReadTarget& target);
-
 /// What is written, and within which bounds. The budget is that of the call, however many regions it writes.
 struct RegionWrite {
   const WriteSource& from;
@@ -98,16 +94,29 @@ struct RegionWrite {
   std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
 };
 
-/// The chunks of one read call.
+/// One chunk of a read call: where it is stored, and what is wanted of it.
+struct CellRead {
+  CellAccess at;
+  Piece piece;
+};
+
+/// The chunks of one read call, each once however many regions want something of it.
 struct CellsRead {
   const Array::State& state;
+  const Shape& shape;  ///< of the array, inside which the regions were found to be
   const Config& config;
-  const Cells& cells;
-  const ReadTarget& target;
+  const ReadCells& cells;
   const ChunkReader& reader;
   std::atomic<std::uint64_t>& done;  ///< decoded bytes
-  const Region& region;              ///< of the array: what the cells are of
+  std::uint64_t elements;            ///< of all regions
+
+  [[nodiscard]] CellRead cell(std::uint64_t i) const;
+  /// Adds what is wanted of a chunk to what is done.
+  void count(const Piece& piece) const noexcept;
 };
+
+/// Opens and reads one stored chunk into memory; once more where the object was replaced meanwhile.
+Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 /// In batches of requests, for stores whose requests have latency.
 Result<void> read_together(const CellsRead& call);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.

@@ -13,7 +13,7 @@ namespace {
 // changed meanwhile, or may have, is read by itself once more, which finds out.
 class ReadTogether {
  public:
-  explicit ReadTogether(const CellsRead& call) : call_(call), shape_(call.state.shape()) {}
+  explicit ReadTogether(const CellsRead& call) : call_(call) {}
 
   Result<void> run() {
     for (std::uint64_t next = 0; next < call_.cells.size();) {
@@ -21,7 +21,7 @@ class ReadTogether {
       std::mutex mutex;  // guards `again`
       std::vector<std::size_t> again;
       const auto settle = [&](std::size_t i, Result<void> outcome) -> Result<void> {
-        if (outcome) return count(i), Result<void>{};
+        if (outcome) return call_.count(pieces_[i]), Result<void>{};
         const ErrorCode code = outcome.error().code();
         if (code != ErrorCode::conflict && code != ErrorCode::corrupt) return std::move(outcome).in_key(cells_[i].key);
         const std::lock_guard hold(mutex);
@@ -30,8 +30,8 @@ class ReadTogether {
       };
       SHERD_TRY(call_.reader.from_store(*call_.state.place.store, first_reads_, pieces_, settle));
       for (const std::size_t i : again) {
-        SHERD_TRY(read_cell(call_.state, call_.reader, cells_[i], pieces_[i].part, call_.target));
-        count(i);
+        SHERD_TRY(read_cell(call_, {cells_[i], pieces_[i]}));
+        call_.count(pieces_[i]);
       }
     }
     return {};
@@ -47,11 +47,7 @@ class ReadTogether {
     cells_.clear();
     std::uint64_t left = call_.config.memory_budget / 2;
     for (std::uint64_t next = first; next < last; ++next) {
-      Shape cell;
-      Region part;
-      call_.cells.get(next, cell, part);
-      CellAccess at = access(call_.state, cell, shape_);
-      Piece piece{call_.state.layout, at.shape, std::move(part), call_.target, at.first_id};
+      auto [at, piece] = call_.cell(next);
       ReadRequest first_read = call_.reader.first_read(at.key, piece, at.valid);
       if (first_read.length > left && next > first) return next;
       left -= std::min(first_read.length, left);
@@ -62,12 +58,7 @@ class ReadTogether {
     return last;
   }
 
-  void count(std::size_t i) const {
-    call_.done.fetch_add(pieces_[i].part.element_count() * call_.state.dtype.size(), std::memory_order_relaxed);
-  }
-
   const CellsRead& call_;
-  const Shape shape_;
   // Of the window, an entry for each cell.
   std::vector<ReadRequest> first_reads_;
   std::vector<Piece> pieces_;

@@ -14,15 +14,11 @@ Result<void> ChunkStorage::read(const CellsRead& call) const {
 }
 
 Result<void> ChunkStorage::read_each(const CellsRead& call) const {
-  const Array::State& array = call.state;
-  const Shape shape = array.shape();
   const unsigned requests = objects_->traits().parallel_requests;
   return parallel_for(call.cells.size(), with_requests(call.config, requests), [&](std::size_t i) -> Result<void> {
-    Shape cell;
-    Region part;
-    call.cells.get(i, cell, part);
-    SHERD_TRY(read_cell(array, call.reader, access(array, cell, shape), part, call.target));
-    call.done.fetch_add(part.element_count() * array.dtype.size(), std::memory_order_relaxed);
+    const CellRead cell = call.cell(i);
+    SHERD_TRY(read_cell(call, cell));
+    call.count(cell.piece);
     return {};
   });
 }

@@ -57,10 +57,13 @@ std::uint64_t text_bytes(const Region& part, const WriteSource& from) noexcept {
   return total;
 }
 
-Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides, const Region& part,
-                         VarBytesArena decoded, VarBytesArena& arena) {
+Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides,
+                         std::span<const ReadPart> parts, VarBytesArena decoded, VarBytesArena& arena) {
+  const auto visit_wanted = [&](const auto& visit) {
+    for (const ReadPart& part : parts) visit_in_chunk(part.region, strides, visit);
+  };
   std::uint64_t wanted = 0;
-  visit_in_chunk(part, strides, [&](std::int64_t offset) { wanted += load(elements.data() + offset).size; });
+  visit_wanted([&](std::int64_t offset) { wanted += load(elements.data() + offset).size; });
   if (wanted >= text_bytes(elements) / 2) {
     arena.keep(std::make_shared<VarBytesArena>(std::move(decoded)));
     return {};
@@ -68,7 +71,7 @@ Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int
   const auto block = std::make_shared<Buffer>();
   SHERD_TRY(block->resize(wanted));
   std::byte* to = block->data();
-  visit_in_chunk(part, strides, [&](std::int64_t offset) {
+  visit_wanted([&](std::int64_t offset) {
     VarBytes value = load(elements.data() + offset);
     if (value.size > 0) std::memcpy(to, value.data, value.size);
     value.data = reinterpret_cast<const char*>(to);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "array/strided.hpp"
+#include "array/read_cells.hpp"
 #include "sherd/array.hpp"
 
 namespace sherd {
@@ -15,9 +15,9 @@ std::uint64_t text_bytes(std::span<const std::byte> elements) noexcept;
 /// The bytes that those of a part of a selection point to.
 std::uint64_t text_bytes(const Region& part, const WriteSource& from) noexcept;
 
-/// Of a dense chunk only `part` is wanted, and `decoded` keeps what its elements point to: gives to `arena` what keeps
-/// the wanted ones. Where most is not wanted they are copied, and point to the copy.
-Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides, const Region& part,
-                         VarBytesArena decoded, VarBytesArena& arena);
+/// Of a dense chunk only these parts are wanted, and `decoded` keeps what its elements point to: gives to `arena` what
+/// keeps the wanted ones. Where most is not wanted they are copied, and point to the copy.
+Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides,
+                         std::span<const ReadPart> parts, VarBytesArena decoded, VarBytesArena& arena);
 
 }  // namespace sherd

@@ -15,7 +15,7 @@ bool are_worth_joining(const CellsRead& call) {
   const Array::State& state = call.state;
   if (state.layout.chain.raw_word_size() == 0) return true;
   const std::uint64_t elements = call.cells.size() * chunk_bytes(state.layout, state.chunks) / state.dtype.size();
-  return call.region.element_count() >= elements / 2;
+  return call.elements >= elements / 2;
 }
 
 }  // namespace
@@ -23,23 +23,17 @@ bool are_worth_joining(const CellsRead& call) {
 Result<void> HashedStorage::read(const CellsRead& call) const {
   if (call.config.cache != CacheMode::index || !are_worth_joining(call)) return read_each(call);
   const Array::State& state = call.state;
-  const Shape array_shape = state.shape();
   std::vector<std::uint64_t> ids;
   for (std::uint64_t first = 0; first < call.cells.size(); first += kIdsAtOnce) {
     Shape cell;
-    Region part;
+    std::vector<ReadPart> parts;
     ids.resize(std::min(kIdsAtOnce, call.cells.size() - first));
     for (std::uint64_t i = 0; i < ids.size(); ++i) {
-      call.cells.get(first + i, cell, part);
+      call.cells.get(first + i, cell, parts);
       ids[i] = state.grid.first_id(cell);
     }
     const auto visit = [&](std::size_t i, std::optional<std::span<const std::byte>> chunk) -> Result<void> {
-      Shape at_cell;
-      Region wanted;
-      call.cells.get(first + i, at_cell, wanted);
-      const CellAccess at = access(state, at_cell, array_shape);
-      const std::uint64_t bytes = wanted.element_count() * state.dtype.size();
-      const Piece piece{state.layout, at.shape, std::move(wanted), call.target, at.first_id};
+      const auto [at, piece] = call.cell(first + i);
       if (chunk) {
         SHERD_TRY(call.reader.from_memory(*chunk, piece).in([&] { return "chunk " + std::to_string(ids[i]); }));
       } else if (call.config.missing_is_error) {
@@ -47,7 +41,7 @@ Result<void> HashedStorage::read(const CellsRead& call) const {
       } else {
         SHERD_TRY(call.reader.fill(piece));
       }
-      call.done.fetch_add(bytes, std::memory_order_relaxed);
+      call.count(piece);
       return {};
     };
     SHERD_TRY(read_ids(ids_->values(), ids, visit));

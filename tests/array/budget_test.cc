@@ -144,6 +144,31 @@ TEST_F(MemoryBudget, BoundsAGridWhoseLaterChunksAreLarger) {
   expect_within(64 * kMiB, options, half_noise(kRows * kColumns));
 }
 
+TEST_F(MemoryBudget, BoundsManyRegionsInOneCall) {
+  const std::uint64_t bytes = 64 * kMiB;
+  CreateOptions options{
+      .shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {1024, 1024}, .shards = {4096, 8192}};
+  options.codecs = Codecs{"blosc:lz4:1"};
+  const auto values = half_noise(kRows * kColumns);
+  create_array(folder_ / "a", options)
+      .value()
+      .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
+      .value();
+  const std::uint64_t grown = growth_in_child([&] {
+    const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
+    const auto array = std::make_shared<Array>(open_array(folder_ / "a", {.config = with_budget(bytes)}).value());
+    const auto regions = std::make_shared<std::vector<Array::Region>>();
+    constexpr std::uint64_t kTile = 256;  // not the inner chunk: each is wanted by sixteen regions
+    for (std::uint64_t row = 0; row < kRows; row += kTile)
+      for (std::uint64_t column = 0; column < kColumns; column += kTile) {
+        auto* data = reinterpret_cast<std::byte*>(into->data() + (row * kColumns + column * kTile));
+        regions->push_back({Box{{row, column}, {kTile, kTile}}, AnyView::dense(data, DType::uint16, {kTile, kTile})});
+      }
+    return [=] { (void)into, array->read(*regions).value(); };
+  });
+  EXPECT_LE(grown / kMiB, (bytes + kOverhead) / kMiB);
+}
+
 TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
   const std::uint64_t bytes = 32 * kMiB;
   CreateOptions options{

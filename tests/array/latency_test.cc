@@ -76,6 +76,52 @@ TEST_F(Latency, FiveHundredAndTwelveUnshardedChunksTakeSixteenRoundTrips) {
   }
 }
 
+/// Every chunk of 8x8 by itself, in one call.
+void expect_chunks_together(const Array& array) {
+  const std::uint64_t width = array.shape()[1];
+  const std::uint64_t chunks = array.shape()[0] / 8 * (width / 8);
+  std::vector<std::vector<std::uint32_t>> memory(chunks, std::vector<std::uint32_t>(64));
+  std::vector<Array::Region> regions;
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    const std::uint64_t number = i * 101 % chunks;  // in no order
+    regions.push_back({Box{{number / (width / 8) * 8, number % (width / 8) * 8}, {8, 8}},
+                       AnyView::dense(reinterpret_cast<std::byte*>(memory[number].data()), DType::uint32, {8, 8})});
+  }
+  array.read(regions).value();
+  for (std::uint64_t i = 0; i < chunks; ++i)
+    for (std::uint64_t k = 0; k < 64; ++k)
+      ASSERT_EQ(memory[i][k], (i / (width / 8) * 8 + k / 8) * width + i % (width / 8) * 8 + k % 8 + 1) << i;
+}
+
+TEST_F(Latency, ManyRegionsTakeTheRoundTripsOfTheirChunks) {
+  const Array plain = written({.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}});
+  expect_chunks_together(plain);
+  EXPECT_EQ(store_->requests, 512U);
+  EXPECT_EQ(store_->rounds, 16U);
+  const Array sharded = written(
+      {.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}, .overwrite = true});
+  expect_chunks_together(sharded);
+  EXPECT_EQ(store_->requests, 64U) << "small shards, whole";
+  EXPECT_EQ(store_->rounds, 2U);
+}
+
+TEST_F(Latency, RegionsThatAreFarApartInAChunkWithoutCodecsReadWhatTheyNeed) {
+  CreateOptions options{.shape = {4096, 64}, .dtype = DType::uint32, .chunks = {4096, 64}};
+  options.codecs = std::vector<Json>();
+  options.config.coalesce_gap = 0;
+  const Array array = written(options);
+  std::vector<std::uint32_t> first(64), last(64);
+  const auto region = [](std::uint64_t row, std::vector<std::uint32_t>& memory) {
+    auto* data = reinterpret_cast<std::byte*>(memory.data());
+    return Array::Region{Box{{row, 0}, {1, 64}}, AnyView::dense(data, DType::uint32, {1, 64})};
+  };
+  array.read(std::vector{region(4095, last), region(0, first)}).value();
+  EXPECT_EQ(store_->requests, 2U);
+  EXPECT_EQ(store_->rounds, 2U);
+  EXPECT_EQ(first[63], 64U);
+  EXPECT_EQ(last[63], 4096U * 64);
+}
+
 TEST_F(Latency, ABoxOverSixtyFourShardsTakesFourRoundTrips) {
   const Array array = written({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}});
   expect_elements(array, {{5, 5}, {240, 240}});

@@ -176,18 +176,39 @@ Layout draw_layout(Random& random) {
   return layout;
 }
 
-// Stores that take different ways through the reader: bytes in memory, ranges of memory, files.
+// Stores that take different ways through the reader: bytes in memory, ranges of memory, batches, files.
 std::shared_ptr<Store> draw_store(Random& random, const TempDir& directory) {
-  switch (draw(random, 0, 2)) {
+  switch (draw(random, 0, 3)) {
     case 0:
       return memory_store();
     case 1:
       return recorded_store(memory_store(), std::make_shared<Recorder>());
+    case 2:
+      return delayed_store(memory_store(), std::chrono::microseconds(0), 4);
     default: {
       Config config;
       config.durable = false;
       return file_store(directory.path(), config).value();
     }
+  }
+}
+
+// Reads up to eight regions in one call, some of them twice.
+void expect_together(Random& random, const Array& array, const std::vector<Element>& model) {
+  std::vector<Drawn> drawn;
+  for (std::uint64_t i = draw(random, 0, 7); i-- > 0;) {
+    drawn.push_back(draw_selection(random, array.shape()));
+    if (chance(random, 20)) drawn.push_back(drawn[draw(random, 0, drawn.size() - 1)]);
+  }
+  std::vector<std::vector<Element>> memory(drawn.size());
+  std::vector<Array::Region> regions;
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    regions.push_back({drawn[i].selection, draw_view(random, drawn[i].selection.shape(), memory[i])});
+  ASSERT_NO_THROW(array.read(regions).value());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const auto at = positions(regions[i].into);
+    for (std::size_t k = 0; k < at.size(); ++k)
+      ASSERT_EQ(memory[i][at[k]], model[drawn[i].offsets[k]]) << "region " << i;
   }
 }
 
@@ -223,6 +244,8 @@ void play(std::uint64_t seed) {
         ASSERT_EQ(memory[i], 0xEEEEEEEEU) << "a read touched memory outside its view";
       }
     }
+    if (step % 3 == 2) expect_together(random, array, model);
+    if (testing::Test::HasFatalFailure()) return;
   }
   std::vector<Element> all(model.size());
   ASSERT_NO_THROW(array.read(Box{Shape(layout.options.shape.size(), 0), layout.options.shape}, std::span(all)).value());
