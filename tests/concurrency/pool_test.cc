@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -272,12 +273,23 @@ TEST(Budget, NeverHandsOutMoreThanThereIsExceptToOneAlone) {
   EXPECT_EQ(used, 0U);
 }
 
-TEST(Budget, ASharePassesOnWhatItHolds) {
+TEST(Budget, HasAShareBackWhenTheLastOwnerOfTheShareReleasesIt) {
   Budget budget(10);
-  Budget::Share first = budget.take(10);
-  Budget::Share second = std::move(first);
-  second = budget.take(0);  // gives the ten back
-  const Budget::Share all = budget.take(10);
+  Budget::Share owner;
+  {
+    Budget::Share first = budget.take(10);
+    owner = std::move(first);
+  }
+  std::atomic<bool> taken{false};
+  std::thread other([&] {
+    const Budget::Share all = budget.take(10);
+    taken = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(taken) << "the ten bytes moved to the second owner";
+  owner = budget.take(0);  // releases them
+  other.join();
+  EXPECT_TRUE(taken);
 }
 
 }  // namespace
