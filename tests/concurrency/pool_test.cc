@@ -92,7 +92,7 @@ TEST(ParallelFor, KeepsACallWithinItsThreadsHoweverDeepItsLoops) {
   }
 }
 
-TEST(ParallelFor, GivesTheErrorOfTheLowestIndexAndBeginsNothingAfterIt) {
+TEST(ParallelFor, ReturnsTheErrorOfTheLowestIndexAndStartsNothingMore) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<std::size_t> begun{0};
     const auto done = parallel_for(100'000, threads(8), [&](std::size_t i) -> Result<void> {
@@ -129,7 +129,7 @@ TEST(ParallelFor, RunningOutOfMemoryIsAnErrorOnAnyThread) {
 // Thrown by what a user hands in: a callback, a store of their own.
 struct Thrown : std::exception {};
 
-TEST(ParallelFor, WhatAnIterationThrowsOnAnyThreadIsThrownToTheCallerAfterAllOthersEnded) {
+TEST(ParallelFor, RethrowsAnExceptionOfAnyThreadAfterAllIterationsEnded) {
   const Config config = threads(4);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> inside{0};
@@ -155,7 +155,7 @@ TEST(ParallelFor, WhatAnIterationThrowsOnAnyThreadIsThrownToTheCallerAfterAllOth
   EXPECT_EQ(runs, 100U);
 }
 
-TEST(ParallelFor, WhatTheCallersInterruptedThrowsIsThrownToTheCaller) {
+TEST(ParallelFor, RethrowsAnExceptionOfTheInterruptHook) {
   for (const unsigned count : {1U, 4U}) {
     Config config = threads(count);
     config.interrupted = []() -> bool { throw Thrown(); };
@@ -166,7 +166,7 @@ TEST(ParallelFor, WhatTheCallersInterruptedThrowsIsThrownToTheCaller) {
   }
 }
 
-TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
+TEST(ParallelFor, CallsTheInterruptHookOnTheCallingThreadOnly) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> elsewhere{false}, ask{false};
   Config config = threads(4);
@@ -186,7 +186,7 @@ TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
   EXPECT_FALSE(elsewhere);
 }
 
-TEST(ParallelFor, IsInterruptedWhileOnlyItsHelpersWork) {
+TEST(ParallelFor, IsInterruptedWhileOnlyOtherThreadsWork) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};
   Config config = threads(2);
@@ -250,7 +250,7 @@ TEST(ParallelFor, WorksInAChildThatWasForkedInsideALoop) {
   EXPECT_EQ(good, 4);
 }
 
-TEST(Budget, NeverHandsOutMoreThanThereIsExceptToOneAlone) {
+TEST(Budget, IsExceededOnlyByASingleLargeShare) {
   constexpr std::uint64_t kTotal = 100;
   Budget budget(kTotal);
   std::atomic<std::uint64_t> used{0};

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr
 
-from crash.deeds import HANGS, WRITER, is_clean, ok, see, writer
+from crash.operations import HANGS, WRITER, is_clean, ok, see, writer
 
 ROUNDS = 40
 CACHES = {"index": 0, "shard": 1, "chunks": 2}
@@ -18,7 +18,7 @@ def chunks(elements):
     return elements.reshape(8, 16, 8, 16).swapaxes(1, 2).reshape(64, 256)
 
 
-def test_nothing_is_lost_and_nothing_is_torn(tmp_path, record_property):
+def test_no_write_is_lost_and_no_read_is_mixed(tmp_path, record_property):
     folder = tmp_path / "store"
     ok(writer(folder, "create-crowd"))
     readers = {cache: subprocess.Popen([WRITER, folder, "read-crowd", str(number)], stdin=subprocess.PIPE,

@@ -28,7 +28,7 @@ def test_a_copy_has_other_chunks_and_the_same_elements(sherd, source, options, c
     assert sherd.ok("read", "b", "--format", "raw").stdout == VALUES.tobytes()
 
 
-def test_a_copy_with_less_memory_than_it_takes_is_refused(sherd, source):
+def test_a_copy_with_too_little_memory_is_refused(sherd, source):
     ran = sherd("copy", source, "b", "--memory", "1KiB")
     assert ran.code == 2 and "8 MiB at the least" in ran.stderr
     sherd.ok("copy", source, "b", "--memory", "8MiB")
@@ -49,7 +49,7 @@ def test_a_hierarchy_is_copied_whole(sherd, source):
     assert sherd.ok("info", "other", "--json").json["attributes"] == {"title": "a study"}
 
 
-def test_copy_replaces_or_goes_on_only_where_it_is_told_to(sherd, source):
+def test_copy_replaces_or_resumes_only_on_request(sherd, source):
     sherd.ok("copy", source, "b")
     assert sherd("copy", source, "b").code == 6
     again = sherd.ok("copy", source, "b", "--resume", "--json").json
@@ -60,7 +60,7 @@ def test_copy_replaces_or_goes_on_only_where_it_is_told_to(sherd, source):
 
 
 @pytest.mark.parametrize("below", ["study/a/c", "study/a/c/0", "study/a/c/0/1"])
-def test_chunks_behind_a_link_that_leads_nowhere_are_no_fill_values(sherd, source, tmp_path, below):
+def test_chunks_behind_a_dangling_link_are_an_error(sherd, source, tmp_path, below):
     place, moved = tmp_path / below, tmp_path / "disk"
     place.rename(moved)
     place.symlink_to(moved)
@@ -105,7 +105,7 @@ def test_a_flipped_bit_is_found_in_its_slot_and_the_others_still_read(sherd, tmp
     assert sherd("read", "a", "--select", "4").code == 4
 
 
-def test_a_copys_error_says_which_store_it_is_about(sherd, tmp_path):
+def test_an_error_of_a_copy_names_the_store(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2", "--codec", "crc32c")
     sherd.ok("write", "a", "--value", "1")
     (tmp_path / "a/c/1").write_bytes(b"short")
@@ -116,7 +116,7 @@ def test_a_copys_error_says_which_store_it_is_about(sherd, tmp_path):
     assert ran.code == 6 and f"file://{tmp_path}/b" in ran.stderr and f"{tmp_path}/a" not in ran.stderr
 
 
-def test_a_damaged_document_is_a_fault_and_nothing_at_all_is_an_error(sherd, tmp_path, source):
+def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_path, source):
     (tmp_path / "study/a/zarr.json").write_text("{")
     ran = sherd("check", "study", "--json")
     assert ran.code == 1 and ran.json["faults"][0]["key"] == "a/zarr.json"

@@ -69,7 +69,7 @@ def test_a_path_through_a_file_names_the_file(sherd, tmp_path):
     assert ran.code == 5 and "x.h5 is an HDF5 file" in ran.stderr
 
 
-def test_a_missing_directory_is_told_from_one_without_a_node(sherd, tmp_path):
+def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp_path):
     (tmp_path / "empty").mkdir()
     missing, empty = sherd("info", "missing"), sherd("info", "empty")
     assert (missing.code, empty.code) == (3, 3)
@@ -87,7 +87,7 @@ def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):
     assert ran.code == 2 and "is not a directory" in ran.stderr
 
 
-def test_nothing_is_made_over_zarr_v2_by_opening_it(tmp_path):
+def test_opening_zarr_v2_for_writing_creates_nothing(tmp_path):
     zarr2_group(tmp_path / "v2")
     with pytest.raises(library.Unsupported, match="Zarr v2 group"):
         library.open(tmp_path / "v2", mode="a")

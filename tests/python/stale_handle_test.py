@@ -39,7 +39,7 @@ def test_an_erased_array_is_a_conflict_and_its_path_can_be_used_again(stale, tmp
     sherd.create_array(tmp_path, name="a", shape=(3,), dtype="uint8")
 
 
-def test_an_array_of_another_type_in_its_place_is_left_alone(stale, tmp_path):
+def test_an_array_of_another_type_that_replaced_it_is_left_alone(stale, tmp_path):
     array, _ = stale
     sherd.create_array(tmp_path, name="a", data=np.arange(10, dtype="float64"), overwrite=True)
     for change in (lambda: array.__setitem__(slice(None), 1), lambda: array.attrs.update(a=1), lambda: array.append([1])):

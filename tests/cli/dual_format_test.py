@@ -1,4 +1,4 @@
-"""Arrays that are volumes of Neuroglancer's, too: made, imported, copied, written by either half and checked."""
+"""Dual-format arrays: created, imported, copied, written through either format, and checked."""
 
 import json
 
@@ -16,7 +16,7 @@ def shard_files(folder):
     return [path for path in folder.rglob("*") if path.is_file() and path.name not in ("info", "zarr.json")]
 
 
-def test_an_array_is_made_and_written_by_either_half(sherd, tmp_path):
+def test_an_array_is_written_through_either_format(sherd, tmp_path):
     sherd.ok("create", "em.zarr", *NEW, "--resolution", "8,8,40", "--voxel-offset", "-3,7,0", "--type", "segmentation")
     info = info_of(tmp_path / "em.zarr")
     (scale,) = info["scales"]
@@ -41,7 +41,7 @@ def test_an_array_is_made_and_written_by_either_half(sherd, tmp_path):
         (["--sharding", "none"], "--sharding: the volume has the array's shards"),
     ],
 )
-def test_a_condition_that_fails_is_told(sherd, tmp_path, change, message):
+def test_a_violated_condition_is_reported(sherd, tmp_path, change, message):
     arguments = list(NEW)
     if change[0] in arguments:
         arguments[arguments.index(change[0]) + 1] = change[1]
@@ -52,7 +52,7 @@ def test_a_condition_that_fails_is_told(sherd, tmp_path, change, message):
     assert not (tmp_path / "em.zarr").exists()
 
 
-def test_what_is_of_volumes_needs_the_layout(sherd):
+def test_volume_options_need_the_layout(sherd):
     ran = sherd("create", "a.zarr", "--shape", "64", "--dtype", "uint8", "--key", "s0")
     assert ran.code == 2 and "--layout zarr+neuroglancer" in ran.stderr
 
@@ -72,7 +72,7 @@ def test_a_file_is_imported_and_copied(sherd, tmp_path):
     assert numpy.array_equal(numpy.frombuffer(volume, "uint8").reshape(64, 32, 16).T, data)
 
 
-def test_names_that_have_parted_are_told_and_not_written(sherd, tmp_path):
+def test_diverged_names_are_reported_and_not_written(sherd, tmp_path):
     sherd.ok("create", "em.zarr", *NEW)
     sherd.ok("write", "em.zarr", "--select", ":,:,:", "--value", "7")
     shard = tmp_path / "em.zarr/1_1_1/0.shard"

@@ -10,7 +10,7 @@ from PIL import Image
 VOLUME = numpy.random.default_rng(5).integers(0, 255, (5, 8, 11)).astype(numpy.uint8)
 
 
-def test_a_nifti_volume_comes_in_and_goes_out(sherd, tmp_path):
+def test_a_nifti_volume_is_imported_and_exported(sherd, tmp_path):
     affine = numpy.diag([0.5, 0.5, 2, 1])
     nibabel.save(nibabel.Nifti1Image(VOLUME.T, affine), tmp_path / "brain.nii.gz")
     ran = sherd.ok("import", "brain.nii.gz", "brain.zarr", "--chunks", "2,4,4", "--shards", "4,8,8",
@@ -26,7 +26,7 @@ def test_a_nifti_volume_comes_in_and_goes_out(sherd, tmp_path):
     numpy.testing.assert_array_equal(again.affine, affine)
 
 
-def test_an_npy_file_comes_in_and_goes_out(sherd, tmp_path):
+def test_an_npy_file_is_imported_and_exported(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     made = sherd.ok("import", "v.npy", "v.zarr", "--json").json
     assert (made["shape"], made["dtype"], made["node_type"]) == ([5, 8, 11], "uint8", "array")
@@ -43,14 +43,14 @@ def test_plain_bytes_need_a_shape_and_a_type(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("options", [["--shape", "3,4"], ["--dtype", "uint8"], ["--big-endian"], ["--apply-scale"]])
-def test_what_a_file_has_no_use_for_is_refused(sherd, tmp_path, options):
+def test_options_that_do_not_apply_to_a_file_are_refused(sherd, tmp_path, options):
     numpy.save(tmp_path / "v.npy", VOLUME)
     ran = sherd("import", "v.npy", "v.zarr", *options)
     assert ran.code == 2 and options[0].strip("-").replace("-", "_") + " goes with" in ran.stderr and "npy" in ran.stderr
     assert not (tmp_path / "v.zarr").exists()
 
 
-def test_what_is_made_is_told_to_programs(sherd, tmp_path):
+def test_created_files_are_reported_as_json(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     sherd.ok("import", "v.npy", "v.zarr", "--quiet")
     url = f"file://{tmp_path}/v.zarr"
@@ -60,7 +60,7 @@ def test_what_is_made_is_told_to_programs(sherd, tmp_path):
         "url": url, "file": "p.png", "axis": 1, "index": 4}
 
 
-def test_a_pattern_may_lead_into_a_directory_that_is_not_there_yet(sherd, tmp_path):
+def test_the_directory_of_a_pattern_is_created(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     sherd.ok("import", "v.npy", "v.zarr")
     sherd.ok("export", "v.zarr", "planes/z_%02d.png")
@@ -99,7 +99,7 @@ def test_an_import_that_fails_leaves_no_array(sherd, tmp_path):
     assert sherd("import", "v.unknown", "v.zarr").code == 2
 
 
-def test_import_replaces_only_where_it_is_told_to(sherd, tmp_path):
+def test_import_replaces_only_on_request(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     sherd.ok("import", "v.npy", "v.zarr")
     assert sherd("import", "v.npy", "v.zarr").code == 6
@@ -120,7 +120,7 @@ def test_a_picture_is_one_plane_from_black_to_white(sherd, tmp_path):
 
 @pytest.mark.parametrize("options", [
     ["--axis", "3"], ["--index", "5"], ["--range", "1"], ["--range", "a,b"], ["--axis", "-1"]])
-def test_a_picture_of_what_is_not_there_is_a_usage_error(sherd, tmp_path, options):
+def test_a_picture_outside_the_array_is_a_usage_error(sherd, tmp_path, options):
     sherd.ok("create", "v", "--shape", "5,8,11", "--dtype", "uint8")
     assert sherd("picture", "v", "p.png", *options).code == 2
     assert not (tmp_path / "p.png").exists()

@@ -1,5 +1,5 @@
-// Scales whose shards are no boxes of chunks, by hash or by too few bits: what is requested, what is counted, what
-// damage does, and what threads and copies make of them.
+// Scales whose shards are not boxes of chunks, because ids are hashed or shards have too few bits: requests, counts,
+// damage, concurrent writes and copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,9 +78,9 @@ std::vector<std::string> keys_of(const std::vector<Recorder::Request>& requests,
   return keys;
 }
 
-class ScatteredScaleOf : public testing::TestWithParam<std::string> {};
+class HashedScaleOf : public testing::TestWithParam<std::string> {};
 
-TEST_P(ScatteredScaleOf, CostsThreeReadsForAColdChunkAndOneForAWarmOne) {
+TEST_P(HashedScaleOf, ReadsAChunkWithThreeRequestsAndWithOneIfIndexesAreCached) {
   const auto store = memory_store();
   filled(store, sharding(1, 2, kMurmur, GetParam()));
   const auto recorder = std::make_shared<Recorder>();
@@ -93,9 +93,9 @@ TEST_P(ScatteredScaleOf, CostsThreeReadsForAColdChunkAndOneForAWarmOne) {
   EXPECT_EQ(keys_of(recorder->stop(), "get").size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Encodings, ScatteredScaleOf, testing::Values("raw", "gzip"));
+INSTANTIATE_TEST_SUITE_P(Encodings, HashedScaleOf, testing::Values("raw", "gzip"));
 
-TEST_P(ScatteredScaleOf, IsReadWithFewRequestsWhereMuchIsWanted) {
+TEST_P(HashedScaleOf, ReadsManyChunksWithFewRequests) {
   const auto store = memory_store();
   filled(store, sharding(4, 2, kMurmur, GetParam()));
   for (const bool warm : {false, true}) {
@@ -110,7 +110,7 @@ TEST_P(ScatteredScaleOf, IsReadWithFewRequestsWhereMuchIsWanted) {
   }
 }
 
-TEST(ScatteredScale, OfWhichChunksAreMissingIsReadWithFillValuesOrAnError) {
+TEST(HashedScale, ReadsMissingChunksAsFillValuesOrAnError) {
   const auto store = memory_store();
   const Array array = filled(store, sharding(1, 2));
   const auto ids = ShardedStore::open(prefixed_store(store, "s/"), sharding(1, 2), {.writable = true}).value();
@@ -125,7 +125,7 @@ TEST(ScatteredScale, OfWhichChunksAreMissingIsReadWithFillValuesOrAnError) {
   EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
 }
 
-TEST_P(ScatteredScaleOf, WithATornShardIsWholeAgainWhenAllOfItIsWritten) {
+TEST_P(HashedScaleOf, ReplacesADamagedShardWhenAllOfItIsWritten) {
   for (const std::size_t left : {std::size_t{0}, std::size_t{10}, std::size_t{3000}}) {
     const auto store = memory_store();
     const Array array = filled(store, sharding(1, 2, kMurmur, GetParam()));
@@ -142,7 +142,7 @@ TEST_P(ScatteredScaleOf, WithATornShardIsWholeAgainWhenAllOfItIsWritten) {
   }
 }
 
-TEST(ScatteredScale, OfRawChunksIsReadInPart) {
+TEST(HashedScale, ReadsPartsOfRawChunks) {
   const auto store = memory_store();
   filled(store, sharding(1, 2, kMurmur, "raw"));
   const auto recorder = std::make_shared<Recorder>();
@@ -153,7 +153,7 @@ TEST(ScatteredScale, OfRawChunksIsReadInPart) {
   EXPECT_EQ(recorder->stats().bytes_read - before, 2U);
 }
 
-TEST(ScatteredScale, WritesEachShardOnceACall) {
+TEST(HashedScale, WritesEachShardOncePerCall) {
   const auto recorder = std::make_shared<Recorder>();
   const auto store = memory_store();
   Array array = create_precomputed(store, "", volume(sharding(1, 2)), {.config = {.recorder = recorder}}).value();
@@ -166,7 +166,7 @@ TEST(ScatteredScale, WritesEachShardOnceACall) {
   }
 }
 
-TEST(ScatteredScale, CountsShardsAsWhatIsStoredAndValuesAsChunks) {
+TEST(HashedScale, CountsShardsAsWhatIsStoredAndValuesAsChunks) {
   const auto store = memory_store();
   Array array = filled(store, sharding(1, 2));
   std::uint64_t bytes = 0;
@@ -184,7 +184,7 @@ TEST(ScatteredScale, CountsShardsAsWhatIsStoredAndValuesAsChunks) {
   EXPECT_THAT(tree_of(*store), ElementsAre(testing::Key("info"))) << "chunks of nothing but 0 are not stored";
 }
 
-TEST(ScatteredScale, PutsEachChunkWhereItsMortonCodeLeads) {
+TEST(HashedScale, PutsEachChunkIntoTheShardOfItsMortonCode) {
   const auto store = memory_store();
   const Json how = sharding(2, 1, "identity", "raw");
   filled(store, how);
@@ -196,7 +196,7 @@ TEST(ScatteredScale, PutsEachChunkWhereItsMortonCodeLeads) {
             numbers()[((16 * 1) * 64 + 16 * 2) * 64 + 16 * 3]);
 }
 
-TEST(ScatteredScale, LosesNothingOfThreadsThatChangeTheSameShardAndChunk) {
+TEST(HashedScale, ConcurrentWritesOfOneShardAreNotLost) {
   const TempDir dir;
   const auto store = file_store(dir.path(), {.durable = false}).value();
   for (const char* encoding : {"raw", "gzip"}) {
@@ -228,7 +228,7 @@ TEST(ScatteredScale, LosesNothingOfThreadsThatChangeTheSameShardAndChunk) {
   }
 }
 
-TEST(ScatteredScale, IsCopiedFromAndTo) {
+TEST(HashedScale, IsCopiedToAndFromOtherFormats) {
   const auto source = memory_store();
   filled(source, sharding(1, 2));
   const auto same = memory_store(), zarr = memory_store(), draft = memory_store(), back = memory_store();
@@ -262,7 +262,7 @@ TEST(ScatteredScale, IsCopiedFromAndTo) {
   }
 }
 
-TEST(ScatteredScale, ADamagedShardIsNamedAndTheOthersAreRead) {
+TEST(HashedScale, ADamagedShardIsNamedAndTheOthersAreRead) {
   const auto store = memory_store();
   const Array array = filled(store, sharding(1, 2));
   store->set("s/2.shard", tree_of(*store)["s/2.shard"].substr(0, 40)).value();
@@ -282,7 +282,7 @@ TEST(ScatteredScale, ADamagedShardIsNamedAndTheOthersAreRead) {
   EXPECT_EQ(report.shards, 4U);
 }
 
-TEST(ScatteredScale, ValuesThatAreNoChunksAreRefusedAndFound) {
+TEST(HashedScale, ValuesThatAreNotChunksAreRefusedAndReported) {
   const Json how = sharding(0, 1, "identity", "gzip");
   const auto store = memory_store();
   const Array array = filled(store, how);
@@ -303,7 +303,7 @@ TEST(ScatteredScale, ValuesThatAreNoChunksAreRefusedAndFound) {
   EXPECT_THAT(codes, ElementsAre("s/0.shard chunk_decode", "s/0.shard chunk_outside", "s/1.shard chunk_decode"));
 }
 
-TEST(ScatteredScale, ChunksInAShardThatIsNotTheirsAreFound) {
+TEST(HashedScale, MisplacedChunksAreReported) {
   const auto store = memory_store();
   filled(store, sharding(0, 1, "identity", "raw"));
   store->set("s/0.shard", tree_of(*store)["s/1.shard"]).value();
@@ -317,7 +317,7 @@ TEST(ScatteredScale, ChunksInAShardThatIsNotTheirsAreFound) {
   EXPECT_EQ(report.faults.size(), 34U);
 }
 
-TEST(ScatteredScale, ReadsShardsOfTheOlderForm) {
+TEST(HashedScale, ReadsLegacyShards) {
   const auto store = memory_store();
   const Array array = filled(store, sharding(1, 2));
   const std::string shard = tree_of(*store)["s/1.shard"];

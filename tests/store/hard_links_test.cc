@@ -1,4 +1,4 @@
-// Objects with two names: over the stores that have them, the protocol of the file store, and the stores that do not.
+// Objects with two names (hard links): through wrapper stores, the protocol of the file store, and stores without them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-class TwoNames : public testing::Test {
+class LinkedNames : public testing::Test {
  protected:
   [[nodiscard]] Result<void> put(const std::string& text, Store& store, const std::string& first = "a/1",
                                  const std::string& second = "b/2") const {
@@ -43,7 +43,7 @@ class TwoNames : public testing::Test {
   std::shared_ptr<Store> store_ = file_store(directory_.path()).value();
 };
 
-TEST_F(TwoNames, AreOneFileWhateverItsVersion) {
+TEST_F(LinkedNames, AreOneFileWhateverItsVersion) {
   put("old").value();
   expect_both("old");
   const Generation before = generation("a/1");
@@ -53,7 +53,7 @@ TEST_F(TwoNames, AreOneFileWhateverItsVersion) {
   EXPECT_THAT(directory_.contents(), UnorderedElementsAre("a", "a/1", "b", "b/2"));
 }
 
-TEST_F(TwoNames, AreLeftAloneByAWriterThatGivesUp) {
+TEST_F(LinkedNames, AreUnchangedByAnUncommittedWriter) {
   put("old").value();
   {
     const auto writer = store_->write("a/1").value();
@@ -70,7 +70,7 @@ TEST_F(TwoNames, AreLeftAloneByAWriterThatGivesUp) {
   EXPECT_THAT(directory_.contents(), UnorderedElementsAre("a", "a/1", "b", "b/2"));
 }
 
-TEST_F(TwoNames, GoThroughThePrefixesAndTheRecorderBefore) {
+TEST_F(LinkedNames, WorkThroughPrefixedAndRecordedStores) {
   const auto recorder = std::make_shared<Recorder>();
   const auto inside = prefixed_store(recorded_store(store_, recorder), "in/");
   put("text", *inside).value();
@@ -80,7 +80,7 @@ TEST_F(TwoNames, GoThroughThePrefixesAndTheRecorderBefore) {
   expect_both("text");
 }
 
-TEST_F(TwoNames, ThatAreDifferentFilesAreNotWritten) {
+TEST_F(LinkedNames, ThatAreDifferentFilesAreNotWritten) {
   put("both").value();
   store_->set("b/2", "by somebody who knows this name only").value();
   const auto refused = put("new");
@@ -93,7 +93,7 @@ TEST_F(TwoNames, ThatAreDifferentFilesAreNotWritten) {
   EXPECT_EQ(store_->get("b/2").value(), "by somebody who knows this name only");
 }
 
-TEST_F(TwoNames, AreMadeAnewWhereTheFirstStandsAlone) {
+TEST_F(LinkedNames, AreLinkedAgainIfTheSecondIsMissing) {
   store_->set("a/1", "alone").value();
   put("both").value();
   expect_both("both");
@@ -101,7 +101,7 @@ TEST_F(TwoNames, AreMadeAnewWhereTheFirstStandsAlone) {
 
 // What a writer leaves that was killed between the two names: the new version under the first, and on its way to the
 // second; and before the first of them: on its way only.
-TEST_F(TwoNames, AreBothTheNewVersionAfterTheNextWriterOfAKilledOne) {
+TEST_F(LinkedNames, AreRepairedByTheNextWriterAfterAKill) {
   put("old").value();
   store_->set("a/1", "new").value();
   fs::create_hard_link(directory_ / "a/1", directory_ / "b/.2.sherd-link");
@@ -119,7 +119,7 @@ TEST_F(TwoNames, AreBothTheNewVersionAfterTheNextWriterOfAKilledOne) {
   EXPECT_THAT(directory_.contents(), UnorderedElementsAre("a", "a/1", "b", "b/2"));
 }
 
-TEST_F(TwoNames, OnTheWayAreNoObjects) {
+TEST_F(LinkedNames, AreNotListedWhileBeingCreated) {
   put("both").value();
   fs::create_hard_link(directory_ / "a/1", directory_ / "b/.2.sherd-link");
   EXPECT_EQ(store_->list_dir("b/").value().objects.size(), 1U);
@@ -128,7 +128,7 @@ TEST_F(TwoNames, OnTheWayAreNoObjects) {
   EXPECT_FALSE(fs::exists(directory_ / "b"));
 }
 
-TEST_F(TwoNames, AreAmendedUnderOneNameByACopy) {
+TEST_F(LinkedNames, AreAmendedUnderOneNameByACopy) {
   put("both").value();
   const auto writer = store_->amend("b/2", store_->open("b/2").value()->generation().value()).value();
   writer->write(4, as_bytes(" and more")).value();
@@ -137,7 +137,7 @@ TEST_F(TwoNames, AreAmendedUnderOneNameByACopy) {
   EXPECT_EQ(store_->get("a/1").value(), "both");
 }
 
-TEST_F(TwoNames, OfManyWritersAtOnceAreTheSameFileInTheEnd) {
+TEST_F(LinkedNames, AreOneFileAfterConcurrentWrites) {
   put("x").value();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -151,7 +151,7 @@ TEST_F(TwoNames, OfManyWritersAtOnceAreTheSameFileInTheEnd) {
   EXPECT_THAT(directory_.contents(), UnorderedElementsAre("a", "a/1", "b", "b/2"));
 }
 
-TEST_F(TwoNames, AreTwoAndGivenOnce) {
+TEST_F(LinkedNames, AreTwoDifferentOnes) {
   const auto writer = store_->write("a/1").value();
   EXPECT_EQ(writer->link("a/1").error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(writer->link("a/../1").error().code(), ErrorCode::invalid_argument);
@@ -159,7 +159,7 @@ TEST_F(TwoNames, AreTwoAndGivenOnce) {
   EXPECT_EQ(writer->link("b/3").error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(Stores, WithoutSecondNamesSaySo) {
+TEST(Stores, WithoutHardLinksReportIt) {
   const auto store = memory_store();
   EXPECT_FALSE(store->traits().links);
   const auto refused = store->write("a").value()->link("b");

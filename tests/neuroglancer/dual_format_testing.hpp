@@ -1,4 +1,4 @@
-// What the tests of arrays in two formats share: one with which most begin, and both halves of it as they are read.
+// Shared by the tests of dual-format arrays: the array that most start with, and how both counterparts are read.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@
 #include "tests/neuroglancer/precomputed_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 
-namespace sherd::two_formats_testing {
+namespace sherd::dual_format_testing {
 
 namespace fs = std::filesystem;
 using neuroglancer::json;
 
-inline Config two_formats() {
+inline Config dual_format() {
   Config config{.layout = Layout::zarr_neuroglancer};
   config.durable = false;
   return config;
@@ -26,7 +26,7 @@ inline Config two_formats() {
 /// z, y, x.
 inline CreateOptions array_of(const Shape& shape = {32, 48, 64}) {
   return {
-      .shape = shape, .dtype = DType::uint16, .chunks = {8, 8, 16}, .shards = {16, 16, 32}, .config = two_formats()};
+      .shape = shape, .dtype = DType::uint16, .chunks = {8, 8, 16}, .shards = {16, 16, 32}, .config = dual_format()};
 }
 
 inline std::vector<std::uint16_t> noise(std::size_t count, unsigned seed = 1) {
@@ -44,7 +44,7 @@ inline std::vector<std::uint16_t> elements(const Array& array) {
   return values;
 }
 
-class TwoFormats : public testing::Test {
+class DualFormat : public testing::Test {
  protected:
   [[nodiscard]] std::string url() const { return directory_ / "a.zarr"; }
   [[nodiscard]] Array open(const std::string& format, bool writable = false) const {
@@ -101,4 +101,4 @@ inline Json sharding(std::uint64_t preshift, std::uint64_t minishard, std::uint6
                                                 {"data_encoding", data}}}};
 }
 
-}  // namespace sherd::two_formats_testing
+}  // namespace sherd::dual_format_testing

@@ -55,7 +55,7 @@ def test_an_empty_selection_is_not_all_of_it(sherd, volume, text):
     numpy.testing.assert_array_equal(loaded(sherd.ok("read", "v").stdout), volume)
 
 
-def test_json_has_a_row_a_line_and_brackets_as_numpy(sherd):
+def test_json_has_one_row_per_line_and_brackets_as_in_numpy(sherd):
     sherd.ok("create", "a", "--shape", "2,2,3", "--dtype", "int8")
     sherd.ok("write", "a", "-i", "-", input=saved(numpy.arange(12, dtype=numpy.int8).reshape(2, 2, 3)))
     assert sherd.ok("read", "a", "--json").text == (
@@ -134,7 +134,7 @@ def test_a_named_pipe_is_a_source_as_a_file_is(sherd, tmp_path, form):
 
 
 @pytest.mark.parametrize("source", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
-def test_the_devices_that_stand_for_standard_input_are_sources(sherd, source):
+def test_the_paths_of_standard_input_are_sources(sherd, source):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
     sherd.ok("write", "a", "-i", source, input=b"abcd")
     assert sherd.ok("read", "a", "--format", "raw").stdout == b"abcd"
@@ -142,13 +142,13 @@ def test_the_devices_that_stand_for_standard_input_are_sources(sherd, source):
     assert ran.code == 4 and source in ran.stderr
 
 
-def test_bytes_of_the_other_order_are_turned(sherd):
+def test_other_byte_orders_are_swapped(sherd):
     sherd.ok("create", "a", "--shape", "3", "--dtype", "int32")
     sherd.ok("write", "a", "-i", "-", input=saved(numpy.array([1, -2, 3], dtype=">i4")))
     assert sherd.ok("read", "a", "--json").json == [1, -2, 3]
 
 
-def test_larger_than_a_slab_passes_through_whole(sherd, tmp_path):
+def test_a_selection_larger_than_a_buffer_is_read_whole(sherd, tmp_path):
     values = numpy.random.default_rng(3).integers(0, 255, (90, 1000, 1000)).astype(numpy.uint8)
     sherd.ok("create", "a", "--shape", "90,1000,1000", "--dtype", "uint8", "--chunks", "20,500,500", "--codec", "bytes")
     sherd.ok("write", "a", "-i", "-", input=saved(values))
@@ -198,13 +198,13 @@ def test_strings_go_in_and_out_as_json(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("text", ['[[1, 2], [3]]', '[1, 2]', '[[1, 2], [3, "x"]]', '[[1, 2], [3, 400]]'])
-def test_json_of_another_shape_or_type_names_the_place(sherd, text):
+def test_json_of_another_shape_or_type_names_the_element(sherd, text):
     sherd.ok("create", "a", "--shape", "2,2", "--dtype", "uint8")
     ran = sherd("write", "a", "-i", "-", "--format", "json", input=text.encode())
     assert ran.code == 2 and "[" in ran.stderr
 
 
-def test_many_strings_stream_in_slabs(sherd, tmp_path):
+def test_many_strings_are_read_in_parts(sherd, tmp_path):
     rng = random.Random(4)
     words = ["".join(rng.choices("abcdefgh", k=rng.randrange(9))) for _ in range(600_000)]
     sherd.ok("create", "a", "--shape", str(len(words)), "--dtype", "string", "--chunks", "10000")
@@ -219,7 +219,7 @@ def test_write_needs_one_source(sherd, volume):
     assert sherd("write", "v", "-i", "nothing.npy").code == 3
 
 
-def test_chunks_of_fill_values_are_stored_where_that_is_asked_for(sherd, tmp_path):
+def test_chunks_of_fill_values_are_stored_on_request(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2")
     sherd.ok("write", "a", "--value", "0")
     assert not (tmp_path / "a/c").exists()

@@ -1,16 +1,16 @@
-// Copies of arrays that are volumes, too: what the volume says goes along wherever the copy is one, by either half, and
-// the tie goes nowhere.
+// Copies of dual-format arrays: the volume's metadata is kept if the copy is a volume, whichever counterpart is copied;
+// the link between the counterparts is never copied.
 #include <gmock/gmock.h>
 #include <algorithm>
 
 #include <fstream>
 
-#include "tests/neuroglancer/two_formats_testing.hpp"
+#include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
 namespace {
 
-using namespace two_formats_testing;
+using namespace dual_format_testing;
 using neuroglancer::json;
 using neuroglancer::refusal;
 using testing::HasSubstr;
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kChunks = 4 * 6 * 4;
 
-class CopyOfTwoFormats : public TwoFormats {
+class DualFormatCopy : public DualFormat {
  protected:
   void SetUp() override {
     CreateOptions options = array_of();
@@ -82,7 +82,7 @@ class CopyOfTwoFormats : public TwoFormats {
         .value();
     return values;
   }
-  void expect_two_formats(const std::string& at) const {
+  void expect_dual_format(const std::string& at) const {
     EXPECT_EQ(info(at), info(url()));
     EXPECT_EQ(voxels_of(at), values_);
     EXPECT_EQ(elements(open_array(at, {.writable = true, .format = "zarr3", .config = config_}).value()), values_);
@@ -105,14 +105,14 @@ class CopyOfTwoFormats : public TwoFormats {
   std::vector<std::uint16_t> values_;
 };
 
-TEST_F(CopyOfTwoFormats, WithTheLayoutSaysWhatTheVolumeSays) {
+TEST_F(DualFormatCopy, KeepsTheVolumeMetadata) {
   copy(url(), "a", "", Layout::zarr_neuroglancer);
-  expect_two_formats(copied("a"));
+  expect_dual_format(copied("a"));
   copy(url() + "/labels", "b", "zarr3", Layout::zarr_neuroglancer);
-  expect_two_formats(copied("b"));
+  expect_dual_format(copied("b"));
 }
 
-TEST_F(CopyOfTwoFormats, IsCheckedWithTheCollectionsToWhichItsVolumeRefers) {
+TEST_F(DualFormatCopy, IncludesTheCollectionsItsVolumeRefersTo) {
   for (const bool data : {false, true}) EXPECT_TRUE(check(url(), {.data = data}).value().faults.empty());
   set(url(), "mesh/7:0", R"({"fragments": ["gone"]})");
   set(url(), "mesh2/7:0", "mine");
@@ -123,10 +123,10 @@ TEST_F(CopyOfTwoFormats, IsCheckedWithTheCollectionsToWhichItsVolumeRefers) {
   EXPECT_EQ(told, (std::vector<std::string>{"fragment_missing mesh/7:0", "stray_object mesh2/7:0"}));
 }
 
-TEST_F(CopyOfTwoFormats, WithOtherShardsOrCodecsHasAShardingOfItsOwnAndKeepsAllElse) {
-  CopyOptions options{.shards = Shape{32, 64, 64}, .config = two_formats()};
+TEST_F(DualFormatCopy, WithOtherShardsOrCodecsGetsANewSharding) {
+  CopyOptions options{.shards = Shape{32, 64, 64}, .config = dual_format()};
   sherd::copy(url(), copied("a"), options).value();
-  options = {.codecs = {{"bytes"}}, .config = two_formats()};
+  options = {.codecs = {{"bytes"}}, .config = dual_format()};
   sherd::copy(url(), copied("b"), options).value();
   const auto without_sharding = [&](const std::string& at) {
     Json told = info(at);
@@ -146,7 +146,7 @@ TEST_F(CopyOfTwoFormats, WithOtherShardsOrCodecsHasAShardingOfItsOwnAndKeepsAllE
   EXPECT_EQ(voxels_of(copied("b")), values_);
 }
 
-TEST_F(CopyOfTwoFormats, IntoAVolumeIsOneOfTheVolumeAndKnowsItsAxes) {
+TEST_F(DualFormatCopy, IntoAVolumeUsesTheVolumeCounterpart) {
   copy(url(), "a", "precomputed");
   expect_plain_volume(copied("a"), "/labels");
   EXPECT_TRUE(fs::exists(copied("a/mesh/7:0")));
@@ -157,7 +157,7 @@ TEST_F(CopyOfTwoFormats, IntoAVolumeIsOneOfTheVolumeAndKnowsItsAxes) {
   EXPECT_THAT(refusal(sherd::copy(url(), copied("c"), options), ErrorCode::invalid_argument), HasSubstr("z,y,x"));
 }
 
-TEST_F(CopyOfTwoFormats, OfItsVolumeIsAPlainOne) {
+TEST_F(DualFormatCopy, OfItsVolumeIsAPlainVolume) {
   copy(url() + "/labels", "a");
   expect_plain_volume(copied("a"), "/labels");
   copy(url() + "/labels", "b", "precomputed");
@@ -169,7 +169,7 @@ TEST_F(CopyOfTwoFormats, OfItsVolumeIsAPlainOne) {
   EXPECT_EQ(voxels_of(copied("c/labels")), values_);
 }
 
-TEST_F(CopyOfTwoFormats, IsResumedWhereOneNameOfAShardIsMissing) {
+TEST_F(DualFormatCopy, IsResumedIfOneNameOfAShardIsMissing) {
   copy(url(), "again.zarr", "", Layout::zarr_neuroglancer);
   const std::string volume = copied("again.zarr") + "/labels";
   for (const auto& entry : fs::directory_iterator(volume)) {
@@ -181,11 +181,11 @@ TEST_F(CopyOfTwoFormats, IsResumedWhereOneNameOfAShardIsMissing) {
   options.config.layout = Layout::zarr_neuroglancer;
   const CopyReport report = sherd::copy(url(), copied("again.zarr"), options).value();
   EXPECT_EQ(report.shards, 1U);
-  expect_two_formats(copied("again.zarr"));
+  expect_dual_format(copied("again.zarr"));
 }
 
 // Zarr's half would show the damage, and the volume's give it as voxels.
-TEST(CopyIntoTwoFormats, DoesNotMoveChunksThatAreDamaged) {
+TEST(CopyIntoDualFormat, DoesNotMoveChunksThatAreDamaged) {
   for (const bool cut : {false, true}) {
     const auto store = memory_store();
     CreateOptions options = array_of({16, 16, 32});
@@ -200,7 +200,7 @@ TEST(CopyIntoTwoFormats, DoesNotMoveChunksThatAreDamaged) {
     store->set("c/0/0/0", shard).value();
     const TempDir directory;
     CopyOptions to;
-    to.config = two_formats();
+    to.config = dual_format();
     const auto copied = sherd::copy(store, file_store(directory.path()).value(), to);
     ASSERT_FALSE(copied);
     EXPECT_EQ(copied.error().code(), ErrorCode::corrupt) << copied.error().text();
@@ -208,7 +208,7 @@ TEST(CopyIntoTwoFormats, DoesNotMoveChunksThatAreDamaged) {
   }
 }
 
-TEST_F(CopyOfTwoFormats, IntoZarrIsAPlainArray) {
+TEST_F(DualFormatCopy, IntoZarrIsAPlainArray) {
   copy(url(), "a", "zarr3");
   expect_plain_array(copied("a"));
   copy(url() + "/labels", "b", "zarr3");
@@ -217,7 +217,7 @@ TEST_F(CopyOfTwoFormats, IntoZarrIsAPlainArray) {
   EXPECT_EQ(kept, info_without_tie());
 }
 
-TEST_F(CopyOfTwoFormats, OfAPlainArrayThatWasAVolumeBeginsWhereThatDid) {
+TEST_F(DualFormatCopy, OfAnArrayCopiedFromAVolumeKeepsTheVoxelOffset) {
   copy(url() + "/labels", "a", "zarr3");
   copy(copied("a"), "b", "", Layout::zarr_neuroglancer);
   const Array volume = open_array(copied("b"), {.format = "precomputed", .config = config_}).value();
@@ -226,7 +226,7 @@ TEST_F(CopyOfTwoFormats, OfAPlainArrayThatWasAVolumeBeginsWhereThatDid) {
   EXPECT_EQ(volume.attributes().find("resolution")->dump(), "[8,8.5,40]");
 }
 
-TEST_F(CopyOfTwoFormats, AsAPyramidHasTheVolumesAxesAndNoTie) {
+TEST_F(DualFormatCopy, AsAPyramidHasTheVolumesAxesAndNoLink) {
   CopyOptions options{.pyramid = Pyramid{.method = Pyramid::Method::mode, .levels = 1}, .config = config_};
   const CopyReport report = sherd::copy(url(), copied("a"), options).value();
   EXPECT_EQ(report.chunks_moved, kChunks);
@@ -236,12 +236,12 @@ TEST_F(CopyOfTwoFormats, AsAPyramidHasTheVolumesAxesAndNoTie) {
   EXPECT_TRUE(errors(copied("a")).empty());
 }
 
-TEST_F(CopyOfTwoFormats, InAHierarchyKeepsWhatEachVolumeSays) {
+TEST_F(DualFormatCopy, InAHierarchyKeepsTheMetadataOfEachVolume) {
   const std::string group = copied("group.zarr");
   create_group(group).value();
-  ASSERT_TRUE(sherd::copy(url(), group + "/em", {.config = two_formats()}));
-  ASSERT_TRUE(sherd::copy(group, copied("two.zarr"), {.config = two_formats()}));
-  expect_two_formats(copied("two.zarr/em"));
+  ASSERT_TRUE(sherd::copy(url(), group + "/em", {.config = dual_format()}));
+  ASSERT_TRUE(sherd::copy(group, copied("two.zarr"), {.config = dual_format()}));
+  expect_dual_format(copied("two.zarr/em"));
   ASSERT_TRUE(sherd::copy(group, copied("plain.zarr"), {.config = config_}));
   expect_plain_array(copied("plain.zarr/em"));
   ASSERT_TRUE(sherd::copy(group + "/em/labels", copied("volume"), {.config = config_}));
@@ -250,7 +250,7 @@ TEST_F(CopyOfTwoFormats, InAHierarchyKeepsWhatEachVolumeSays) {
   expect_plain_volume(copied("whole"), "/labels");
 }
 
-TEST_F(CopyOfTwoFormats, WithoutTheVolumesDocumentIsThatOfAnArrayAlone) {
+TEST_F(DualFormatCopy, WithoutTheVolumesDocumentIsAPlainArray) {
   fs::remove(url() + "/info");
   copy(url(), "a", "", Layout::zarr_neuroglancer);
   EXPECT_TRUE(fs::exists(copied("a/1_1_1")));
@@ -258,11 +258,11 @@ TEST_F(CopyOfTwoFormats, WithoutTheVolumesDocumentIsThatOfAnArrayAlone) {
               HasSubstr("no names"));
 }
 
-TEST_F(CopyOfTwoFormats, WhoseHalvesDoNotAgreeIsAPlainOneOrNone) {
+TEST_F(DualFormatCopy, OfDisagreeingCounterpartsIsPlainOrRefused) {
   Json told = info(url());
   told.set("data_type", "uint32");
   set(url(), "info", told.dump());
-  EXPECT_THAT(refusal(sherd::copy(url(), copied("a"), {.config = two_formats()}), ErrorCode::corrupt),
+  EXPECT_THAT(refusal(sherd::copy(url(), copied("a"), {.config = dual_format()}), ErrorCode::corrupt),
               HasSubstr("the data type uint16"));
   EXPECT_THAT(refusal(sherd::copy(url(), copied("b"), {.format = "precomputed"}), ErrorCode::corrupt),
               HasSubstr("the data type uint16"));

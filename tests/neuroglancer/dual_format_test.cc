@@ -1,17 +1,17 @@
-// Arrays whose shards are those of a volume, too: what is written through either half, the tie between them, what parts
-// them, and copies.
+// Dual-format arrays: writes through either counterpart, the link between them, how their names come to be different
+// files, and copies.
 #include <gmock/gmock.h>
 
 #include <fstream>
 #include <numeric>
 
 #include "sherd/sharded_build.hpp"
-#include "tests/neuroglancer/two_formats_testing.hpp"
+#include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
 namespace {
 
-using namespace two_formats_testing;
+using namespace dual_format_testing;
 using neuroglancer::json;
 using neuroglancer::refusal;
 using testing::ElementsAre;
@@ -63,11 +63,11 @@ const Allowed kAllowed[] = {
     {"OtherKeys", [](auto& o) { o.chunk_key_encoding = json(R"({"name": "v2"})"); }, 12},
 };
 
-class TwoFormatsOf : public TwoFormats, public testing::WithParamInterface<Allowed> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, TwoFormatsOf, testing::ValuesIn(kAllowed),
+class DualFormatOf : public DualFormat, public testing::WithParamInterface<Allowed> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, DualFormatOf, testing::ValuesIn(kAllowed),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(TwoFormatsOf, HaveTheSameElementsAfterWritesThroughEither) {
+TEST_P(DualFormatOf, HasTheSameElementsAfterWritesToEitherFormat) {
   CreateOptions options = array_of();
   GetParam().change(options);
   const Array array = create_array(url(), options).value();
@@ -101,7 +101,7 @@ TEST_P(TwoFormatsOf, HaveTheSameElementsAfterWritesThroughEither) {
   expect_sound(GetParam().shards);
 }
 
-TEST_F(TwoFormats, OfChannelsAndOfADimensionOrderOfTheirOwn) {
+TEST_F(DualFormat, AllowsChannelsAndAnyDimensionOrder) {
   CreateOptions options{
       .shape = {64, 48, 32, 2},
       .dtype = DType::uint16,
@@ -109,7 +109,7 @@ TEST_F(TwoFormats, OfChannelsAndOfADimensionOrderOfTheirOwn) {
       .shards = {32, 16, 16, 2},
       .codecs = {{json(R"({"name": "transpose", "configuration": {"order": [3, 2, 1, 0]}})"), "gzip:1"}},
       .dimension_names = {{"x", "y", "z", "c"}},
-      .config = two_formats()};
+      .config = dual_format()};
   const Array array = create_array(url(), options).value();
   const auto values = noise(*element_count(array.shape()));
   array.write(whole(array), std::span<const std::uint16_t>(values)).value();
@@ -117,7 +117,7 @@ TEST_F(TwoFormats, OfChannelsAndOfADimensionOrderOfTheirOwn) {
   expect_sound(12);
 }
 
-TEST_F(TwoFormats, TakeSelectionsThroughTheVolume) {
+TEST_F(DualFormat, ReadsAndWritesSelectionsOfTheVolume) {
   const Array array = create_array(url(), array_of()).value();
   const Array volume = open("precomputed", true);
   const std::vector<std::uint16_t> twice{1, 2, 3, 4, 5, 6};
@@ -132,7 +132,7 @@ TEST_F(TwoFormats, TakeSelectionsThroughTheVolume) {
   EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 12);
 }
 
-TEST_F(TwoFormats, OfAnotherFillValueStoreEveryChunk) {
+TEST_F(DualFormat, StoresEveryChunkIfTheFillValueIsNotZero) {
   CreateOptions options = array_of();
   options.fill_value = Json(7);
   options.config.write_empty_chunks = true;
@@ -146,7 +146,7 @@ TEST_F(TwoFormats, OfAnotherFillValueStoreEveryChunk) {
   expect_sound(12);
 }
 
-TEST_F(TwoFormats, LoseBothNamesOfAShardOfZeros) {
+TEST_F(DualFormat, ErasesBothNamesOfAShardOfZeros) {
   const Array array = create_array(url(), array_of()).value();
   const auto values = noise(*element_count(array.shape()));
   array.write(whole(array), std::span<const std::uint16_t>(values)).value();
@@ -158,7 +158,7 @@ TEST_F(TwoFormats, LoseBothNamesOfAShardOfZeros) {
   expect_sound(11);
 }
 
-TEST_F(TwoFormats, AreOneNodeThatGoesAsOne) {
+TEST_F(DualFormat, IsOneNodeAndOverwrittenAsOne) {
   create_array(url(), array_of())
       .value()
       .write(Box{{0, 0, 0}, {1, 1, 1}}, std::span<const std::uint16_t>(noise(1)))
@@ -172,7 +172,7 @@ TEST_F(TwoFormats, AreOneNodeThatGoesAsOne) {
   EXPECT_FALSE(fs::exists(url() + "/1_1_1"));
 }
 
-TEST_F(TwoFormats, SayOfTheVolumeWhatTheyAreTold) {
+TEST_F(DualFormat, KeepsTheGivenVolumeMetadata) {
   CreateOptions options = array_of();
   options.volume =
       json(R"({"type": "segmentation", "resolution": [8, 8.5, 40], "voxel_offset": [-3, 7, 0], "key": "labels"})");
@@ -186,7 +186,7 @@ TEST_F(TwoFormats, SayOfTheVolumeWhatTheyAreTold) {
 
 // ---- the tie ----
 
-TEST_F(TwoFormats, KeepTheirTieAndTheirShape) {
+TEST_F(DualFormat, KeepsItsLinkAndItsShape) {
   CreateOptions options = array_of();
   options.attributes = json(R"({"a": 1})");
   Array array = create_array(url(), options).value();
@@ -202,7 +202,7 @@ TEST_F(TwoFormats, KeepTheirTieAndTheirShape) {
               HasSubstr("keeps its shape"));
 }
 
-TEST_F(TwoFormats, TakeNoValuesById) {
+TEST_F(DualFormat, RefusesValuesById) {
   create_array(url(), array_of()).value();
   for (const char* place : {"", "/1_1_1"}) {
     const auto refused = neuroglancer::ShardedStore::open(url() + place, {}, {.writable = true});
@@ -218,7 +218,7 @@ TEST_F(TwoFormats, TakeNoValuesById) {
               HasSubstr("'sherd_layout'"));
 }
 
-TEST_F(TwoFormats, AreNotWrittenWhereTheHalvesDoNotAgree) {
+TEST_F(DualFormat, IsNotWrittenIfTheDocumentsDisagree) {
   create_array(url(), array_of()).value();
   const auto spoil = [&](const std::string& file, const std::string& from, const std::string& to) {
     auto store = file_store(url(), config_).value();
@@ -245,7 +245,7 @@ TEST_F(TwoFormats, AreNotWrittenWhereTheHalvesDoNotAgree) {
   EXPECT_THAT(faults(), ElementsAre("twin_document info"));
 }
 
-TEST_F(TwoFormats, OfALayoutThatIsNotKnownAreReadOnly) {
+TEST_F(DualFormat, IsReadOnlyIfItsLayoutIsUnknown) {
   create_array(url(), array_of()).value();
   auto store = file_store(url(), config_).value();
   std::string text = store->get("zarr.json").value().value();
@@ -258,7 +258,7 @@ TEST_F(TwoFormats, OfALayoutThatIsNotKnownAreReadOnly) {
 
 // ---- divergence ----
 
-class PartedNames : public TwoFormats {
+class DivergedNames : public DualFormat {
  protected:
   void SetUp() override {
     const Array array = create_array(url(), array_of()).value();
@@ -275,7 +275,7 @@ class PartedNames : public TwoFormats {
   std::string first_ = url() + "/c/0/0/0", second_ = url() + "/1_1_1/0.shard";
 };
 
-TEST_F(PartedNames, AreFoundAndNotWritten) {
+TEST_F(DivergedNames, AreReportedAndNotWritten) {
   fs::copy_file(second_, second_ + ".copy");
   fs::rename(second_ + ".copy", second_);
   EXPECT_THAT(faults(), ElementsAre("twin_differs c/0/0/0"));
@@ -291,7 +291,7 @@ TEST_F(PartedNames, AreFoundAndNotWritten) {
   expect_sound(12);
 }
 
-TEST_F(PartedNames, AreFoundWhereOneIsGone) {
+TEST_F(DivergedNames, AreReportedIfOneIsMissing) {
   fs::remove(second_);
   EXPECT_THAT(faults(), ElementsAre("twin_missing c/0/0/0"));
   write("precomputed").value();
@@ -302,7 +302,7 @@ TEST_F(PartedNames, AreFoundWhereOneIsGone) {
 }
 
 // A program that knows Zarr only has rewritten the shard, and the volume's name was taken away for that.
-TEST_F(PartedNames, AreOneAgainAfterAProgramHasWrittenThatKnowsOneIndex) {
+TEST_F(DivergedNames, AreJoinedByAWriteAfterOneIsRemoved) {
   CreateOptions plain = array_of();
   plain.config.layout = Layout::plain;
   plain.codecs = {{"gzip:6"}};
@@ -320,7 +320,7 @@ TEST_F(PartedNames, AreOneAgainAfterAProgramHasWrittenThatKnowsOneIndex) {
   EXPECT_EQ(elements(open("zarr3"))[1], values[1]);
 }
 
-TEST_F(PartedNames, OfAnIndexThatSaysOtherwiseAreFound) {
+TEST_F(DivergedNames, WithDifferentIndexesAreReported) {
   // The list of the one minishard stands raw here, so that an offset in it can be changed.
   CreateOptions options = array_of();
   options.overwrite = true;
@@ -356,7 +356,7 @@ TEST_F(PartedNames, OfAnIndexThatSaysOtherwiseAreFound) {
 
 // ---- copies ----
 
-TEST_F(PartedNames, AreMadeAndUnmadeByCopies) {
+TEST_F(DivergedNames, DoNotAriseFromCopiesInEitherDirection) {
   const std::string plain = directory_ / "plain.zarr", again = directory_ / "again.zarr",
                     volume = directory_ / "volume";
   CopyReport report = sherd::copy(url(), plain, {.config = config_}).value();
@@ -366,17 +366,17 @@ TEST_F(PartedNames, AreMadeAndUnmadeByCopies) {
   EXPECT_TRUE(check(plain).value().faults.empty());
   EXPECT_EQ(check(plain).value().dead_bytes, 0U) << "the second index is not copied";
 
-  report = sherd::copy(plain, again, {.config = two_formats()}).value();
+  report = sherd::copy(plain, again, {.config = dual_format()}).value();
   EXPECT_EQ(report.chunks_encoded, 0U);
   EXPECT_EQ(report.chunks_moved, 4U * 6 * 4);
   EXPECT_TRUE(check(again, {.data = true}).value().faults.empty());
   EXPECT_EQ(elements(open_array(again, {.format = "zarr3"}).value()), values_);
   EXPECT_EQ(fs::hard_link_count(again + "/c/0/0/0"), 2U);
-  sherd::copy(again, directory_ / "third.zarr", {.config = two_formats()}).value();
+  sherd::copy(again, directory_ / "third.zarr", {.config = dual_format()}).value();
   EXPECT_TRUE(check(directory_ / "third.zarr", {.data = true}).value().faults.empty());
 }
 
-TEST_F(TwoFormats, AreMadeOfAVolume) {
+TEST_F(DualFormat, IsCreatedFromAVolume) {
   neuroglancer::VolumeInfo info;
   info.data_type = DType::uint16;
   info.scales.push_back({.key = "s0",
@@ -388,7 +388,7 @@ TEST_F(TwoFormats, AreMadeOfAVolume) {
   const Array volume = neuroglancer::create_precomputed(directory_ / "volume", info).value();
   const auto values = noise(*element_count(volume.shape()));
   volume.write(whole(volume), std::span<const std::uint16_t>(values)).value();
-  CopyOptions options{.format = "zarr3", .config = two_formats()};
+  CopyOptions options{.format = "zarr3", .config = dual_format()};
   sherd::copy(directory_ / "volume/s0", url(), options).value();
   EXPECT_EQ(elements(open("precomputed")), values);
   EXPECT_EQ(elements(open("zarr3")), voxels());
@@ -397,14 +397,14 @@ TEST_F(TwoFormats, AreMadeOfAVolume) {
   EXPECT_TRUE(check(url(), {.data = true}).value().faults.empty());
 }
 
-TEST_F(TwoFormats, AreNotCopiedWithAnotherFillValue) {
+TEST_F(DualFormat, IsNotCopiedWithAnotherFillValue) {
   CreateOptions options = array_of();
   options.config.layout = Layout::plain;
   options.fill_value = Json(3);
   options.codecs = {{"gzip:1"}};
   create_array(url(), options).value();
   EXPECT_THAT(
-      refusal(sherd::copy(url(), directory_ / "b.zarr", {.config = two_formats()}), ErrorCode::invalid_argument),
+      refusal(sherd::copy(url(), directory_ / "b.zarr", {.config = dual_format()}), ErrorCode::invalid_argument),
       HasSubstr("fill value must be 0"));
 }
 

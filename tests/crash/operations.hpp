@@ -1,5 +1,5 @@
-// What is done to a store while calls fail or the process is killed: by tests/crash/writer.cc in a process of its own,
-// by tests/faults with simulated system calls. Failures are thrown as sherd::Exception.
+// Operations on a store during which calls fail or the process is killed: tests/crash/writer.cc runs them in its own
+// process, tests/faults with simulated system calls. Failures are thrown as sherd::Exception.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "sherd/sherd.hpp"
 
-namespace deeds {
+namespace operations {
 
 using Values = std::vector<std::uint16_t>;
 
@@ -102,18 +102,18 @@ inline Values read_dual(const std::string& directory, const std::string& format)
   return values;
 }
 
-inline sherd::Array open_dual(const std::string& directory, const std::string& deed) {
-  return sherd::open_array(
-             directory,
-             {.writable = true, .format = deed == "twin-volume" ? "precomputed" : "zarr3", .config = config_of(1)})
+inline sherd::Array open_dual(const std::string& directory, const std::string& operation) {
+  return sherd::open_array(directory, {.writable = true,
+                                       .format = operation == "dual-format-volume" ? "precomputed" : "zarr3",
+                                       .config = config_of(1)})
       .value();
 }
 
-inline void change_dual(const sherd::Array& array, const std::string& deed, std::uint16_t value) {
-  if (deed == "twin-erase") value = 0;
-  const sherd::Box box = deed == "twin-volume" ? sherd::Box{{3, 2, 1, 0}, {9, 4, 12, 1}}
-                         : deed == "twin-part" ? sherd::Box{{2, 3, 4}, {4, 9, 5}}
-                                               : sherd::Box{{8, 0, 0}, {8, 8, 16}};
+inline void change_dual(const sherd::Array& array, const std::string& operation, std::uint16_t value) {
+  if (operation == "dual-format-erase") value = 0;
+  const sherd::Box box = operation == "dual-format-volume" ? sherd::Box{{3, 2, 1, 0}, {9, 4, 12, 1}}
+                         : operation == "dual-format-part" ? sherd::Box{{2, 3, 4}, {4, 9, 5}}
+                                                           : sherd::Box{{8, 0, 0}, {8, 8, 16}};
   array.fill(box, std::as_bytes(std::span(&value, 1))).value();
 }
 
@@ -150,16 +150,16 @@ inline std::map<std::uint64_t, std::string> read_ids(const std::string& director
   return values;
 }
 
-inline void change_ids(const Ids& ids, const std::string& deed, std::uint16_t value) {
+inline void change_ids(const Ids& ids, const std::string& operation, std::uint16_t value) {
   const std::string text = std::to_string(value) + std::string(300, 'n');
-  if (deed == "ids-put") put_ids(ids, {{7, text}});
-  if (deed == "ids-put-many") put_ids(ids, {{7, text}, {8, text}, {100, text}});
-  if (deed == "ids-remove") ids.erase(7).value();
-  if (deed == "ids-rewrite") {
+  if (operation == "ids-put") put_ids(ids, {{7, text}});
+  if (operation == "ids-put-many") put_ids(ids, {{7, text}, {8, text}, {100, text}});
+  if (operation == "ids-remove") ids.erase(7).value();
+  if (operation == "ids-rewrite") {
     std::vector<std::uint64_t> most(28);
     std::iota(most.begin(), most.end(), 0);
     ids.erase_many(most).value();
   }
 }
 
-}  // namespace deeds
+}  // namespace operations

@@ -1,12 +1,12 @@
-// The conditions under which one file can be a shard of Zarr and of Neuroglancer: each fails with an error of its own.
+// The conditions under which one file can be a Zarr shard and a Neuroglancer shard: each has its own error.
 #include <gmock/gmock.h>
 
-#include "tests/neuroglancer/two_formats_testing.hpp"
+#include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
 namespace {
 
-using namespace two_formats_testing;
+using namespace dual_format_testing;
 using neuroglancer::json;
 using neuroglancer::refusal;
 using testing::HasSubstr;
@@ -112,11 +112,11 @@ const Refused kRefused[] = {
     {"AnotherFormat", [](auto& o) { o.format = "draft2022"; }, "", "takes a Zarr v3 array"},
 };
 
-class TwoFormatsCondition : public testing::TestWithParam<Refused> {};
-INSTANTIATE_TEST_SUITE_P(Of, TwoFormatsCondition, testing::ValuesIn(kRefused),
+class DualFormatCondition : public testing::TestWithParam<Refused> {};
+INSTANTIATE_TEST_SUITE_P(Of, DualFormatCondition, testing::ValuesIn(kRefused),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(TwoFormatsCondition, ThatFailsIsNamed) {
+TEST_P(DualFormatCondition, IsNamedIfItFails) {
   const TempDir directory;
   CreateOptions options = array_of();
   GetParam().change(options);
@@ -128,11 +128,11 @@ TEST_P(TwoFormatsCondition, ThatFailsIsNamed) {
   EXPECT_TRUE(directory.contents().empty());
 }
 
-TEST_F(TwoFormats, NeedAStoreOfHardLinks) {
+TEST_F(DualFormat, NeedsAStoreWithHardLinks) {
   EXPECT_THAT(refusal(create_array(memory_store(), "a", array_of()), ErrorCode::unsupported), HasSubstr("hard links"));
 }
 
-TEST_F(TwoFormats, AreNotWantedOfAPlainArray) {
+TEST_F(DualFormat, IsRequiredForVolumeOptions) {
   CreateOptions options = array_of();
   options.volume = json("{}");
   options.config.layout = Layout::plain;

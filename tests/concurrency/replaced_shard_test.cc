@@ -164,7 +164,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
 };
 INSTANTIATE_TEST_SUITE_P(Read, ReplacedShard, testing::ValuesIn(settings()), name_of);
 
-TEST_P(ReplacedShard, IsReadAsItWasOrAsItIs) {
+TEST_P(ReplacedShard, IsReadInItsOldOrNewVersion) {
   int interrupted = 0;
   for (int reads_before = 0; reads_before < 12; ++reads_before) {
     SCOPED_TRACE(reads_before);

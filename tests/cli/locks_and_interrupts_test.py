@@ -37,7 +37,7 @@ def wait_until_locked_out(process):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_waiting_for_another_writer(sherd, stopped_writer, start, number):
+def test_an_interrupt_ends_waiting_for_another_writer(sherd, stopped_writer, start, number):
     waiting = start("import", "short.bin", "a.zarr", *SHORT)
     wait_until_locked_out(waiting)
     waiting.send_signal(number)
@@ -45,7 +45,7 @@ def test_an_interrupt_ends_the_waiting_for_another_writer(sherd, stopped_writer,
     assert waiting.stderr.read() == b"sherd: interrupted\n"
 
 
-def test_waiting_for_another_writer_is_announced_and_goes_on_when_that_ends(sherd, stopped_writer, start):
+def test_waiting_for_another_writer_is_announced_and_ends_with_it(sherd, stopped_writer, start):
     waiting = start("import", "short.bin", "a.zarr", *SHORT)
     announced = waiting.stderr.readline().decode()
     assert announced == f"sherd: waiting for another writer, which holds the lock of '{sherd.folder / 'a.zarr'}'\n"
@@ -61,7 +61,7 @@ def test_waiting_for_another_writer_has_a_limit(sherd, stopped_writer):
     assert "--lock-timeout" in ran.stderr
 
 
-def test_a_copy_that_wrote_nothing_is_not_said_to_go_on(sherd, stopped_writer, start):
+def test_an_interrupted_copy_without_output_does_not_mention_resume(sherd, stopped_writer, start):
     sherd.ok("import", "short.bin", "b.zarr", *SHORT)
     ran = sherd("copy", "b.zarr", "a.zarr", "--lock-timeout", "0.1")
     assert ran.code == 8 and "--lock-timeout" in ran.stderr and "--resume" not in ran.stderr
@@ -72,7 +72,7 @@ def test_a_copy_that_wrote_nothing_is_not_said_to_go_on(sherd, stopped_writer, s
     assert waiting.stderr.read() == b"sherd: interrupted\n"
 
 
-def test_a_copy_that_was_cut_off_is_said_to_go_on(sherd):
+def test_an_interrupted_copy_mentions_resume(sherd):
     (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
     sherd.ok("import", "noise.bin", "b.zarr", "--from", "raw", "--shape", f"{2**20}", "--dtype", "uint8")
     ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "copy", "b.zarr", "a.zarr"],
@@ -81,7 +81,7 @@ def test_a_copy_that_was_cut_off_is_said_to_go_on(sherd):
     sherd.ok("copy", "b.zarr", "a.zarr", "--resume")
 
 
-def test_without_locks_nobody_is_waited_for(sherd, stopped_writer):
+def test_without_locks_a_write_does_not_wait(sherd, stopped_writer):
     sherd.ok("import", "short.bin", "a.zarr", *SHORT, "--lock", "none")
     assert sherd.ok("read", "a.zarr", "--format", "raw").stdout == b"12345678"
     ran = sherd("create", "b.zarr", "--group", "--lock", "never")
@@ -113,7 +113,7 @@ def test_an_interrupt_ends_the_encoding_of_a_large_chunk(sherd, start):
     assert sherd("info", "a.zarr").code == 3
 
 
-def test_a_file_beyond_the_limit_of_the_shell_is_an_error_and_leaves_nothing(sherd):
+def test_a_file_larger_than_the_shells_limit_is_an_error_and_leaves_nothing(sherd):
     (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
     before = sorted(sherd.folder.rglob("*"))
     ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "import", "noise.bin", "a.zarr",

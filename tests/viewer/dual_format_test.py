@@ -1,4 +1,4 @@
-"""Neuroglancer reads files that are shards of a Zarr array and of a volume at once, by both of its names for them."""
+"""Neuroglancer reads dual-format arrays in both formats."""
 
 import numpy
 import pytest

@@ -1,5 +1,5 @@
-"""Volumes whose shards are no boxes of chunks, by hash or by too few bits, against tensorstore, both ways: what each writes
-the other reads, also after parts of it were written over."""
+"""Hashed volumes (or with shards of too few bits to be boxes of chunks) are exchanged with tensorstore: each reads what the
+other writes, also after partial updates."""
 
 import importlib.util
 import itertools
@@ -9,7 +9,7 @@ import pytest
 import sherd
 from sherd.neuroglancer import create_precomputed
 
-from lacking import lacking
+from dependencies import missing
 from shardings import sharding
 
 SIZE, CHUNK, OFFSET = (70, 50, 33), (16, 16, 8), (-3, 7, 0)
@@ -29,7 +29,7 @@ CASES = [pytest.param(how, *kind, id="-".join([*map(str, list(how.values())[1:6]
 @pytest.fixture(scope="module")
 def ts():
     if importlib.util.find_spec("tensorstore") is None:
-        lacking("tensorstore")
+        missing("tensorstore")
     return importlib.import_module("tensorstore")
 
 

@@ -68,7 +68,7 @@ def test_open_array(store, what, mode, expected):
     expect(lambda: sherd.open_array(store, mode=mode, **keywords), expected)
 
 
-def test_what_a_mode_has_no_use_for_is_refused(store):
+def test_arguments_that_do_not_apply_to_a_mode_are_refused(store):
     place(store, "array")
     with pytest.raises(sherd.InvalidArgument):
         sherd.open(store, mode="x")
@@ -126,7 +126,7 @@ def test_paths_lead_below_the_root(store):
         sherd.open(store, path="a/c")
 
 
-def test_what_stands_there_is_not_overwritten_unasked(store):
+def test_an_existing_node_is_not_overwritten_by_default(store):
     place(store, "group")
     with pytest.raises(sherd.Conflict):
         sherd.create_array(store, **NEW)
@@ -143,7 +143,7 @@ def test_the_format_may_be_named(store):
         sherd.open(store, format="zarr9")
 
 
-def test_the_format_may_be_named_where_something_is_made(tmp_path):
+def test_the_format_of_a_new_node_may_be_named(tmp_path):
     for mode in ("a", "w", "w-"):
         assert sherd.open(tmp_path / mode, mode=mode, format="draft2022").format == "draft2022"
         assert sherd.open_array(tmp_path / f"{mode}.array", mode=mode, format="draft2022", **NEW).format == "draft2022"
@@ -155,7 +155,7 @@ def test_the_format_may_be_named_where_something_is_made(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_overwriting_takes_nothing_along_that_is_not_the_stores(tmp_path):
+def test_overwriting_keeps_foreign_files(tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     sherd.open(tmp_path, mode="w").create_array("a", **NEW)

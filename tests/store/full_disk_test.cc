@@ -18,13 +18,13 @@ namespace {
 
 using testing::ElementsAre;
 
-class FileStoreWithoutRoom : public testing::Test {
+class FileStoreOnFullDisk : public testing::Test {
  protected:
   TempDir root_;
   std::shared_ptr<Store> store_ = file_store(root_.path()).value();
 };
 
-TEST_F(FileStoreWithoutRoom, AFullDiskLeavesTheOldValueAndNothingElse) {
+TEST_F(FileStoreOnFullDisk, KeepsTheOldValueAndNothingElse) {
   store_->set("c/0", "old").value();
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -50,7 +50,7 @@ TEST_F(FileStoreWithoutRoom, AFullDiskLeavesTheOldValueAndNothingElse) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
-TEST_F(FileStoreWithoutRoom, AnAmendmentThatFindsNoneIsCutOffAgain) {
+TEST_F(FileStoreOnFullDisk, UndoesAFailedAmendment) {
   store_->set("c/0", "old").value();
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -72,7 +72,7 @@ TEST_F(FileStoreWithoutRoom, AnAmendmentThatFindsNoneIsCutOffAgain) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
-TEST_F(FileStoreWithoutRoom, ADiskWithoutAnyRoomRefusesToWrite) {
+TEST_F(FileStoreOnFullDisk, RefusesToWriteWithoutAnySpace) {
   store_->set("c/0", "old").value();
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -93,7 +93,7 @@ TEST_F(FileStoreWithoutRoom, ADiskWithoutAnyRoomRefusesToWrite) {
 #endif
 #endif
 #ifndef SHERD_SANITIZER_NEEDS_FILES
-TEST_F(FileStoreWithoutRoom, TooManyOpenFilesAreNotMistakenForAbsence) {
+TEST_F(FileStoreOnFullDisk, TooManyOpenFilesAreNotMistakenForAbsence) {
   store_->set("k", "x").value();
   const int status = in_child([&] {
     const rlimit few{.rlim_cur = 3, .rlim_max = 3};

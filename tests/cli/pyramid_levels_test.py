@@ -38,7 +38,7 @@ def volume(tmp_path, name="v"):
 
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_level_alone_becomes_the_volume_that_it_is_in_the_whole(sherd, tmp_path, level, labels):
+def test_a_single_level_becomes_the_same_volume_as_in_a_pyramid(sherd, tmp_path, level, labels):
     make_image(tmp_path / "img", labels)
     sherd.ok("copy", "img", "whole", "--to", "precomputed")
     sherd.ok("copy", f"img/{level}", "v", "--to", "precomputed")
@@ -52,7 +52,7 @@ def test_a_level_alone_becomes_the_volume_that_it_is_in_the_whole(sherd, tmp_pat
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_level_alone_says_itself_what_the_image_is(sherd, tmp_path, level):
+def test_a_copied_level_keeps_the_metadata_of_its_image(sherd, tmp_path, level):
     make_image(tmp_path / "img")
     sherd.ok("copy", f"img/{level}", "x.zarr")
     array = zarr.open_array(tmp_path / "x.zarr", mode="r")
@@ -74,7 +74,7 @@ def test_a_level_alone_says_itself_what_the_image_is(sherd, tmp_path, level):
         (tmp_path / "img/zarr.json").read_text())["attributes"]["ome"]["multiscales"][0]["datasets"][level]["coordinateTransformations"]
 
 
-def test_the_channels_of_a_level_alone_are_those_of_its_image(sherd, tmp_path):
+def test_a_copied_level_keeps_the_channels_of_its_image(sherd, tmp_path):
     make_image(tmp_path / "img", labels=False)
     sherd.ok("copy", "img/0", "x.zarr")
     attributes = zarr.open_array(tmp_path / "x.zarr", mode="r").attrs
@@ -104,7 +104,7 @@ def test_the_axes_of_a_level_can_be_renamed(sherd, tmp_path):
     assert ran.code == 2 and "--axes" in ran.stderr and "3 axes" in ran.stderr
 
 
-def test_an_array_beside_the_levels_is_copied_as_it_is(sherd, tmp_path):
+def test_an_array_next_to_the_levels_is_copied_unchanged(sherd, tmp_path):
     make_image(tmp_path / "img")
     zarr.open_group(tmp_path / "img").create_array("mask", data=VALUES)
     for source in ("img/mask", "img"):
@@ -134,7 +134,7 @@ def test_labels_are_drawn_in_the_colours_that_the_image_has_for_them(sherd, tmp_
     assert len({tuple(pixel) for pixel in shown[VALUES[3] == 3]}) == 1, "that of the palette"
 
 
-def test_a_level_alone_in_two_formats_is_the_volume_that_it_is_in_the_whole(sherd, tmp_path):
+def test_a_dual_format_copy_of_a_level_is_the_same_volume_as_in_a_pyramid(sherd, tmp_path):
     make_image(tmp_path / "img")
     sherd.ok("copy", "img/1", "both", "--layout", "zarr+neuroglancer", "--chunks", "2,2,2", "--shards", "4,8,8", "--codec", "gzip:1")
     (info,) = [json.loads(path.read_text()) for path in tmp_path.glob("both/**/info")]

@@ -66,9 +66,9 @@ class WatchedStore final : public ForwardingStore {
   Events events;
 };
 
-class WriterUnderWay : public testing::TestWithParam<const char*> {
+class ConcurrentWriter : public testing::TestWithParam<const char*> {
  protected:
-  WriterUnderWay() { create(DType::uint16, false); }
+  ConcurrentWriter() { create(DType::uint16, false); }
 
   Array create(DType dtype, bool overwrite) const {
     const std::string path = GetParam();
@@ -130,19 +130,19 @@ class WriterUnderWay : public testing::TestWithParam<const char*> {
   std::shared_ptr<WatchedStore> other_ = std::make_shared<WatchedStore>(directory_.path());
 };
 
-class WriterOfMember : public WriterUnderWay {};
+class WriterInGroup : public ConcurrentWriter {};
 
-TEST_P(WriterOfMember, LeavesNoChunkOfAnArrayThatIsErased) {
+TEST_P(WriterInGroup, LeavesNoChunkOfAnArrayThatIsErased) {
   meet(Begins::after_wait, 0, [&] { open_group(other_, {.writable = true}).value().erase(GetParam()).value(); });
   EXPECT_THAT(chunks(), IsEmpty());
 }
 
-TEST_P(WriterUnderWay, LeavesNoChunkInTheArrayThatReplacesIts) {
+TEST_P(ConcurrentWriter, LeavesNoChunkInTheArrayThatReplacesIts) {
   meet(Begins::after_wait, 0, [&] { create(DType::float16, true); });
   EXPECT_THAT(chunks(), IsEmpty());
 }
 
-TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
+TEST_P(ConcurrentWriter, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
   for (const std::uint64_t first : {0, 3, 6}) {
     meet(Begins::before, first,
          [&] { open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value(); });
@@ -152,7 +152,7 @@ TEST_P(WriterUnderWay, LeavesNothingBeyondTheEndOfAnArrayThatShrinks) {
   }
 }
 
-TEST_P(WriterUnderWay, LeavesNothingInAChunkThatAShrinkHasCutBefore) {
+TEST_P(ConcurrentWriter, LeavesNothingBeyondTheEndInAChunkThatWasClipped) {
   const Array array = open_array(writing_, {.path = GetParam(), .writable = true}).value();
   const Values values(3, 7);
   array.write(Box{{3}, {3}}, std::span(values)).value();
@@ -166,11 +166,11 @@ TEST_P(WriterUnderWay, LeavesNothingInAChunkThatAShrinkHasCutBefore) {
   EXPECT_EQ(elements(), (Values{0, 0, 0, 7, 0, 0, 0, 0}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, WriterOfMember, testing::Values("a"), [](const auto&) { return "Path"; });
-INSTANTIATE_TEST_SUITE_P(At, WriterUnderWay, testing::Values("", "a"),
+INSTANTIATE_TEST_SUITE_P(Of, WriterInGroup, testing::Values("a"), [](const auto&) { return "Path"; });
+INSTANTIATE_TEST_SUITE_P(At, ConcurrentWriter, testing::Values("", "a"),
                          [](const auto& path) { return *path.param != 0 ? "Path" : "Root"; });
 
-TEST(ArraysThatComeAndGo, LeaveNothingBehindWhoeverWrites) {
+TEST(ArraysErasedDuringWrites, LeaveNothingBehind) {
   const TempDir directory;
   const auto store = [&] { return file_store(directory.path(), {.durable = false}).value(); };
   create_group(store(), "").value();

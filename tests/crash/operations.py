@@ -1,7 +1,7 @@
-"""What tests/crash/deeds.hpp does, what must be stored before and after it, and how strace kills it or makes it fail.
+"""The operations of operations.hpp, what must be stored before and after each, and how strace kills it or makes it fail.
 
-An array is looked at through zarr-python, as a canvas: its elements with zeros around them, so that arrays that were
-resized on the way can be compared block by block.
+Arrays are read with zarr-python onto a canvas: the elements surrounded by zeros, so that arrays of different shapes can
+be compared block by block.
 """
 
 import collections
@@ -48,20 +48,20 @@ def resized(array, shape):
 
 
 @dataclasses.dataclass(frozen=True)
-class Deed:
+class Operation:
     change: Callable | None  # (elements, value) -> elements; None: it makes the array
-    tidied_by: tuple = ()  # the deeds that write the objects again which it, done once more, no longer writes
+    tidied_by: tuple = ()  # the operations that write the objects again which it, done once more, no longer writes
 
 
-DEEDS = {
-    "create": Deed(None),
-    "shard": Deed(put(np.s_[16:32, 16:32])),
-    "part": Deed(put(np.s_[17:26, 18:23])),
-    "two": Deed(put(np.s_[15:17, 3:11])),
-    "all": Deed(put(np.s_[:, :])),
-    "attributes": Deed(lambda array, v: array),
-    "grow": Deed(lambda array, v: resized(array, (60 + v, 50))),
-    "append": Deed(lambda array, v: np.concatenate([array, np.full((5, 40), v, array.dtype)]), tidied_by=("all",)),
+OPERATIONS = {
+    "create": Operation(None),
+    "shard": Operation(put(np.s_[16:32, 16:32])),
+    "part": Operation(put(np.s_[17:26, 18:23])),
+    "two": Operation(put(np.s_[15:17, 3:11])),
+    "all": Operation(put(np.s_[:, :])),
+    "attributes": Operation(lambda array, v: array),
+    "grow": Operation(lambda array, v: resized(array, (60 + v, 50))),
+    "append": Operation(lambda array, v: np.concatenate([array, np.full((5, 40), v, array.dtype)]), tidied_by=("all",)),
 }
 WHOLE = np.ones((44, 40), np.uint16)
 
@@ -100,9 +100,9 @@ class Point:
     number: int  # the how-manieth such call of the process it is
 
 
-def points(folder, log, deed, value, calls=()):
-    """Does the deed, and gives every call that it made on the way and that changes something, in order; `calls` too."""
-    ok(strace([], log, WRITER, folder, deed, value, calls=calls))
+def points(folder, log, operation, value, calls=()):
+    """Does the operation, and gives every call that it made on the way and that changes something, in order; `calls` too."""
+    ok(strace([], log, WRITER, folder, operation, value, calls=calls))
     counts, result, begun = collections.Counter(), [], False
     for line in pathlib.Path(log).read_text().splitlines():
         call = line.partition("(")[0]
@@ -153,29 +153,29 @@ def blocks(canvas):
     return canvas.reshape(rows // SHARD, SHARD, columns // SHARD, SHARD).swapaxes(1, 2)
 
 
-def check_old_or_new(deed, before, seen, value):
+def check_old_or_new(operation, before, seen, value):
     """Every stored object is as it was or as it should become, and so is the document."""
-    if DEEDS[deed].change is None:
+    if OPERATIONS[operation].change is None:
         if seen.elements is None:
             return
         before = Seen(np.zeros_like(WHOLE))
         after = WHOLE
     else:
-        after = DEEDS[deed].change(before.elements, value)
+        after = OPERATIONS[operation].change(before.elements, value)
     assert seen.elements is not None, "the array has vanished"
     assert seen.elements.shape in (before.elements.shape, after.shape)
-    assert seen.value in ((before.value, value) if deed == "attributes" else (before.value,))
+    assert seen.value in ((before.value, value) if operation == "attributes" else (before.value,))
     old, new = seen.canvas == before.canvas, seen.canvas == resized(after, CANVAS)
     assert (blocks(old).all((2, 3)) | blocks(new).all((2, 3))).all(), seen.elements
 
 
-def do_again(folder, deed, seen, value):
+def do_again(folder, operation, seen, value):
     """The next writer succeeds, whatever it found, and tidies up."""
-    ok(writer(folder, deed, value))
+    ok(writer(folder, operation, value))
     now = see(folder)
-    change = DEEDS[deed].change
+    change = OPERATIONS[operation].change
     np.testing.assert_array_equal(now.elements, WHOLE if change is None else change(seen.elements, value))
-    assert now.value == (value if deed == "attributes" else None)
-    for other in DEEDS[deed].tidied_by:
+    assert now.value == (value if operation == "attributes" else None)
+    for other in OPERATIONS[operation].tidied_by:
         ok(writer(folder, other, value))
     assert is_clean(folder), files(folder)

@@ -119,7 +119,7 @@ class ChangingValues : public testing::Test {
   std::vector<std::uint64_t> ids_;
 };
 
-TEST_F(ChangingValues, AreCopiedSoundOrNotAtAll) {
+TEST_F(ChangingValues, AreCopiedConsistentlyOrNotAtAll) {
   Outcomes outcomes;
   {
     const Meanwhile updates([this](std::uint64_t round) { put(round); });
@@ -130,7 +130,7 @@ TEST_F(ChangingValues, AreCopiedSoundOrNotAtAll) {
   expect_sound(from_, {.data = true});
 }
 
-TEST_F(ChangingValues, AreNoFaultOfTheCollection) {
+TEST_F(ChangingValues, AreNotReportedAsFaults) {
   const Meanwhile updates([this](std::uint64_t round) { put(round); });
   int whole = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -196,7 +196,7 @@ class ValuesChangedBetweenReads : public ChangingValues {
   std::uint64_t round_ = 0;
 };
 
-TEST_F(ValuesChangedBetweenReads, AreCheckedAgainAndSound) {
+TEST_F(ValuesChangedBetweenReads, AreCheckedAgainWithoutFaults) {
   for (int reads = 0; reads < 12; ++reads) {
     interrupted_->reads_before = reads;
     const CheckReport report = check(interrupted_, {.data = true, .config = alone()}).value();
@@ -217,7 +217,7 @@ TEST_F(ValuesChangedBetweenReads, AreCopiedAgain) {
   EXPECT_EQ(round_, 2U);
 }
 
-TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfThereIsNoEndToIt) {
+TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue) {
   ShardedStoreOptions options{.writable = true, .config = undurable()};
   options.config.max_unused = 1;  // no shard is written anew, which would leave the old one readable
   const auto values = ShardedStore::open(store_, hashed(), options).value();
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(Of, ChangingVolume,
                            return (std::get<0>(each.param) ? "Hashed_" : "Boxes_") + std::get<1>(each.param);
                          });
 
-TEST_P(ChangingVolume, IsCopiedSoundOrNotAtAll) {
+TEST_P(ChangingVolume, IsCopiedConsistentlyOrNotAtAll) {
   const auto& [is_hashed, how] = GetParam();
   create(is_hashed ? hashed() : boxes());
   CopyOptions options{.overwrite = true, .config = undurable()};

@@ -1,21 +1,21 @@
-"""A shard of an array in two formats is changed, and the writer is killed or fails at each call it makes: under each of its
-names another reader finds each shard as it was or as it should become, and the next writer makes the two one again.
-tests/faults does the same for more deeds, with simulated system calls."""
+"""A shard of a dual-format array is changed, and the writer is killed or fails at each system call: readers of either name
+find each shard in its old or its new version, and the next writer makes both names the same file again.
+tests/faults does the same for more operations, with simulated system calls."""
 
 import shutil
 
 import numpy as np
 import pytest
 
-from crash.deeds import CHANGES, WRITER, files, ok, points, run, strace, writer
+from crash.operations import CHANGES, WRITER, files, ok, points, run, strace, writer
 
 pytestmark = pytest.mark.usefixtures("strace")
-DEEDS = ("twin-volume",)
+OPERATIONS = ("dual-format-volume",)
 
 
 def halves(folder):
     """What a new process reads of the array and of the volume, as blocks that are shards."""
-    lines = ok(writer(folder, "twin-look")).stdout.splitlines()
+    lines = ok(writer(folder, "dual-format-look")).stdout.splitlines()
     return [np.array(line.split(), int).reshape(2, 8, 2, 8, 16).swapaxes(1, 2) for line in lines]
 
 
@@ -30,15 +30,15 @@ def assert_one_again(folder, name, after, names):
     for seen in halves(folder):
         np.testing.assert_array_equal(seen, after)
     assert files(folder) == names, "the next writer removes what was left over"
-    twins = [path.stat().st_nlink for path in folder.rglob("*") if path.is_file() and path.name not in ("zarr.json", "info")]
-    assert set(twins) == {2}
+    links = [path.stat().st_nlink for path in folder.rglob("*") if path.is_file() and path.name not in ("zarr.json", "info")]
+    assert set(links) == {2}
 
 
-@pytest.fixture(params=DEEDS)
-def deed(request, tmp_path):
+@pytest.fixture(params=OPERATIONS)
+def operation(request, tmp_path):
     """(name, folder as prepared, folder to work in, elements before, elements after, files after)"""
     clean, folder = tmp_path / "clean", tmp_path / "store"
-    ok(writer(clean, "twin-prepare"))
+    ok(writer(clean, "dual-format-prepare"))
     before = halves(clean)[0]
     again(clean, folder)
     ok(writer(folder, request.param, 9000))
@@ -56,8 +56,8 @@ def again(clean, folder):
     ok(run("cp", "-a", clean, folder))
 
 
-def test_a_writer_killed_at_any_call_leaves_old_or_new_under_each_name(deed, tmp_path):
-    name, clean, folder, before, after, names = deed
+def test_a_writer_killed_at_any_call_leaves_old_or_new_under_each_name(operation, tmp_path):
+    name, clean, folder, before, after, names = operation
     log = tmp_path / "log"
     all_points = points(folder, log, name, 9000)
     for point in all_points:
@@ -69,8 +69,8 @@ def test_a_writer_killed_at_any_call_leaves_old_or_new_under_each_name(deed, tmp
     print(f"{len(all_points)} points")
 
 
-def test_a_failing_call_is_an_error_and_leaves_old_or_new_under_each_name(deed, tmp_path):
-    name, clean, folder, before, after, names = deed
+def test_a_failing_call_is_an_error_and_leaves_old_or_new_under_each_name(operation, tmp_path):
+    name, clean, folder, before, after, names = operation
     log = tmp_path / "log"
     for point in points(folder, log, name, 9000):
         if point.call not in CHANGES or point.call in ("exit_group", "unlinkat"):

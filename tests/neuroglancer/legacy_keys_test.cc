@@ -1,5 +1,5 @@
-// Chunks of volumes under other names than those of today: shards as the older pair of objects, and unsharded chunks
-// that cloud-volume has compressed.
+// Chunks of volumes under legacy and alternative keys: shards as the former pair of files, and unsharded chunks that
+// cloud-volume has compressed.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ struct Case {
   std::string encoding;
 };
 
-class ShardsOfTheOlderForm : public testing::TestWithParam<Case> {
+class LegacyShards : public testing::TestWithParam<Case> {
  protected:
-  ShardsOfTheOlderForm() {
+  LegacyShards() {
     VolumeInfo info;
     info.data_type = DType::uint16;
     info.scales.push_back({.key = "s", .size = {8, 8, 8}, .chunk_sizes = {{4, 4, 4}}, .resolution = {8, 8, 8}});
@@ -75,7 +75,7 @@ class ShardsOfTheOlderForm : public testing::TestWithParam<Case> {
   Values model_ = Values(512);
 };
 
-TEST_P(ShardsOfTheOlderForm, AreReadListedAndSound) {
+TEST_P(LegacyShards, AreReadListedAndPassCheck) {
   EXPECT_EQ(values(open()), model_);
   EXPECT_EQ(open().nchunks_initialized().value(), 8U);
   const CheckReport report = check(store_, {.data = true}).value();
@@ -83,7 +83,7 @@ TEST_P(ShardsOfTheOlderForm, AreReadListedAndSound) {
   EXPECT_EQ(report.chunks, 8U);
 }
 
-TEST_P(ShardsOfTheOlderForm, BecomeShardsOfTodayAndLoseNothingWhenAChunkIsWritten) {
+TEST_P(LegacyShards, AreConvertedWhenAChunkIsWritten) {
   const Values chunk(64, 7);
   open(true).write(Box{{4, 4, 4, 0}, {4, 4, 4, 1}}, std::span<const std::uint16_t>(chunk)).value();
   for (std::size_t i = 0; i < model_.size(); ++i)
@@ -93,7 +93,7 @@ TEST_P(ShardsOfTheOlderForm, BecomeShardsOfTodayAndLoseNothingWhenAChunkIsWritte
   EXPECT_THAT(check(store_, {.data = true}).value().faults, IsEmpty());
 }
 
-TEST_P(ShardsOfTheOlderForm, AreReplacedAsAWholeWithoutALookAndCheckTellsWhatIsLeft) {
+TEST_P(LegacyShards, AreReplacedWithoutReadingAndCheckReportsLeftovers) {
   std::ranges::fill(model_, std::uint16_t{9});
   open(true).write(all_, std::span<const std::uint16_t>(model_)).value();
   EXPECT_EQ(values(open()), model_);
@@ -106,14 +106,14 @@ TEST_P(ShardsOfTheOlderForm, AreReplacedAsAWholeWithoutALookAndCheckTellsWhatIsL
             std::ranges::count_if(left, [](const auto& name) { return !name.ends_with("shard"); }));
 }
 
-TEST_P(ShardsOfTheOlderForm, DoNotComeBackWhereNothingIsLeftOfThem) {
+TEST_P(LegacyShards, DoNotReappearAfterErasing) {
   std::ranges::fill(model_, std::uint16_t{0});
   open(true).write(all_, std::span<const std::uint16_t>(model_)).value();
   EXPECT_THAT(names(), IsEmpty());
   EXPECT_EQ(values(open()), model_);
 }
 
-TEST_P(ShardsOfTheOlderForm, AreCopiedAsShardsOfToday) {
+TEST_P(LegacyShards, AreCopiedAsCurrentShards) {
   for (const char* format : {"", "zarr3"}) {
     const auto to = memory_store();
     copy(store_, to, {.format = format}).value();
@@ -124,7 +124,7 @@ TEST_P(ShardsOfTheOlderForm, AreCopiedAsShardsOfToday) {
   }
 }
 
-TEST_P(ShardsOfTheOlderForm, AreCorruptWhereHalfIsMissing) {
+TEST_P(LegacyShards, AreCorruptIfOneFileIsMissing) {
   for (const std::string& name : names())
     if (name.ends_with(".data")) store_->erase("s/" + name).value();
   Values found(model_.size());
@@ -137,7 +137,7 @@ TEST_P(ShardsOfTheOlderForm, AreCorruptWhereHalfIsMissing) {
   EXPECT_THAT(faults, testing::Each(testing::Field(&Fault::code, "index_size")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Volume, ShardsOfTheOlderForm,
+INSTANTIATE_TEST_SUITE_P(Volume, LegacyShards,
                          testing::Values(Case{"identity", 1, 2, "gzip"}, Case{"identity", 0, 1, "raw"},
                                          Case{"murmurhash3_x86_128", 1, 0, "gzip"},
                                          Case{"murmurhash3_x86_128", 0, 1, "raw"}),
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Volume, ShardsOfTheOlderForm,
                                   std::to_string(of.param.shard_bits);
                          });
 
-TEST(CompressedChunks, AreFoundReplacedAndRefusedWhereTheyAreNoGzip) {
+TEST(CompressedChunks, AreReadReplacedAndRefusedIfNotGzip) {
   const auto store = memory_store();
   VolumeInfo info;
   info.data_type = DType::uint16;
@@ -167,7 +167,7 @@ TEST(CompressedChunks, AreFoundReplacedAndRefusedWhereTheyAreNoGzip) {
   EXPECT_THAT(check(store, {.data = true}).value().faults, IsEmpty());
 }
 
-TEST(CompressedChunks, ThatNobodyHereCanDecodeAreNotMissing) {
+TEST(CompressedChunks, InUnsupportedEncodingsAreNotMissing) {
   for (const char* suffix : {".br", ".zstd", ".xz", ".bz2"}) {
     const auto store = memory_store();
     VolumeInfo info;

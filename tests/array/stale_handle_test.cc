@@ -139,7 +139,7 @@ std::vector<Kind> kinds_with_attributes() {
 
 class StaleAttributes : public StaleHandle {};
 
-TEST_P(StaleAttributes, WritesOnAfterAnotherHandleHasChangedAttributes) {
+TEST_P(StaleAttributes, DoNotPreventWrites) {
   const Array array = make();
   Array other = open_array(store_, {.path = "a", .writable = true}).value();
   other.set_attributes(Json::Object{{"by", "other"}}).value();
@@ -158,7 +158,7 @@ class StaleShape : public StaleHandle {
   }
 };
 
-TEST_P(StaleShape, RefusesWhatTheArrayNoLongerHas) {
+TEST_P(StaleShape, RefusesSelectionsBeyondTheShrunkArray) {
   const Array array = make();
   Array other = open_array(store_, {.path = "a", .writable = true}).value();
   other.resize({6, 6, 6}).value();
@@ -180,7 +180,7 @@ TEST_P(StaleShape, WritesWhereAnotherHandleHasGrownTheArray) {
   EXPECT_EQ(at(other, 18), 9U);
 }
 
-TEST_P(StaleShape, AppendsAtTheEndAsItIs) {
+TEST_P(StaleShape, AppendsAtTheCurrentEnd) {
   Array array = make();
   Array other = open_array(store_, {.path = "a", .writable = true}).value();
   other.resize({4, 4, 4}).value();
@@ -248,7 +248,7 @@ class CountingStore final : public ForwardingStore {
   std::atomic<int> documents = 0;
 };
 
-TEST(ConfirmedWrite, LooksAtTheDocumentOncePerCallAndOncePerObject) {
+TEST(ConfirmedWrite, ReadsTheDocumentOncePerCallAndOncePerObject) {
   const auto store = std::make_shared<CountingStore>(memory_store());
   const Array array = create_array(store, "", {.shape = {16}, .dtype = DType::uint8, .chunks = {4}}).value();
   const std::vector<std::uint8_t> values(16, 1);
@@ -279,7 +279,7 @@ class OverwritingWhileOthersWrite : public testing::Test {
   std::shared_ptr<Store> store_ = file_store(directory_.path(), {.durable = false, .lock_timeout = 0}).value();
 };
 
-TEST_F(OverwritingWhileOthersWrite, LeavesEverythingAsItIsIfItMayNotWait) {
+TEST_F(OverwritingWhileOthersWrite, ChangesNothingIfItMayNotWait) {
   const auto stored = [&] {  // beside what a copy leaves to be resumed
     auto keys = keys_of(*store_);
     std::erase_if(keys, [](const std::string& key) { return key.starts_with(".sherd-new-"); });
@@ -301,7 +301,7 @@ TEST_F(OverwritingWhileOthersWrite, LeavesEverythingAsItIsIfItMayNotWait) {
   waits(open_group(store_, {.writable = true, .config = {.lock_timeout = 0}}).value().erase("a"));
 }
 
-TEST(Overwriting, TakesChunksThatAnErasedArrayHasLeft) {
+TEST(Overwriting, RemovesChunksLeftByAnErasedArray) {
   for (const char* format : {"zarr3", "draft2022"}) {
     const auto store = memory_store();
     create_group(store, "", {}, false, {}, format).value();

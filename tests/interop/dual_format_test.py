@@ -1,5 +1,5 @@
-"""Arrays whose shards are those of a volume, too: zarr-python and tensorstore, by both of its drivers, read the same bytes,
-after they were made and after updates through either name. What programs do that know of one name only is found.
+"""Dual-format arrays: zarr-python and both drivers of tensorstore read the same elements, after creation and after updates
+through either name. Writes by programs that know only one of the two names are detected.
 """
 
 import json
@@ -93,7 +93,7 @@ def test_one_file_is_read_as_both(made):
     assert all(len(names) == 2 for names in shards_of(folder).values())
 
 
-def test_an_update_through_either_name_is_seen_under_both(made):
+def test_an_update_through_either_name_is_visible_under_both(made):
     folder, data = made
     array = sherd.open_array(folder, mode="r+", config=FAST)
     volume = sherd.open_array(folder, mode="r+", format="precomputed", config=FAST)
@@ -119,7 +119,7 @@ def plain(tmp_path):
 
 
 @pytest.mark.parametrize("knows", ["zarr", "volume"])
-def test_a_program_that_knows_of_one_name_is_found_and_its_shard_not_written(plain, knows):
+def test_a_write_to_one_name_only_is_detected_and_not_overwritten(plain, knows):
     folder, data = plain
     if knows == "zarr":
         zarr.open_array(folder, mode="r+")[0, 0, 0] = 500
@@ -155,7 +155,7 @@ def test_a_volume_that_another_program_has_changed_can_be_copied(plain, tmp_path
     assert sherd.check(tmp_path / "b.zarr", data=True)["faults"] == []
 
 
-def test_an_array_in_a_hierarchy_has_its_volume_beside_it(tmp_path):
+def test_an_array_in_a_hierarchy_has_its_volume_next_to_it(tmp_path):
     group = zarr.create_group(tmp_path / "g.zarr")
     group.create_array("other", shape=(4,), dtype="uint8")
     data = noise(SHAPE, "uint8")
