@@ -82,15 +82,7 @@ void bind_group_class(nb::module_& module) {
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
-}  // namespace
-
-nb::object node_to(Node node) {
-  if (auto* array = std::get_if<Array>(&node)) return nb::cast(BoundArray(std::move(*array)));
-  return nb::cast(std::get<Group>(std::move(node)));
-}
-
-void bind_group(nb::module_& module) {
-  bind_group_class(module);
+void bind_openers(nb::module_& module) {
   module.def(
       "open_node",
       [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings) {
@@ -98,7 +90,7 @@ void bind_group(nb::module_& module) {
             open_node(store, {.path = path, .writable = writable, .format = format, .config = config_from(settings)}));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
-      "Opens what stands at a path.");
+      "Opens the node at a path.");
   module.def(
       "open_array",
       [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings,
@@ -109,6 +101,9 @@ void bind_group(nb::module_& module) {
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
       nb::arg("scale"), "Opens the array at a path, or that of a scale of the volume there.");
+}
+
+void bind_creators(nb::module_& module) {
   module.def(
       "create_precomputed",
       [](nb::handle store, const std::string& path, nb::handle info, bool overwrite, nb::handle settings) {
@@ -122,7 +117,7 @@ void bind_group(nb::module_& module) {
         }));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("info"), nb::arg("overwrite"), nb::arg("config").none(),
-      "Makes a volume from its info document.");
+      "Creates a volume from its info document.");
   module.def(
       "create_group",
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, const std::string& format,
@@ -137,7 +132,7 @@ void bind_group(nb::module_& module) {
         });
       },
       nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("format"),
-      nb::arg("config").none(), "Makes a group.");
+      nb::arg("config").none(), "Creates a group.");
   module.def(
       "create_array",
       [](nb::handle store, const std::string& path, const nb::dict& options) {
@@ -150,7 +145,20 @@ void bind_group(nb::module_& module) {
       },
       nb::arg("store"), nb::arg("path"), nb::arg("options"),
       nb::sig("def create_array(store: object, path: str, options: dict[str, typing.Any]) -> Array"),
-      "Makes an array of what sherd._options gives.");
+      "Creates an array from the options of sherd._options.");
+}
+
+}  // namespace
+
+nb::object node_to(Node node) {
+  if (auto* array = std::get_if<Array>(&node)) return nb::cast(BoundArray(std::move(*array)));
+  return nb::cast(std::get<Group>(std::move(node)));
+}
+
+void bind_group(nb::module_& module) {
+  bind_group_class(module);
+  bind_openers(module);
+  bind_creators(module);
 }
 
 }  // namespace sherd::python

@@ -51,7 +51,7 @@ struct CreateOptions {
   std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
-  /// `resolution`, `voxel_offset` and `sharding` (docs/format/two-formats.md says what they are where absent).
+  /// `resolution`, `voxel_offset` and `sharding` (docs/format/dual-format.md says what they are where absent).
   std::optional<Json> volume = {};
   bool overwrite = false;  ///< replace the node that stands there; else `conflict`, as is what is no part of it
   Config config = {};

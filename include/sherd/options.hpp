@@ -44,7 +44,7 @@ enum class CacheMode : std::uint8_t { index, shard, chunks };
 enum class ChunkOrder : std::uint8_t { c, f, morton };
 
 /// How the shards of a new array are laid out: as its format alone has them, or as files that are shards of a Zarr v3
-/// array and of a Neuroglancer volume at once (docs/format/two-formats.md). Arrays keep what they were made with.
+/// array and of a Neuroglancer volume at once (docs/format/dual-format.md). Arrays keep what they were made with.
 enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
 
 /// Whether a file store takes locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a

@@ -1,4 +1,4 @@
-// Dual-format arrays: a Zarr v3 array and a volume whose shards are the same objects (docs/format/two-formats.md). Each
+// Dual-format arrays: a Zarr v3 array and a volume whose shards are the same objects (docs/format/dual-format.md). Each
 // is the counterpart of the other. Writes go through the Zarr array, whichever of the two was opened; reads of one do
 // not use the other.
 #pragma once

@@ -1,4 +1,4 @@
-// The conditions, each with an error of its own (docs/format/two-formats.md). Neuroglancer finds a chunk by its number
+// The conditions, each with an error of its own (docs/format/dual-format.md). Neuroglancer finds a chunk by its number
 // along a curve through the grid and takes its bytes as x, y, z, channel with x fastest; Zarr finds it by its slot and
 // pads it where the array ends. Where both come to the same bytes, one file will do.
 #include "neuroglancer/volume_view.hpp"

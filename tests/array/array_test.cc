@@ -33,7 +33,7 @@ Array small(std::shared_ptr<Store> store, Shape shape = {20, 20}) {
   return create_array(std::move(store), "", options).value();
 }
 
-TEST(Array, ShrunkAndGrownAgainShowsFillValuesAlsoInsideShardsThatStay) {
+TEST(Array, ShowsFillValuesAfterShrinkingAndGrowing) {
   Array array = small(memory_store());
   const auto values = counting(400);
   array.write(Box{{0, 0}, {20, 20}}, std::span(values)).value();
@@ -52,7 +52,7 @@ TEST(Array, ShrinkingErasesObjectsThatLieOutside) {
   EXPECT_EQ(array.nchunks_initialized().value(), 9U);
 }
 
-TEST(Array, NamesOfChunksBeyondAllCoordinatesAreNotThoseOfChunks) {
+TEST(Array, IgnoresChunkKeysWhoseCoordinatesOverflow) {
   const auto store = memory_store();
   Array array = small(store);
   array.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(counting(400))).value();
@@ -67,7 +67,7 @@ TEST(Array, NamesOfChunksBeyondAllCoordinatesAreNotThoseOfChunks) {
   for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(now[i], i / 20 < 3 && i % 20 < 3 ? counting(400)[i] : 9) << i;
 }
 
-TEST(Array, ShrinkingGoesByTheShapeThatIsStoredNotByTheHandles) {
+TEST(Array, ShrinkingUsesTheStoredShapeNotTheHandles) {
   const auto store = memory_store();
   const Array first = small(store, {4, 20});
   Array handle = open_array(store, {.writable = true}).value();
@@ -133,7 +133,7 @@ TEST(Array, AppendingThatIsInterruptedShrinksBack) {
   }
 }
 
-TEST(Array, AHandleMadeOfOneThatIsGoneKeepsItsFillValueOfVariableLength) {
+TEST(Array, ACopyOfADestroyedHandleKeepsItsVariableLengthFillValue) {
   CreateOptions options{.shape = {6}, .dtype = DType::string, .chunks = {2}, .shards = {4}};
   const std::string text(100, 'x');
   options.fill_value = Json(text);
@@ -149,7 +149,7 @@ TEST(Array, AHandleMadeOfOneThatIsGoneKeepsItsFillValueOfVariableLength) {
   for (const VarBytes& value : values) EXPECT_EQ(value.view(), text);
 }
 
-TEST(Array, AppendGrowsAndSaysWhere) {
+TEST(Array, AppendGrowsTheArrayAndReturnsWhere) {
   Array array = small(memory_store(), {0, 20});
   for (std::uint64_t i = 0; i < 5; ++i) {
     const std::vector<std::uint16_t> row(3 * 20, static_cast<std::uint16_t>(i + 1));
@@ -219,7 +219,7 @@ TEST(Array, TheBytesOfAShardDoNotDependOnThreads) {
   EXPECT_EQ(bytes[0], bytes[1]);
 }
 
-TEST(Array, AMissingChunkIsAnErrorWhereThatIsAskedFor) {
+TEST(Array, AMissingChunkIsAnErrorIfRequested) {
   Config config = small(memory_store()).config();
   config.missing_is_error = true;
   const Array array = small(memory_store()).with_config(config);
@@ -227,7 +227,7 @@ TEST(Array, AMissingChunkIsAnErrorWhereThatIsAskedFor) {
   EXPECT_EQ(array.read(Box{{0, 0}, {1, 1}}, std::span(value)).error().code(), ErrorCode::not_found);
 }
 
-TEST(Array, RefusesWhatDoesNotFit) {
+TEST(Array, RefusesSelectionsAndViewsThatDoNotFit) {
   const Array array = small(memory_store());
   std::vector<std::uint16_t> values(400);
   std::vector<float> floats(400);
@@ -269,7 +269,7 @@ TEST(Array, AnInterruptedCallEndsAsUnavailable) {
   EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
 }
 
-TEST(Array, ACallThatFillsWhatIsMissingIsInterruptedToo) {
+TEST(Array, FillingMissingChunksCanBeInterrupted) {
   CreateOptions options{.shape = {1 << 26}, .dtype = DType::uint8, .chunks = {1 << 16}, .shards = {1 << 26}};
   int polls = 0;
   options.config.interrupted = [&] {

@@ -87,7 +87,7 @@ TEST_F(MemoryBudget, BoundsChunksThatAreDecodedWhole) {
   expect_within(64 * kMiB, {.chunks = {1024, 4096}, .codecs = Codecs{"blosc:lz4:1"}}, half_noise(kRows * kColumns));
 }
 
-TEST_F(MemoryBudget, IsHardlyTouchedByChunksWithoutACompressor) {
+TEST_F(MemoryBudget, IsAlmostUnusedByUncompressedChunks) {
   CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {1024, 4096}, .codecs = Codecs{}};
   options.config = with_budget(64 * kMiB);
   create_array(folder_ / "a", options).value();
@@ -102,12 +102,12 @@ TEST_F(MemoryBudget, BoundsChunksThatAreStreamed) {
   }
 }
 
-TEST_F(MemoryBudget, BoundsThePiecesOfARunWhichAllThreadsDecode) {
+TEST_F(MemoryBudget, BoundsRunsThatAllThreadsDecode) {
   expect_within(64 * kMiB, {.chunks = {2048, 4096}, .shards = {kRows, kColumns}, .codecs = Codecs{"blosc:zstd:1"}},
                 steps(kRows * kColumns));
 }
 
-TEST_F(MemoryBudget, BoundsShardsThatAreMadeAtOneTime) {
+TEST_F(MemoryBudget, BoundsShardsThatAreWrittenConcurrently) {
   expect_within(64 * kMiB, {.chunks = {1024, 1024}, .shards = {2048, 2048}, .codecs = Codecs{"zstd:1"}},
                 half_noise(kRows * kColumns));
 }
@@ -187,7 +187,7 @@ TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
   }
 }
 
-TEST_F(MemoryBudget, BoundsWhatIsCutOffWhenAnArrayShrinks) {
+TEST_F(MemoryBudget, BoundsShardsThatShrinkingRewrites) {
   const std::uint64_t bytes = 64 * kMiB;
   const auto values = half_noise(kRows * kColumns);
   for (const bool sharded : {false, true}) {
@@ -208,7 +208,7 @@ TEST_F(MemoryBudget, BoundsWhatIsCutOffWhenAnArrayShrinks) {
   }
 }
 
-TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
+TEST_F(MemoryBudget, CountsStoredVariableLengthBytes) {
   const std::uint64_t bytes = 64 * kMiB;
   const std::string text(1000, 'x');
   constexpr std::uint64_t kCount = std::uint64_t{1} << 17;
@@ -231,7 +231,7 @@ TEST_F(MemoryBudget, CountsTheTextOfVariableLengthElementsAsFarAsItIsStored) {
   EXPECT_LE(grown / kMiB, (result + bytes + kOverhead) / kMiB);
 }
 
-TEST_F(MemoryBudget, IsNotTakenByChunksThatAreDecodedStraightIntoTheirPlace) {
+TEST_F(MemoryBudget, IgnoresChunksDecodedDirectlyIntoTheDestination) {
   for (const char* codec : {"zstd:1", "gzip:1", "blosc:lz4:1"}) {
     CreateOptions options{.shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {kRows / 2, kColumns}};
     options.codecs = Codecs{codec};
@@ -247,7 +247,7 @@ TEST_F(MemoryBudget, IsNotTakenByChunksThatAreDecodedStraightIntoTheirPlace) {
   }
 }
 
-TEST_F(MemoryBudget, IsNotSpentOnTextThatNobodyWants) {
+TEST_F(MemoryBudget, IgnoresVariableLengthBytesOutsideTheSelection) {
   const std::string text(1000, 'x');
   constexpr std::uint64_t kCount = std::uint64_t{1} << 17, kEvery = 64;
   CreateOptions options{.shape = {kCount}, .dtype = DType::string, .chunks = {kCount / 16}, .codecs = Codecs{}};
@@ -271,7 +271,7 @@ TEST_F(MemoryBudget, IsNotSpentOnTextThatNobodyWants) {
   EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB) << "all of it are 128 MiB";
 }
 
-TEST_F(MemoryBudget, BoundsTextThatIsEncodedForAShard) {
+TEST_F(MemoryBudget, BoundsVariableLengthBytesEncodedForAShard) {
   const std::string text(kMiB, 'x');
   constexpr std::uint64_t kCount = 192;
   const std::vector<VarBytes> values(kCount, VarBytes{text.data(), text.size()});
@@ -294,7 +294,7 @@ long faults(const std::function<void()>& call) {
   return after.ru_minflt - before.ru_minflt;
 }
 
-TEST_F(MemoryBudget, ScratchOfEarlierWritesServesLaterOnes) {
+TEST_F(MemoryBudget, BuffersOfEarlierWritesAreReused) {
   CreateOptions options{.shape = {2048, 2048},
                         .dtype = DType::uint16,
                         .chunks = {512, 512},
@@ -308,7 +308,7 @@ TEST_F(MemoryBudget, ScratchOfEarlierWritesServesLaterOnes) {
       << "a chunk takes 128 pages, its last encoding 75, and each write encodes 16";
 }
 
-TEST_F(MemoryBudget, ScratchOfEarlierReadsServesLaterOnes) {
+TEST_F(MemoryBudget, BuffersOfEarlierReadsAreReused) {
   CreateOptions options{.shape = {512, 512}, .dtype = DType::uint16, .chunks = {256, 512}, .codecs = Codecs{"zstd:1"}};
   const Array array = create_array(folder_ / "a", options).value();
   const auto values = half_noise(512 * 512);
@@ -318,7 +318,7 @@ TEST_F(MemoryBudget, ScratchOfEarlierReadsServesLaterOnes) {
   EXPECT_LT(faults(read), 20 * 20) << "a chunk takes 64 pages, and each read decodes two";
 }
 
-TEST_F(MemoryBudget, SmallerThanAnythingStillLetsOneChunkThroughAfterAnother) {
+TEST_F(MemoryBudget, SmallerThanAChunkStillAllowsOneChunkAtATime) {
   const std::uint64_t chunk = 8 * kMiB;
   const auto values = half_noise(kRows * kColumns);
   CreateOptions unsharded{.chunks = {1024, 4096}, .codecs = Codecs{"blosc:lz4:1"}};

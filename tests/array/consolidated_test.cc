@@ -69,13 +69,13 @@ class Consolidated : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Stores, Consolidated, testing::Bool(),
                          [](const auto& param) { return param.param ? "file" : "memory"; });
 
-TEST_P(Consolidated, MetadataIsNothingThatReadersMustUnderstand) {
+TEST_P(Consolidated, MetadataNeedNotBeUnderstood) {
   const Json document = writable(store_).metadata();
   EXPECT_EQ(document.find("consolidated_metadata")->find("must_understand")->as_bool(), false);
   EXPECT_THAT(listed(*store_), ElementsAre("g", "g/h", "g/x"));
 }
 
-TEST_P(Consolidated, MetadataSparesTheDocumentsOfAListing) {
+TEST_P(Consolidated, MetadataReplacesReadingDocumentsInAListing) {
   auto recorder = std::make_shared<Recorder>();
   const Group group = open_group(store_, {.config = {.recorder = recorder}}).value();
   const Group inner = std::get<Group>(group.open("g").value());
@@ -87,7 +87,7 @@ TEST_P(Consolidated, MetadataSparesTheDocumentsOfAListing) {
   EXPECT_THAT(requests, ElementsAre("list ", "list g/"));
 }
 
-TEST_P(Consolidated, NodesThatSomebodyErasedAreGone) {
+TEST_P(Consolidated, MetadataIsIgnoredForErasedNodes) {
   store_->erase_prefix("g/x/").value();
   const Group group = open_group(store_, {.path = "g"}).value();
   EXPECT_THAT(group.members().value(), ElementsAre(Pair("h", NodeType::group)));
@@ -96,7 +96,7 @@ TEST_P(Consolidated, NodesThatSomebodyErasedAreGone) {
   EXPECT_EQ(code_of(open_group(store_).value().open("g/x")), ErrorCode::not_found);
 }
 
-TEST_P(Consolidated, NodesThatSomebodyMadeAreThere) {
+TEST_P(Consolidated, MetadataIsIgnoredForNewNodes) {
   store_->set("g/new/zarr.json", text_at(*store_, "g/x/zarr.json")).value();
   const Group root = open_group(store_).value();
   EXPECT_THAT(std::get<Group>(root.open("g").value()).members().value(),
@@ -104,14 +104,14 @@ TEST_P(Consolidated, NodesThatSomebodyMadeAreThere) {
   EXPECT_TRUE(root.open("g/new"));
 }
 
-TEST_P(Consolidated, NodesAreWhatTheirOwnDocumentsSay) {
+TEST_P(Consolidated, MetadataIsIgnoredIfADocumentDiffers) {
   std::string text = text_at(*store_, "g/x/zarr.json");
   text.replace(text.find("4"), 1, "9");
   store_->set("g/x/zarr.json", text).value();
   EXPECT_EQ(std::get<Array>(open_group(store_).value().open("g/x").value()).shape(), Shape{9});
 }
 
-TEST_P(Consolidated, MetadataFollowEveryEditOfAnArray) {
+TEST_P(Consolidated, MetadataIsUpdatedByEveryEditOfAnArray) {
   Array array = writable_array(store_, "g/x");
   array.set_attributes(parsed(R"({"n": 1.0})")).value();
   EXPECT_THAT(text_at(*store_, "zarr.json"), HasSubstr("1.0"));
@@ -127,7 +127,7 @@ TEST_P(Consolidated, MetadataFollowEveryEditOfAnArray) {
   EXPECT_TRUE(are_true());
 }
 
-TEST_P(Consolidated, MetadataFollowEveryEditOfAGroup) {
+TEST_P(Consolidated, MetadataIsUpdatedByEveryEditOfAGroup) {
   Group group = writable(store_, "g/h");
   group.set_attributes(parsed(R"({"a": 1})")).value();
   EXPECT_TRUE(are_true());
@@ -139,7 +139,7 @@ TEST_P(Consolidated, MetadataFollowEveryEditOfAGroup) {
   EXPECT_TRUE(are_true());
 }
 
-TEST_P(Consolidated, MetadataFollowWhatIsMadeAndErased) {
+TEST_P(Consolidated, MetadataIsUpdatedByCreatingAndErasing) {
   writable(store_).create_array("g/new/deep/y", bytes_array()).value();
   EXPECT_THAT(listed(*store_), ElementsAre("g", "g/h", "g/new", "g/new/deep", "g/new/deep/y", "g/x"));
   EXPECT_THAT(listed(*store_, "g/zarr.json"), ElementsAre("h", "new", "new/deep", "new/deep/y", "x"));
@@ -153,7 +153,7 @@ TEST_P(Consolidated, MetadataFollowWhatIsMadeAndErased) {
   EXPECT_THAT(listed(*store_), ElementsAre("g"));
 }
 
-TEST_P(Consolidated, MetadataTakeInWhatIsCopiedBelowThem) {
+TEST_P(Consolidated, MetadataIsUpdatedByACopyBelow) {
   auto source = memory_store();
   create_array(source, "a/b", bytes_array()).value();
   copy(source, store_, {.destination_path = "g/new/copy"}).value();
@@ -161,7 +161,7 @@ TEST_P(Consolidated, MetadataTakeInWhatIsCopiedBelowThem) {
   EXPECT_TRUE(are_true());
 }
 
-TEST_P(Consolidated, MetadataLoseANodeBeforeItIsErased) {
+TEST_P(Consolidated, MetadataDropsANodeBeforeItIsErased) {
   auto recorder = std::make_shared<Recorder>();
   Group group = open_group(store_, {.writable = true, .config = {.recorder = recorder}}).value();
   for (const bool overwrite : {true, false}) {
@@ -183,7 +183,7 @@ TEST_P(Consolidated, MetadataLoseANodeBeforeItIsErased) {
   }
 }
 
-TEST_P(Consolidated, MetadataThatNeedNoChangeAreNotWritten) {
+TEST_P(Consolidated, MetadataIsNotRewrittenWithoutAChange) {
   auto recorder = std::make_shared<Recorder>();
   const Array array = open_array(store_, {.path = "g/x", .writable = true, .config = {.recorder = recorder}}).value();
   Array(array).set_attributes(parsed(R"({"n": 1})")).value();
@@ -192,7 +192,7 @@ TEST_P(Consolidated, MetadataThatNeedNoChangeAreNotWritten) {
   for (const auto& request : recorder->stop()) EXPECT_NE(request.op, "put") << request.key;
 }
 
-TEST_P(Consolidated, MetadataEndUpAsTheLastEditsHaveLeftTheNodes) {
+TEST_P(Consolidated, MetadataIsCorrectAfterConcurrentEdits) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) create_array(store_, "g/t" + std::to_string(t % 2), bytes_array(true)).value();
   for (int t = 0; t < 4; ++t)
@@ -209,7 +209,7 @@ TEST_P(Consolidated, MetadataEndUpAsTheLastEditsHaveLeftTheNodes) {
   EXPECT_TRUE(are_true());
 }
 
-TEST_P(Consolidated, MetadataThatAreMadeDuringEditsMissNone) {
+TEST_P(Consolidated, MetadataCreatedDuringEditsMissesNone) {
   for (int round = 0; round < 5; ++round) {
     create_group(store_, "", {}, true).value();
     Array array = create_array(store_, "a", bytes_array()).value();
@@ -224,7 +224,7 @@ TEST_P(Consolidated, MetadataThatAreMadeDuringEditsMissNone) {
   }
 }
 
-TEST(ConsolidatedMetadata, ThatCannotBeRenewedAreAnErrorButTheEditStands) {
+TEST(ConsolidatedMetadata, FailingToUpdateIsAnErrorButTheEditRemains) {
   auto store = std::make_shared<FailingStore>(memory_store());
   Array array = create_array(store, "a", bytes_array()).value();
   writable(store).consolidate().value();
@@ -238,7 +238,7 @@ TEST(ConsolidatedMetadata, ThatCannotBeRenewedAreAnErrorButTheEditStands) {
   EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{8});
 }
 
-TEST(ConsolidatedMetadata, AboveTheRootOfAStoreFollowToo) {
+TEST(ConsolidatedMetadata, IsUpdatedAboveTheRootOfAStore) {
   const TempDir directory;
   auto store = file_store(directory.path() + "/h").value();
   create_array(store, "g/x", bytes_array()).value();
@@ -254,14 +254,14 @@ TEST(ConsolidatedMetadata, AboveTheRootOfAStoreFollowToo) {
   EXPECT_TRUE(check(store).value().faults.empty());
 }
 
-TEST(ConsolidatedMetadata, OfADamagedGroupHindersNoEditBelowIt) {
+TEST(ConsolidatedMetadata, OfADamagedGroupDoesNotPreventEditsBelow) {
   auto store = memory_store();
   Array array = create_array(store, "a", bytes_array()).value();
   store->set("zarr.json", std::string_view("{")).value();
   EXPECT_TRUE(array.resize({8}));
 }
 
-TEST(ConsolidatedMetadata, ThatAreBrokenSpoilNothing) {
+TEST(ConsolidatedMetadata, IsIgnoredWhenMalformed) {
   auto store = memory_store();
   create_array(store, "x", bytes_array()).value();
   set_consolidated(*store, R"({"kind":"inline","metadata":{"x":{"zarr_format":3,"node_type":"array"},"y":5,"z":{}}})");
@@ -271,7 +271,7 @@ TEST(ConsolidatedMetadata, ThatAreBrokenSpoilNothing) {
   EXPECT_EQ(code_of(root.open("y")), ErrorCode::not_found);
 }
 
-TEST(ConsolidatedMetadata, OfOtherKindsOrOfUnlawfulPathsAreIgnored) {
+TEST(ConsolidatedMetadata, OfOtherKindsOrWithInvalidPathsIsIgnored) {
   auto store = memory_store();
   create_group(store, "real").value();
   for (const char* metadata :

@@ -40,7 +40,7 @@ TEST(Chunking, ChunksAreNearCubesOfPowersOfTwoWithinTheTarget) {
   EXPECT_EQ(chosen({0}, DType::uint8, false), Shape{1 << 20});
 }
 
-TEST(Chunking, ElementsLargerThanTheTargetStandAlone) {
+TEST(Chunking, ElementsLargerThanTheTargetAreChunksOfTheirOwn) {
   const DType huge = DType::raw(std::uint64_t{1} << 27).value();
   EXPECT_EQ(auto_chunks({10, 10}, huge, 1 << 20), (Shape{1, 1}));
 }
@@ -132,7 +132,7 @@ TEST(CreateArray, WritesTheCanonicalDocument) {
 })");
 }
 
-TEST(CreateArray, PutsShardedChainsTogether) {
+TEST(CreateArray, BuildsTheCodecChainOfShards) {
   EXPECT_EQ(member({.shape = {64, 64},
                     .dtype = DType::uint8,
                     .chunks = {8, 8},
@@ -158,7 +158,7 @@ TEST(CreateArray, PutsShardedChainsTogether) {
                 .dump());
 }
 
-TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
+TEST(CreateArray, CompletesCodecListsAndModernizesNames) {
   const auto codecs = [](const DType& dtype, std::vector<Json> list) {
     return member({.shape = {4, 4}, .dtype = dtype, .codecs = std::move(list)}, "codecs");
   };
@@ -176,7 +176,7 @@ TEST(CreateArray, CompletesCodecListsAndBringsNamesUpToDate) {
 }
 
 // zarr-python takes names of numcodecs only with a configuration, and no gzip without a level.
-TEST(CreateArray, WritesTheMembersThatACodecWasGivenWithout) {
+TEST(CreateArray, WritesDefaultsForOmittedCodecMembers) {
   const auto last = [](std::string_view codec, const DType& dtype = DType::int16) {
     const Json given = codec.starts_with('{') ? parsed(codec) : Json(codec);
     const Json list = parsed(member({.shape = {4}, .dtype = dtype, .codecs = std::vector<Json>{given}}, "codecs"));
@@ -200,7 +200,7 @@ TEST(CreateArray, WritesTheMembersThatACodecWasGivenWithout) {
   EXPECT_EQ(last(R"({"name": "bytes"})"), R"({"name":"bytes","configuration":{"endian":"little"}})");
 }
 
-TEST(CreateArray, WritesTheMembersThatAreMissingInsideShardsAndInWholeChainsToo) {
+TEST(CreateArray, WritesDefaultsForOmittedMembersInsideShardsAndWholeChains) {
   const Json chain = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
       "codecs": ["bytes", {"name": "numcodecs.crc32"}], "index_codecs": [{"name": "bytes"}, {"name": "crc32c"}]}}])");
   EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"),
@@ -209,7 +209,7 @@ TEST(CreateArray, WritesTheMembersThatAreMissingInsideShardsAndInWholeChainsToo)
             R"("index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}}])");
 }
 
-TEST(CreateArray, KeepsTheNamesThatNumcodecsGaveItsCodecs) {
+TEST(CreateArray, KeepsNumcodecsNames) {
   for (const char* name : {"zstd", "gzip", "crc32c", "blosc", "zlib", "crc32"}) {
     const std::string given = "numcodecs." + std::string(name);
     const Json list =
@@ -218,7 +218,7 @@ TEST(CreateArray, KeepsTheNamesThatNumcodecsGaveItsCodecs) {
   }
 }
 
-TEST(CreateArray, LeavesTheCodecsOfDocumentsThatLackMembersAsTheyStand) {
+TEST(CreateArray, DoesNotCompleteCodecsOfExistingDocuments) {
   const auto store = memory_store();
   create_array(store, "", {.shape = {4}, .dtype = DType::uint8, .codecs = std::vector<Json>{"gzip"}}).value();
   Json document = parsed(store->get("zarr.json").value().value());
@@ -231,13 +231,13 @@ TEST(CreateArray, LeavesTheCodecsOfDocumentsThatLackMembersAsTheyStand) {
   EXPECT_EQ(*parsed(store->get("zarr.json").value().value()).find("codecs"), bare);
 }
 
-TEST(CreateArray, TakesAWholeChainVerbatim) {
+TEST(CreateArray, WritesAGivenChainVerbatim) {
   const Json chain = parsed(
       R"([{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 9}}])");
   EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"), chain.dump());
 }
 
-TEST(CreateArray, TakesGridsAndKeyEncodingsAsMetadataSaysThem) {
+TEST(CreateArray, AcceptsGridsAndKeyEncodingsInTheirMetadataForm) {
   const Json grid =
       parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [[2, 2], 4]]}})");
   const CreateOptions options{
@@ -246,7 +246,7 @@ TEST(CreateArray, TakesGridsAndKeyEncodingsAsMetadataSaysThem) {
   EXPECT_EQ(member(options, "chunk_key_encoding"), R"({"name":"v2","configuration":{"separator":"."}})");
 }
 
-TEST(CreateArray, MakesShardsOfDifferentLengthsOfOneKindOfChunk) {
+TEST(CreateArray, CreatesRectilinearShardsOfEqualChunks) {
   const Json grid =
       parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 8], [[6, 2], 2]]}})");
   const CreateOptions options{.shape = {12, 14}, .dtype = DType::uint8, .chunks = {2, 2}, .chunk_grid = grid};
@@ -266,7 +266,7 @@ TEST(CreateArray, MakesShardsOfDifferentLengthsOfOneKindOfChunk) {
   EXPECT_EQ(create_array(memory_store(), "", odd).error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(CreateArray, TellsTheLengthsOfStoredObjectsAsFarAsTheArrayReaches) {
+TEST(CreateArray, ReportsShardLengthsClippedToTheArray) {
   using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   const Json grid = parsed(
       R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [3, [2, 2, [1, 3], 4, 5]]}})");
@@ -280,7 +280,7 @@ TEST(CreateArray, TellsTheLengthsOfStoredObjectsAsFarAsTheArrayReaches) {
             (Runs{{4, 2}, {2, 1}}));
 }
 
-TEST(CreateArray, SaysOfCodecsThatItKnowsByNameOnlyThatTheyAreNotSupportedByThisVersion) {
+TEST(CreateArray, NamesCodecsThatThisVersionDoesNotSupport) {
   for (const std::string name : {"cast_value", "scale_offset", "reshape", "zfp", "n5_default", "conditional"}) {
     for (const Json& codec : {Json(name), Json(name + ":1"), Json(Json::Object{{"name", name}})}) {
       const auto array =
@@ -303,7 +303,7 @@ TEST(CreateArray, KeepsFillValuesBitForBit) {
   EXPECT_EQ(member({.shape = {1}, .dtype = DType::bool_}, "fill_value"), "false");
 }
 
-TEST(CreateArray, RefusesShardsThatAreReadableOnlyWholeAndExceedTheLimitOfWhatIsDecodedWhole) {
+TEST(CreateArray, RefusesOpaqueShardsLargerThanTheChunkLimit) {
   const auto with = [](std::string_view around) {
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint8};
     options.chunk_grid = parsed(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})");
@@ -384,7 +384,7 @@ TEST(CreateArray, AppearsWithItsContentsOrNotAtAll) {
   EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4}));
 }
 
-TEST(CreateArray, TakesShortFormsOfCodecsInsideShardsToo) {
+TEST(CreateArray, AcceptsShortFormsOfCodecsInsideShards) {
   CreateOptions options{.shape = {8}, .dtype = DType::uint16};
   options.chunks = {8};
   options.codecs = {{Json::parse(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [4],

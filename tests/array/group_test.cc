@@ -39,7 +39,7 @@ TEST_P(EveryStore, ParentsThatExistStayAsTheyAre) {
   EXPECT_EQ(open_group(store_, {.path = "a"}).value().attributes(), parsed(R"({"keep": 1})"));
 }
 
-TEST_P(EveryStore, WhatStandsIsAConflictUnlessOverwritten) {
+TEST_P(EveryStore, AnExistingNodeIsAConflictUnlessOverwritten) {
   Array old = create_array(store_, "a", bytes_array()).value();
   const std::vector<std::uint8_t> ones(4, 1);
   old.write(Box{{0}, {4}}, std::span(ones)).value();
@@ -97,7 +97,7 @@ TEST_P(EveryStore, NothingIsMadeInsideAnArray) {
   EXPECT_EQ(text_at(*store_, "a/b/zarr.json"), "(nothing)");
 }
 
-TEST_P(EveryStore, ForeignObjectsAreNeverTakenForChunksNorErased) {
+TEST_P(EveryStore, ForeignObjectsAreNeitherChunksNorErased) {
   store_->set("a/c/0", "old").value();
   EXPECT_EQ(code_of(create_array(store_, "a", bytes_array())), ErrorCode::conflict);
   store_->set("a/notes.txt", "mine").value();
@@ -107,7 +107,7 @@ TEST_P(EveryStore, ForeignObjectsAreNeverTakenForChunksNorErased) {
   EXPECT_TRUE(create_group(store_, "a")) << "a group may take in what stands below it";
 }
 
-TEST_P(EveryStore, OverwritingTakesNothingAlongThatIsNoPartOfTheNode) {
+TEST_P(EveryStore, OverwritingRemovesOnlyWhatBelongsToTheNode) {
   create_array(store_, "g/x/a", bytes_array()).value().fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
   for (const char* key : {"g/notes.txt", "g/photos/1.jpg", "g/x/photos/1.jpg", "g/x/a/notes.txt", "g/x/a/c/00"}) {
     store_->set(key, "mine").value();
@@ -134,7 +134,7 @@ TEST_P(EveryStore, OverwritingTakesNothingAlongThatIsNoPartOfTheNode) {
   EXPECT_TRUE(writable(store_, "g").members().value().empty());
 }
 
-TEST_P(EveryStore, MembersAreWhatHasADocumentAndALawfulName) {
+TEST_P(EveryStore, MembersHaveADocumentAndAValidName) {
   create_group(store_, "").value();
   create_group(store_, "b").value();
   create_array(store_, "a", bytes_array()).value();
@@ -166,7 +166,7 @@ TEST_P(EveryStore, AMemberWithABrokenDocumentHidesNoOtherAndIsNamedWhenOpened) {
   EXPECT_TRUE(group.consolidate());
 }
 
-TEST_P(EveryStore, UnlawfulNamesAreRefused) {
+TEST_P(EveryStore, InvalidNamesAreRefused) {
   for (const std::string name : {"...", "__x", "zarr.json", "a/zarr.json", "..", ".", "a/../b"}) {
     const auto group = create_group(store_, name);
     ASSERT_FALSE(group) << name;
@@ -178,7 +178,7 @@ TEST_P(EveryStore, UnlawfulNamesAreRefused) {
   EXPECT_EQ(create_group(store_, "/a//b/").value().path(), "a/b");
 }
 
-TEST_P(EveryStore, ErasingTakesAllBelowAndNothingBeside) {
+TEST_P(EveryStore, ErasingRemovesEverythingBelowAndNothingElse) {
   Group root = create_group(store_, "").value();
   root.create_array("a/x", bytes_array()).value();
   root.create_array("ab", bytes_array()).value();
@@ -246,7 +246,7 @@ TEST_P(EveryStore, OfConcurrentCreatorsExactlyOneWins) {
   EXPECT_EQ(refused, 7);
 }
 
-TEST_P(EveryStore, AnEditMeetsWhatHasTakenTheNodesPlace) {
+TEST_P(EveryStore, AnEditOfAReplacedNodeIsAConflict) {
   create_array(store_, "a", bytes_array()).value();
   Array array = open_array(store_, {.path = "a", .writable = true}).value();
   create_group(store_, "a", {}, true).value();
@@ -266,7 +266,7 @@ TEST_P(EveryStore, ReadOnlyHandlesChangeNothing) {
   EXPECT_TRUE(group.contains("a").value());
 }
 
-TEST(Open, SaysWhereItLookedWhenNothingIsThere) {
+TEST(Open, NamesTheLocationWhenThereIsNoNode) {
   const auto node = open(memory_store(), {.path = "a/b"});
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().code(), ErrorCode::not_found);
@@ -274,7 +274,7 @@ TEST(Open, SaysWhereItLookedWhenNothingIsThere) {
   EXPECT_THAT(node.error().message(), HasSubstr("a/b/zarr.json"));
 }
 
-TEST(Open, TakesAFormatByName) {
+TEST(Open, AcceptsAFormatName) {
   auto store = memory_store();
   create_group(store, "").value();
   EXPECT_TRUE(open(store, {.format = "zarr3"}));
@@ -284,7 +284,7 @@ TEST(Open, TakesAFormatByName) {
   EXPECT_THAT(node.error().message(), HasSubstr("zarr3"));
 }
 
-TEST(Open, TellsArraysFromGroups) {
+TEST(Open, DistinguishesArraysAndGroups) {
   auto store = memory_store();
   create_array(store, "a", bytes_array()).value();
   EXPECT_EQ(code_of(open_group(store, {.path = "a"})), ErrorCode::invalid_argument);
@@ -292,7 +292,7 @@ TEST(Open, TellsArraysFromGroups) {
   EXPECT_TRUE(open_array(store, {.path = "a"}));
 }
 
-TEST(Open, TakesTheUrlOfANodeWhateverTheNodeIsCalled) {
+TEST(Open, AcceptsTheUrlOfANodeWithAnyName) {
   const TempDir directory;
   const auto store = file_store(directory.path() + "/a b%20c#d").value();
   for (const std::string name : {"a b", "a%20b", "a?b#c", "100%", "a+b&c=d", "\u00e9\u65e5\U0001f5ff", "a:b", "\\"}) {
@@ -303,7 +303,7 @@ TEST(Open, TakesTheUrlOfANodeWhateverTheNodeIsCalled) {
   }
 }
 
-TEST(CreateByUrl, MakesTheGroupsFromTheNearestNodeOnTheWay) {
+TEST(CreateByUrl, CreatesMissingGroupsBelowTheNearestNode) {
   const TempDir directory;
   create_group(directory / "study").value();
   create_array(directory / "study/images/day 1/a", bytes_array()).value();
@@ -314,7 +314,7 @@ TEST(CreateByUrl, MakesTheGroupsFromTheNearestNodeOnTheWay) {
   EXPECT_TRUE(study.open("images/day 1/a"));
 }
 
-TEST(CreateByUrl, BeginsTheHierarchyAtADirectoryCalledZarr) {
+TEST(CreateByUrl, StartsTheHierarchyAtADirectoryNamedZarr) {
   const TempDir directory;
   create_array(directory / "old.zarr/new.zarr/a/b", bytes_array()).value();
   EXPECT_THAT(open_group(directory / "old.zarr/new.zarr").value().members().value(),
@@ -322,13 +322,13 @@ TEST(CreateByUrl, BeginsTheHierarchyAtADirectoryCalledZarr) {
   EXPECT_EQ(code_of(open(directory / "old.zarr")), ErrorCode::not_found);
 }
 
-TEST(CreateByUrl, StandsOnItsOwnElsewhere) {
+TEST(CreateByUrl, CreatesAStandaloneNodeElsewhere) {
   const TempDir directory;
   create_array(directory / "data/x/__a", bytes_array()).value();
   EXPECT_THAT(directory.contents(), ElementsAre("data", "data/x", "data/x/__a", "data/x/__a/zarr.json"));
 }
 
-TEST(CreateByUrl, GoesByTheRulesOfTheHierarchyItLiesIn) {
+TEST(CreateByUrl, FollowsTheRulesOfTheEnclosingHierarchy) {
   const TempDir directory;
   create_array(directory / "a.zarr/x", bytes_array()).value();
   const auto before = directory.contents();
@@ -343,7 +343,7 @@ TEST(CreateByUrl, GoesByTheRulesOfTheHierarchyItLiesIn) {
   EXPECT_EQ(directory.contents(), before) << "nothing is written before all is checked";
 }
 
-TEST(Open, AUrlsPathNamesTheRootAndTheOptionGoesOnFromThere) {
+TEST(Open, ThePathOptionIsRelativeToTheUrl) {
   const TempDir directory;
   const std::string root = directory.path() + "/data set.zarr";
   EXPECT_EQ(create_array(root + "/a/b", bytes_array()).value().path(), "");

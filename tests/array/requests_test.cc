@@ -81,7 +81,7 @@ TEST_F(Requests, AWarmInnerChunkCostsOneDataRead) {
   EXPECT_EQ(reading(array, {{9, 9}, {1, 1}}).size(), 1U);
 }
 
-TEST_F(Requests, ABoxOverNeighbouringInnerChunksIsOneReadARun) {
+TEST_F(Requests, ABoxOverNeighbouringInnerChunksIsOneReadPerRun) {
   const Array array = sharded();
   reading(array, {{0, 0}, {1, 1}});
   // A row of four inner chunks stands together in C order; a column of two is two runs.
@@ -104,19 +104,19 @@ TEST_F(Requests, AMissingShardCostsNoDataRead) {
   EXPECT_EQ(values, std::vector<std::uint32_t>(64 * 64, 0));
 }
 
-TEST_F(Requests, AKeptShardCostsNothingForItsNeighbours) {
+TEST_F(Requests, ACachedShardAnswersReadsOfItsOtherChunks) {
   const Array array = sharded(CacheMode::shard);
   EXPECT_EQ(reading(array, {{0, 0}, {8, 8}}).size(), 1U);
   EXPECT_EQ(reading(array, {{8, 16}, {16, 16}}).size(), 0U);
 }
 
-TEST_F(Requests, AKeptChunkCostsNothingWhenReadAgain) {
+TEST_F(Requests, ACachedChunkIsNotReadAgain) {
   const Array array = sharded(CacheMode::chunks);
   EXPECT_EQ(reading(array, {{0, 0}, {8, 8}}).size(), 2U);
   EXPECT_EQ(reading(array, {{2, 3}, {4, 4}}).size(), 0U);
 }
 
-TEST_F(Requests, ThreeNestedLevelsCostOneIndexALevelAndOneDataRead) {
+TEST_F(Requests, ThreeNestedLevelsCostOneIndexPerLevelAndOneDataRead) {
   CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32};
   options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})").value();
   const char* shard = R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [%, %], "index_codecs": [
@@ -176,7 +176,7 @@ TEST_F(Requests, ABoxOfAnUncompressedChunkReadsItsOwnBytesOnly) {
   EXPECT_EQ(requests[0].length, 4U);
 }
 
-TEST_F(Requests, AKeptUnshardedChunkCostsNothingWhenReadAgain) {
+TEST_F(Requests, ACachedUnshardedChunkIsNotReadAgain) {
   for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
     for (const std::vector<Json>& codecs : {std::vector<Json>{"bytes"}, std::vector<Json>{"zstd:1"}}) {
       CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {32, 32}};
@@ -190,7 +190,7 @@ TEST_F(Requests, AKeptUnshardedChunkCostsNothingWhenReadAgain) {
   }
 }
 
-TEST_F(Requests, AKeptRawInnerChunkCostsNothingWhenReadAgain) {
+TEST_F(Requests, ACachedRawInnerChunkIsNotReadAgain) {
   for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {16, 16}, .shards = {32, 32}};
     options.codecs = std::vector<Json>{"bytes"};
@@ -201,7 +201,7 @@ TEST_F(Requests, AKeptRawInnerChunkCostsNothingWhenReadAgain) {
   }
 }
 
-TEST_F(Requests, AKeptShardThatIsReadableOnlyWholeCostsNothingWhenReadAgain) {
+TEST_F(Requests, ACachedOpaqueShardIsNotReadAgain) {
   for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
     CreateOptions options = opaque_shards();
     options.config.cache = mode;
@@ -211,7 +211,7 @@ TEST_F(Requests, AKeptShardThatIsReadableOnlyWholeCostsNothingWhenReadAgain) {
   }
 }
 
-TEST_F(Requests, AShardTooLargeToReadWholeIsReadInPartsWhereWholeOnesAreKept) {
+TEST_F(Requests, AShardTooLargeForTheCacheIsReadInParts) {
   CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = {64, 64}};
   options.codecs = std::vector<Json>{"bytes"};
   options.config.cache = CacheMode::shard;
@@ -222,7 +222,7 @@ TEST_F(Requests, AShardTooLargeToReadWholeIsReadInPartsWhereWholeOnesAreKept) {
   EXPECT_EQ(reading(array, {{8, 8}, {8, 8}}).size(), 1U);
 }
 
-TEST_F(Requests, AKeptChunkCountsWithItsText) {
+TEST_F(Requests, ACachedChunkCountsItsVariableLengthBytes) {
   const std::string text(1000, 'x');
   CreateOptions options{.shape = {64}, .dtype = DType::string, .chunks = {32}};
   options.codecs = std::vector<Json>{"zstd:1"};
@@ -245,7 +245,7 @@ TEST_F(Requests, AKeptChunkCountsWithItsText) {
   EXPECT_EQ(again(70 * 1000), 0U);
 }
 
-TEST_F(Requests, WhatIsMissingOfAPartlyWrittenShardIsFilledWhereMissingIsAnError) {
+TEST_F(Requests, APartialWriteFillsMissingChunksIfMissingIsAnError) {
   CreateOptions options = opaque_shards();
   options.config.missing_is_error = true;
   const Array array = make(options);

@@ -83,7 +83,7 @@ bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
   return true;
 }
 
-TEST(StagedNode, ThatCannotBePutIntoItsPlaceIsNotLost) {
+TEST(StagedNode, IsNotLostIfItCannotBeMovedIntoPlace) {
   bool failed_on_the_way = false;
   const auto attempt = [](const auto& store) { return create_array(store, "a", filled_with(11, true)); };
   end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error& error) {
@@ -103,7 +103,7 @@ TEST(StagedNode, ThatCannotBePutIntoItsPlaceIsNotLost) {
   EXPECT_TRUE(failed_on_the_way);
 }
 
-TEST(CreateArray, ThatIsCutOffWhileItOverwritesLeavesNoArrayOfFillValues) {
+TEST(CreateArray, InterruptedWhileOverwritingLeavesNoArrayOfFillValues) {
   bool cut_off = false;
   const CreateOptions other{.shape = {8}, .dtype = DType::uint8, .chunks = {4}, .overwrite = true};
   const auto attempt = [&](const auto& store) { return create_array(store, "a", other); };
@@ -120,7 +120,7 @@ TEST(CreateArray, ThatIsCutOffWhileItOverwritesLeavesNoArrayOfFillValues) {
   EXPECT_TRUE(cut_off);
 }
 
-TEST(Erasing, ThatIsCutOffLeavesNoArrayOfFillValuesAndIsDoneAgain) {
+TEST(Erasing, InterruptedLeavesNoArrayOfFillValuesAndCanBeRepeated) {
   bool cut_off = false;
   const auto attempt = [](const auto& store) { return open_group(store, {.writable = true}).value().erase("a"); };
   end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error&) {
@@ -132,7 +132,7 @@ TEST(Erasing, ThatIsCutOffLeavesNoArrayOfFillValuesAndIsDoneAgain) {
   EXPECT_TRUE(cut_off);
 }
 
-TEST(StagedNode, GoesWhereADirectoryIsALinkAlsoOfAnotherFileSystem) {
+TEST(StagedNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   const TempDir folder;
   const auto device = [](const std::string& path) {
     struct stat status{};

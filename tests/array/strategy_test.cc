@@ -43,7 +43,7 @@ std::size_t requests(const Array& array, const Selection& selection, Recorder& r
   return recorder.stop().size();
 }
 
-TEST(Strategy, TheOrderOfChunksIsInTheShardAndInNoDocument) {
+TEST(Strategy, TheChunkOrderAffectsTheShardButNotTheDocument) {
   std::vector<std::string> documents;
   std::vector<std::string> shards;
   for (const ChunkOrder order : {ChunkOrder::c, ChunkOrder::f, ChunkOrder::morton}) {
@@ -64,7 +64,7 @@ TEST(Strategy, TheOrderOfChunksIsInTheShardAndInNoDocument) {
   EXPECT_EQ(Config().chunk_order, ChunkOrder::morton);
 }
 
-TEST(Strategy, ChunksEqualToTheFillValueAreStoredWhereThatIsAskedFor) {
+TEST(Strategy, ChunksEqualToTheFillValueAreStoredIfRequested) {
   for (const bool sharded : {true, false}) {
     CreateOptions options = one_shard();
     if (!sharded) options.shards = {};
@@ -75,7 +75,7 @@ TEST(Strategy, ChunksEqualToTheFillValueAreStoredWhereThatIsAskedFor) {
   }
 }
 
-TEST(Strategy, ExtentsThatAreNearAreReadTogether) {
+TEST(Strategy, NearbyExtentsAreReadTogether) {
   const auto store = memory_store();
   written(store, one_shard());
   const Selection first_and_third_chunk = Selection::orthogonal({Indices{0}, Indices{0, 16}});
@@ -91,7 +91,7 @@ TEST(Strategy, ExtentsThatAreNearAreReadTogether) {
   }
 }
 
-TEST(Strategy, AShardOfWhichMostIsWantedIsReadWhole) {
+TEST(Strategy, AShardIsReadWholeIfMostOfItIsNeeded) {
   const auto store = memory_store();
   written(store, one_shard());
   const auto recorder = std::make_shared<Recorder>();
@@ -103,7 +103,7 @@ TEST(Strategy, AShardOfWhichMostIsWantedIsReadWhole) {
   EXPECT_EQ(requests(open_array(store, {.config = config}).value(), all_but_one_row_of_chunks, *recorder), 2U);
 }
 
-TEST(Strategy, ACacheKeepsNoMoreThanItsBytes) {
+TEST(Strategy, ACacheStaysWithinItsByteLimit) {
   const auto store = memory_store();
   CreateOptions options = one_shard();
   options.codecs = std::vector<Json>{"zstd:1"};
@@ -147,7 +147,7 @@ TEST(Strategy, TypedViewsOfEitherOrderAreReadAndWritten) {
   EXPECT_EQ(Elements(backwards.rbegin(), backwards.rend()), fortran);
 }
 
-TEST(Edges, ChunksThereAreStoredInFullAndWhatIsBeyondIsFillValue) {
+TEST(Edges, ChunksAreStoredInFullAndPaddedWithTheFillValue) {
   const auto store = memory_store();
   CreateOptions options{.shape = {5}, .dtype = DType::uint8, .chunks = {4}, .codecs = std::vector<Json>{"bytes"}};
   options.fill_value = Json(9);
@@ -160,7 +160,7 @@ TEST(Edges, ChunksThereAreStoredInFullAndWhatIsBeyondIsFillValue) {
   EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4, 6})) << "what other writers put there is nobody's business";
 }
 
-TEST(Keys, AreTheNamesOfChunksOnlyInTheirOneSpelling) {
+TEST(Keys, HaveExactlyOneSpelling) {
   const std::pair<const char*, std::vector<std::string>> rows[] = {
       {R"({"name": "default"})",
        {"c/01/0", "c/0", "c/0/0/0", "c/+1/0", "c/-1/0", "c/0x1/0", "c/1/18446744073709551616", "0/0", "c.0.0",
@@ -181,7 +181,7 @@ TEST(Keys, AreTheNamesOfChunksOnlyInTheirOneSpelling) {
     }
 }
 
-TEST(Keys, OfArraysWithoutDimensionsAreASingleName) {
+TEST(Keys, OfArraysWithoutDimensionsAreSingleNames) {
   for (const auto& [encoding, key] : {std::pair{"default", "c"}, {"v2", "0"}}) {
     CreateOptions options{.shape = {}, .dtype = DType::uint8};
     options.chunk_key_encoding = Json(encoding);
@@ -193,7 +193,7 @@ TEST(Keys, OfArraysWithoutDimensionsAreASingleName) {
   }
 }
 
-TEST(Rectilinear, ArraysGrowAsFarAsTheirEdgesGo) {
+TEST(Rectilinear, ArraysGrowUpToTheirEdges) {
   CreateOptions options{.shape = {5}, .dtype = DType::uint16};
   options.chunk_grid =
       Json::parse(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[2, [3, 2]]]}})")

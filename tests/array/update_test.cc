@@ -64,7 +64,7 @@ class Update : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(Update, CopiesNoHoleOfATebibyte) {
+TEST_F(Update, DoesNotCopyATebibyteHole) {
   const Array array = sharded();
   stretch(0, 0);
   write_nines(array);
@@ -73,7 +73,7 @@ TEST_F(Update, CopiesNoHoleOfATebibyte) {
   EXPECT_EQ(at(array, 31, 31), 3);
 }
 
-TEST_F(Update, CopiesNoChunkThatClaimsMoreThanItsEncodingCanTake) {
+TEST_F(Update, DoesNotCopyChunksLargerThanAnyEncoding) {
   const Array array = sharded();
   stretch(5, kTebibyte / 2);
   const std::vector<std::uint16_t> nines(64, 9);

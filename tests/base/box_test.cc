@@ -12,7 +12,7 @@ constexpr std::uint64_t kMaxLength = std::numeric_limits<std::int64_t>::max();
 
 Range range_of(const Selection& selection, std::size_t d = 0) { return std::get<Range>(selection.axes()[d]); }
 
-TEST(ElementCount, SaysWhenItDoesNotFit) {
+TEST(ElementCount, IsAbsentWhenItOverflows) {
   EXPECT_EQ(element_count({}), 1u);
   EXPECT_EQ(element_count({3, 4}), 12u);
   EXPECT_EQ(element_count({std::uint64_t{1} << 32, (std::uint64_t{1} << 32) - 1}), 0xFFFFFFFF00000000u);
@@ -75,7 +75,7 @@ TEST(SelectionParse, TakesNumbersOfAnySizeInSlices) {
   EXPECT_FALSE(Selection::parse("9223372036854775807", huge));
 }
 
-TEST(SelectionParse, DropsTheDimensionsOfIntegersAndFillsInForDots) {
+TEST(SelectionParse, DropsIntegerDimensionsAndExpandsEllipses) {
   const Shape shape = {10, 8, 6, 4};
   std::vector<std::size_t> dropped;
   const auto selection = Selection::parse(" 0:10 , -2 , ... , +3 ", shape, &dropped);

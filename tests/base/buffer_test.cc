@@ -27,7 +27,7 @@ std::byte* touched(std::size_t size) {
   return data;
 }
 
-TEST(Results, ComeWarmWhereOneOfAboutTheirSizeWasFreed) {
+TEST(Results, ReuseFreedBlocksOfSimilarSize) {
   free_bytes(touched(kMiB));
   const long before = page_faults();
   for (const std::size_t size : {kMiB, kMiB - 100, kMiB / 2 + 4096, kMiB}) free_bytes(touched(size));
@@ -38,7 +38,7 @@ TEST(Results, ComeWarmWhereOneOfAboutTheirSizeWasFreed) {
 #endif
 }
 
-TEST(Results, AreApartWhileTheyLive) {
+TEST(Results, DoNotOverlapWhileAlive) {
   std::vector<std::byte*> live;
   for (int round = 0; round < 2; ++round) {
     for (std::size_t i = 0; i < 9; ++i) {
@@ -54,7 +54,7 @@ TEST(Results, AreApartWhileTheyLive) {
   }
 }
 
-TEST(Results, AreApartAmongThreadsToo) {
+TEST(Results, DoNotOverlapAcrossThreads) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([number] {
@@ -71,7 +71,7 @@ TEST(Results, AreApartAmongThreadsToo) {
 }
 
 #if SHERD_MEASURES_MEMORY
-TEST(Results, KeepFewBlocksHoweverManyWereFreed) {
+TEST(Results, RetainFewFreedBlocks) {
   const std::uint64_t before = memory_field("VmRSS");
   std::vector<std::byte*> live;
   for (int i = 0; i < 50; ++i) live.push_back(touched(3 * kMiB));

@@ -107,7 +107,7 @@ TEST(DType, StructsArePackedAndComparedByTheirFields) {
   EXPECT_TRUE(DType::structure({{"point", point}, {"id", DType::uint8}}));
 }
 
-TEST(DType, RefusesStructsThatNobodyCouldAddress) {
+TEST(DType, RefusesStructsTooLargeToAddress) {
   EXPECT_FALSE(DType::structure({}));
   EXPECT_FALSE(DType::structure({{"", DType::uint8}}));
   EXPECT_FALSE(DType::structure({{"x", DType::uint8}, {"y", DType::uint8}, {"x", DType::uint8}}));

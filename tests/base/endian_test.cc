@@ -15,7 +15,7 @@ std::vector<std::byte> counting(std::size_t size) {
   return bytes;
 }
 
-TEST(SwapWords, TurnsEveryWordAroundWhateverItsPlaceInMemory) {
+TEST(SwapWords, ReversesEveryWordAtAnyAlignment) {
   for (const std::size_t word : {1, 2, 4, 8}) {
     for (const std::size_t words : {0, 1, 3, 100}) {
       const auto from = counting(word * words);

@@ -60,7 +60,7 @@ TEST(JsonParse, KeepsHowStringsWereWritten) {
   EXPECT_NE(changed.dump(2).find(R"("\u0078")"), std::string::npos);
 }
 
-TEST(JsonParse, TakesUtf8AtAnyPlaceInAString) {
+TEST(JsonParse, AcceptsUtf8AnywhereInAString) {
   for (const char* character : {"\x7f", "é", "€", "😀", "\uFEFF", "\xF4\x8F\xBF\xBF", "\xEE\x80\x80"})
     for (std::size_t before = 0; before < 20; ++before) {
       const std::string text = std::string(before, 'x') + character + std::string(9, 'y');
@@ -70,7 +70,7 @@ TEST(JsonParse, TakesUtf8AtAnyPlaceInAString) {
     }
 }
 
-TEST(JsonParse, FindsBadBytesAtAnyPlaceInAString) {
+TEST(JsonParse, FindsInvalidBytesAnywhereInAString) {
   for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82",
                           "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\n", "\x1f", "\x01"})
     for (std::size_t before = 0; before < 20; ++before) {
@@ -186,7 +186,7 @@ TEST(JsonParse, FindsOneDuplicateAmongManyKeys) {
   }
 }
 
-TEST(JsonParse, BoundsTheNumberOfValuesBeforeItMakesAny) {
+TEST(JsonParse, LimitsTheNumberOfValuesBeforeAllocating) {
   for (const char* text : {"[1,2,3]", R"({"a":1,"b":[2]})", "[[[0]]]", R"(["[,", "\",", {}])", " [ [ ] , { } , 1 ] "}) {
     EXPECT_TRUE(Json::parse(text, 128, 4)) << text;
     const auto json = Json::parse(text, 128, 3);
@@ -198,7 +198,7 @@ TEST(JsonParse, BoundsTheNumberOfValuesBeforeItMakesAny) {
   EXPECT_TRUE(Json::parse("[]", 128, 1));
 }
 
-TEST(JsonParse, MakesEveryContainerOfTheSizeThatItNeeds) {
+TEST(JsonParse, AllocatesContainersOfExactSize) {
   const Json json = Json::parse(R"([[1,2,3],[],[[]],{"a":[1,"x,y]",{}],"b":{}},[ [ 0 ] ,0,0,0,0]])").value();
   const std::function<void(const Json&)> check = [&](const Json& value) {
     EXPECT_EQ(value.elements().capacity(), value.elements().size()) << value.dump();
@@ -358,7 +358,7 @@ TEST(Json, IsBuiltAndEdited) {
   EXPECT_EQ(Json(nullptr).dump(), "null");
 }
 
-TEST(Json, OfAnotherTypeIsEmpty) {
+TEST(Json, AccessAsAnotherTypeIsEmpty) {
   Json json = 5;
   EXPECT_TRUE(json.elements().empty());
   EXPECT_TRUE(json.members().empty());

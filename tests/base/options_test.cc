@@ -17,7 +17,7 @@ TEST(Limits, AreSetAndListedByName) {
   EXPECT_EQ(limits.json_depth, 129u);
 }
 
-TEST(Limits, AnswerAnUnknownNameWithTheKnownOnes) {
+TEST(Limits, ListKnownNamesForAnUnknownOne) {
   Limits limits;
   const auto result = limits.set("jason_depth", 1);
   ASSERT_FALSE(result);

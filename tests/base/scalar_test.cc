@@ -162,7 +162,7 @@ TEST(Scalar, WritesEveryHalfPrecisionPatternSoThatItReadsBack) {
     }
 }
 
-TEST(Scalar, WritesFloatsSoThatTheyReadBackAlsoByWayOfADouble) {
+TEST(Scalar, WritesFloatsThatReadBackEvenThroughADouble) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t bits = random();
@@ -264,7 +264,7 @@ TEST(Scalar, ReadsAndWritesStructs) {
     EXPECT_FALSE(parse_scalar(json_of(text), dtype)) << text;
 }
 
-TEST(Scalar, RefusesWhatTheTypeHasNoEncodingFor) {
+TEST(Scalar, RefusesValuesTheTypeCannotEncode) {
   const DType date = *DType::datetime64("s");
   const std::pair<const char*, DType> rows[] = {{"0", DType::bool_},
                                                 {"1", DType::bool_},
@@ -345,7 +345,7 @@ TEST(Scalar, HasADefaultForEveryType) {
   for (const auto& [dtype, text] : rows) EXPECT_EQ(printed(default_scalar(dtype), dtype), text) << dtype.name();
 }
 
-TEST(EqualElements, TellsZerosAndNaNsApartByTheirBits) {
+TEST(EqualElements, ComparesZerosAndNaNsByTheirBits) {
   const double zero = 0.0, minus_zero = -0.0, nan = std::nan("1");
   const auto equal = [](const double& a, const double& b) {
     return equal_elements(DType::float64, bytes_of(a).data(), bytes_of(b).data());

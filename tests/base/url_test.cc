@@ -17,7 +17,7 @@ ErrorCode refusal(std::string_view text) {
   return url ? ErrorCode::io : url.error().code();
 }
 
-TEST(Url, TakesAPlainPathAsItStands) {
+TEST(Url, UsesAPlainPathUnchanged) {
   for (const char* path : {"a", "/data/a.zarr", "../a", "a%20b", "a#b?c", "a:b", "C:x", ":", "//x", "a b", "1://x"}) {
     EXPECT_EQ(file(path), path);
   }
@@ -50,7 +50,7 @@ TEST(Url, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(refusal("https://host/a"), ErrorCode::unsupported);
 }
 
-TEST(Url, OfAPathGivesThePathBack) {
+TEST(Url, OfAPathReturnsThePath) {
   std::string path = "/";
   for (int c = 1; c < 256; ++c) path.push_back(static_cast<char>(c));
   EXPECT_EQ(file(file_url(path)), path);

@@ -14,7 +14,7 @@ TEST(DenseStrides, FollowTheOrder) {
   EXPECT_EQ(dense_strides({}, 8), Strides{});
 }
 
-TEST(DenseStrides, PassZeroLengthsAsIfTheyWereOne) {
+TEST(DenseStrides, TreatZeroLengthsAsOne) {
   EXPECT_EQ(dense_strides({2, 0, 4}, 1), (Strides{4, 4, 1}));
   EXPECT_EQ(dense_strides({2, 0, 4}, 1, Order::f), (Strides{1, 2, 2}));
 }

@@ -109,7 +109,7 @@ def test_named_dimensions_go_where_each_format_has_them(sherd, tmp_path, axes):
         numpy.testing.assert_array_equal(series.asarray(), in_order(data, axes, series.axes.lower()))
 
 
-def test_an_array_of_an_ome_group_has_its_spacing_units_and_place(sherd, tmp_path):
+def test_an_array_of_an_ome_group_has_its_spacing_units_and_position(sherd, tmp_path):
     data = make_image(sherd, omero={"channels": [{"label": "DAPI", "color": "0000FF"}, {"label": "GFP", "color": "00FF00"}]})
     for url in ["img.zarr", "img.zarr/0"]:
         sherd.ok("export", url, "a.nii")

@@ -30,7 +30,7 @@ def meshes(tmp_path):
     return folder
 
 
-def test_fragments_stand_before_manifests(sherd, meshes, tmp_path):
+def test_fragments_are_stored_before_manifests(sherd, meshes, tmp_path):
     lines = []
     for number in range(9):
         (tmp_path / f"{number}.manifest").write_bytes(manifest(number, 4))
@@ -77,7 +77,7 @@ def test_info_shows_collections(sherd, meshes, tmp_path):
         "by_id", "relationships[0]", "spatial[0]"]
 
 
-def test_info_counts_only_where_asked(sherd, meshes):
+def test_info_counts_only_on_request(sherd, meshes):
     told = sherd.ok("info", "--json", "--no-stored", "meshes").json
     assert "stored" not in told and "objects" not in told["indices"][0]
     assert "0 objects" in sherd.ok("info", "meshes").text and "0 objects" not in sherd.ok("info", "--no-stored", "meshes").text
@@ -91,7 +91,7 @@ def test_a_damaged_info_is_corrupt(sherd, meshes):
     assert checked.code == 1 and [each["code"] for each in checked.json["faults"]] == ["document_corrupt"]
 
 
-def test_what_takes_arrays_says_that_these_are_objects(sherd, meshes):
+def test_commands_for_arrays_say_that_these_are_objects(sherd, meshes):
     told = sherd("read", "meshes")
     assert told.code == 3 and "multi-resolution meshes" in told.stderr
 

@@ -141,7 +141,7 @@ def test_options_that_are_stored_must_be_utf8(sherd, tmp_path, option):
     assert not (tmp_path / "a").exists()
 
 
-def test_the_home_directory_is_expanded_where_the_shell_has_not(sherd, tmp_path):
+def test_the_home_directory_is_expanded(sherd, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     there = {"HOME": str(home)}
@@ -156,7 +156,7 @@ def test_the_home_directory_is_expanded_where_the_shell_has_not(sherd, tmp_path)
     assert (tmp_path / "~" / "b").exists() and (tmp_path / "~c").exists()
 
 
-def test_a_suffix_of_another_format_is_warned_of(sherd, volume, source, tmp_path):
+def test_a_suffix_of_another_format_causes_a_warning(sherd, volume, source, tmp_path):
     said = sherd.ok("copy", volume, "x.zarr").stderr
     assert "warning: x.zarr is a directory of the format precomputed" in said and "the format zarr3" in said
     assert "warning: x.tif is a directory of the format zarr3" in sherd.ok("copy", source, "x.tif").stderr

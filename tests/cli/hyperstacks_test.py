@@ -105,7 +105,7 @@ def test_colours_of_an_imagej_file_stay_the_last_dimension(sherd, tmp_path):
     numpy.testing.assert_array_equal(got, values)
 
 
-def test_an_imagej_description_that_says_otherwise_than_the_pages_is_refused_unless_axes_are_named(sherd, tmp_path):
+def test_an_imagej_description_that_contradicts_the_pages_is_refused_unless_axes_are_named(sherd, tmp_path):
     values = noise(5, 6, 7)
     tifffile.imwrite(tmp_path / "a.tif", values, metadata=None,
                      description="ImageJ=1.54f\nimages=6\nchannels=2\nslices=3\nhyperstack=true\n")
@@ -240,7 +240,7 @@ def test_of_several_images_the_first_is_imported_and_a_note_says_so(sherd, tmp_p
     (ome_xml('<o:TiffData/><o:TiffData/>'), "two pages to one plane"),
     (ome_xml().replace("o:Pixels", "o:Pixel"), "describes no image"),
 ])
-def test_ome_xml_that_the_file_does_not_bear_out_is_refused_unless_axes_are_named(sherd, tmp_path, xml, says):
+def test_ome_xml_that_contradicts_the_file_is_refused_unless_axes_are_named(sherd, tmp_path, xml, says):
     values = noise(24, 5, 6)
     with_xml(tmp_path / "a.ome.tif", values, xml)
     ran = sherd("import", "a.ome.tif", "a.zarr")
@@ -402,7 +402,7 @@ def positions(path):
     return [(plane.get(f"Position{axis}"), plane.get(f"Position{axis}Unit")) for axis in "XYZ"]
 
 
-def test_positions_of_planes_are_the_place_of_the_image(sherd, tmp_path):
+def test_positions_of_planes_are_the_position_of_the_image(sherd, tmp_path):
     values = noise(3, 5, 6)
     tifffile.imwrite(tmp_path / "a.ome.tif", values, metadata={**SIZES, "Plane": POSITIONS})
     assert positions(tmp_path / "a.ome.tif") == [(12.5, "µm"), (-0.004, "mm"), (30.0, "µm")]
@@ -425,7 +425,7 @@ def test_positions_of_planes_are_the_place_of_the_image(sherd, tmp_path):
     assert attributes_again["voxel_offset"] == attributes["voxel_offset"]
 
 
-def test_what_no_plane_says_of_its_place_is_not_made_up(sherd, tmp_path):
+def test_positions_that_no_plane_has_are_not_invented(sherd, tmp_path):
     sizes = 'PhysicalSizeX="0.5" PhysicalSizeY="0.5" PhysicalSizeZ="0.9"'
     for plane in ['<o:Plane TheZ="0" TheC="0" TheT="0" PositionX="12.5"/>', '<o:Plane TheZ="1" TheC="0" TheT="0" '
                   'PositionX="12.5" PositionXUnit="µm"/>', '<o:Plane TheZ="0" TheC="0" TheT="0" PositionX="12.5" '
@@ -440,7 +440,7 @@ def test_what_no_plane_says_of_its_place_is_not_made_up(sherd, tmp_path):
     assert positions(tmp_path / "b.ome.tif") == [(None, None)] * 3
 
 
-def test_another_spacing_leaves_no_place_that_contradicts_it(sherd, tmp_path):
+def test_another_spacing_removes_positions(sherd, tmp_path):
     tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 5, 6), metadata={**SIZES, "Plane": POSITIONS})
     assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--spacing", "1,2,3")[2]
     assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--resolution", "4,4,40")[2]

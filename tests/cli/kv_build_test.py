@@ -34,7 +34,7 @@ def test_each_line_names_the_file_of_an_id(sherd, tmp_path):
     assert sorted(os.listdir(tmp_path / "out")) == ["0.shard", "1.shard"]
 
 
-def test_sharding_may_stand_in_a_file_and_the_report_be_json(sherd, tmp_path):
+def test_sharding_is_read_from_a_file_and_the_report_is_json(sherd, tmp_path):
     files(tmp_path, a=b"one")
     (tmp_path / "sharding.json").write_text(json.dumps(SHARDING))
     line = b'{"id": 7, "path": "a"}\n'
@@ -50,7 +50,7 @@ def test_nothing_is_built_of_no_lines(sherd, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_wrong_is_told_with_its_line(sherd, tmp_path):
+def test_errors_name_the_line(sherd, tmp_path):
     files(tmp_path, a=b"one")
     good = {"id": 1, "path": "a"}
     for wrong, code, says in [
@@ -68,7 +68,7 @@ def test_what_is_wrong_is_told_with_its_line(sherd, tmp_path):
         assert not (tmp_path / "out").exists()
 
 
-def test_a_value_that_no_get_would_return_is_refused(sherd, tmp_path):
+def test_a_value_that_could_not_be_read_back_is_refused(sherd, tmp_path):
     files(tmp_path, small=bytes(2**20), large=bytes(2**20 + 1))
     few = ["--limit", "chunk_bytes=1MiB"]
     for line in ({"id": 1, "path": "large"}, {"id": 1, "path": "small", "preceding": "large"}):
@@ -118,7 +118,7 @@ def test_an_interrupted_build_leaves_nothing(start, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_values_are_compressed_as_hard_as_is_asked_for(sherd, tmp_path):
+def test_values_are_compressed_at_the_given_level(sherd, tmp_path):
     files(tmp_path, a=b"".join(b"%d " % (n * n) for n in range(20000)))
     sharding = json.dumps(SHARDING | {"data_encoding": "gzip"})
     line = json.dumps({"id": 1, "path": "a"}).encode()

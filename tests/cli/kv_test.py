@@ -42,7 +42,7 @@ def test_the_sharding_may_be_given(sherd, tmp_path):
     assert wrong.code == 2 and wrong.error["member"] == "sharding.minishard_bits"
 
 
-def test_compaction_reports_what_it_gave_back(sherd, skeletons):
+def test_compaction_reports_the_reclaimed_bytes(sherd, skeletons):
     for value in (b"x" * 100, b"y" * 50):
         for number in range(8):
             sherd.ok("kv", "put", skeletons, number, input=value)
@@ -57,7 +57,7 @@ def test_compaction_reports_what_it_gave_back(sherd, skeletons):
     (["get", "skeletons", "5"], 3), (["rm", "skeletons", "5"], 3), (["get", "skeletons"], 2), (["ls", "skeletons", "5"], 2),
     (["get", "skeletons", "-5"], 2), (["get", "skeletons", "5x"], 2), (["get", "skeletons", str(2**64)], 2),
     (["take", "skeletons"], 2), (["get", "nowhere", "5"], 3)])
-def test_what_cannot_be_done_has_its_exit_code(sherd, skeletons, words, code):
+def test_failures_have_their_exit_codes(sherd, skeletons, words, code):
     ran = sherd("kv", *words)
     assert ran.code == code and ran.stderr.startswith("sherd: ") and ran.stdout == b""
 

@@ -9,8 +9,8 @@ import subprocess
 
 import numpy
 import pytest
-from crash.deeds import can_inject
-from lacking import lacking
+from crash.operations import can_inject
+from dependencies import missing
 
 VALUES = numpy.random.default_rng(3).integers(0, 255, (6, 64, 64)).astype(numpy.uint8)
 FILES = ["x.npy", "x.raw", "x.nii", "x.nii.gz", "x.tif", "planes/z_%02d.png", "planes/z_%02d.pgm"]
@@ -37,7 +37,7 @@ def limited(sherd, *arguments, size=2000):
 def killed(sherd, *arguments):
     """Runs the command and kills it when it is about to write to a file for the first time."""
     if shutil.which("strace") is None or not can_inject():
-        lacking("strace and the right to trace")
+        missing("strace and the right to trace")
     writes = "write,pwrite64,writev,pwritev"
     done = subprocess.run(["strace", "-f", "-o", os.devnull, "-e", f"trace={writes}", "-e", f"inject={writes}:signal=KILL:when=1",
                            sherd.binary, "--quiet", *arguments], cwd=sherd.folder, capture_output=True)
@@ -54,7 +54,7 @@ def on_a_full_disk(sherd, script, *arguments, size="4k"):
     mounted = f"mount -t tmpfs -o size={size} none full || exit 99; {script}"
     done = subprocess.run(["unshare", "-rm", "sh", "-c", mounted, "sh", *arguments], cwd=sherd.folder, capture_output=True)
     if done.returncode in (1, 99):
-        lacking("a file system that may be mounted (unshare -rm)")
+        missing("a file system that may be mounted (unshare -rm)")
     return done
 
 
@@ -101,7 +101,7 @@ def test_errors_of_what_goes_to_standard_output_name_no_hidden_file(sherd, sourc
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_killed_command_leaves_nothing_that_the_next_one_does_not_remove(sherd, source, tmp_path, name):
+def test_leftovers_of_a_killed_command_are_removed_by_the_next_one(sherd, source, tmp_path, name):
     line = LINES[name]
     killed(sherd, *line)
     left = [each for each in names(tmp_path) if each.startswith(".")]
@@ -136,7 +136,7 @@ def test_leftovers_are_removed_when_another_file_is_written_there(sherd, source,
         assert [each for each in names(tmp_path) if each.startswith(".")] == []
 
 
-def test_what_a_living_process_writes_is_left_alone(sherd, source, tmp_path):
+def test_files_of_a_running_process_are_left_alone(sherd, source, tmp_path):
     directory, file = tmp_path / ".planes.1.sherd-part", tmp_path / ".x.npy.1.sherd-part"
     directory.mkdir()
     file.write_bytes(b"half")
@@ -151,7 +151,7 @@ def test_what_a_living_process_writes_is_left_alone(sherd, source, tmp_path):
     assert not directory.exists() and not file.exists()
 
 
-def test_files_with_other_hidden_names_are_nobodys_leftovers(sherd, source, tmp_path):
+def test_other_hidden_files_are_not_leftovers(sherd, source, tmp_path):
     for name in (".x.npy.1", "x.sherd-part", ".sherd-particle"):
         (tmp_path / name).write_bytes(b"mine")
     sherd.ok("export", source, "x.npy")

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from lacking import lacking
+from dependencies import missing
 
 try:
     from cloudvolume import CloudVolume
@@ -19,7 +19,7 @@ VOLUME = ["--shape", "16,16,16", "--dtype", "uint8", "--chunks", "4,4,4", "--res
 @pytest.fixture(autouse=True)
 def cloud_volume():
     if CloudVolume is None:
-        lacking("cloud-volume")
+        missing("cloud-volume")
 
 
 def seen(folder, **options):
@@ -39,7 +39,7 @@ def check(folder, stores_all):
 
 @pytest.mark.parametrize("sharding", SHARDINGS, ids=["unsharded", "sharded"])
 @pytest.mark.parametrize("options", [[], ["--write-empty-chunks"]], ids=["default", "all"])
-def test_write_stores_chunks_of_zeros_where_that_is_asked_for(sherd, tmp_path, sharding, options):
+def test_write_stores_chunks_of_zeros_on_request(sherd, tmp_path, sharding, options):
     numpy.save(tmp_path / "v.npy", VALUES[..., None])
     sherd.ok("create", "em", "--store-format", "precomputed", *VOLUME, *sharding)
     sherd.ok("write", "em", "-i", "v.npy", *options)
@@ -55,7 +55,7 @@ def test_write_fills_up_a_volume_whose_chunks_are_missing(sherd, tmp_path, shard
 
 @pytest.mark.parametrize("sharding", SHARDINGS, ids=["unsharded", "sharded"])
 @pytest.mark.parametrize("options", [[], ["--write-empty-chunks"]], ids=["default", "all"])
-def test_copy_stores_chunks_of_zeros_where_that_is_asked_for(sherd, tmp_path, sharding, options):
+def test_copy_stores_chunks_of_zeros_on_request(sherd, tmp_path, sharding, options):
     numpy.save(tmp_path / "v.npy", VALUES.T)
     sherd.ok("import", "v.npy", "v.zarr", "--chunks", "4,4,4")
     sherd.ok("copy", "v.zarr", "em", "--to", "precomputed", "--axes", "z,y,x", *sharding, *options)
@@ -77,7 +77,7 @@ def test_a_copy_stores_chunks_that_its_source_does_not(sherd, tmp_path, sharding
 
 
 @pytest.mark.parametrize("options", [[], ["--write-empty-chunks"]], ids=["default", "all"])
-def test_import_stores_chunks_of_zeros_where_that_is_asked_for(sherd, tmp_path, options):
+def test_import_stores_chunks_of_zeros_on_request(sherd, tmp_path, options):
     numpy.save(tmp_path / "v.npy", VALUES)
     sherd.ok("import", "v.npy", "v.zarr", "--chunks", "4,4,4", "--shards", "8,8,8", "--layout", "zarr+neuroglancer",
              "--dimension-names", "z,y,x", "--resolution", "8,8,40", *options)

@@ -35,7 +35,7 @@ def test_info_reports_the_fields_that_programs_rely_on(sherd, tmp_path):
     assert "stored" not in sherd.ok("info", "a.zarr", "--json", "--no-stored").json
 
 
-def test_info_for_people_speaks_of_sizes_counts_and_codecs(sherd):
+def test_info_as_text_has_sizes_counts_and_codecs(sherd):
     sherd.ok("create", "a.zarr", "--shape", "2048,1024", "--dtype", "uint8", "--chunks", "64,64", "--shards", "1024,1024",
              "--codec", "zstd:3", "--dimension-names", "y,x", "--attributes", '{"unit": "nm"}')
     rows = {line[:12].strip(): line[12:].split("  ") for line in sherd.ok("info", "a.zarr").text.splitlines()}
@@ -50,7 +50,7 @@ def test_info_for_people_speaks_of_sizes_counts_and_codecs(sherd):
     assert parts["stored"] == ["0 objects, 0 B"]
 
 
-def test_chunks_may_have_lengths_of_their_own(sherd, tmp_path):
+def test_chunks_may_have_different_lengths(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "10,5", "--dtype", "uint8", "--chunks", "[3,3,4],[5]")
     grid = json.loads((tmp_path / "a/zarr.json").read_text())["chunk_grid"]
     assert grid == {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[3, 3, 4], [5]]}}
@@ -63,7 +63,7 @@ def test_chunks_may_have_lengths_of_their_own(sherd, tmp_path):
     assert "rectilinear" in sherd.ok("ls", "-l", "a").text
 
 
-def test_shards_may_have_lengths_of_their_own(sherd):
+def test_shards_may_have_different_lengths(sherd):
     sherd.ok("create", "a", "--shape", "100,6", "--dtype", "uint8", "--chunks", "10,3", "--shards", "[[10,2],80],6")
     sherd.ok("write", "a", "--value", "7")
     info = sherd.ok("info", "a", "--json").json
@@ -82,7 +82,7 @@ def test_lengths_that_make_no_grid_are_usage_errors(sherd, tmp_path, arguments, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_info_tells_how_much_smaller_what_is_stored_is(sherd, tmp_path):
+def test_info_reports_the_compression_ratio(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "1000", "--dtype", "uint8", "--codec", "bytes")
     sherd.ok("write", "a", "--value", "1")
     assert "1 object, 1000 B" in sherd.ok("info", "a").text
@@ -127,7 +127,7 @@ def test_a_rank_0_array_has_an_empty_shape(sherd):
     (["--shape", "4", "--dtype", "uint8", "--dimension-names", "y,x"], 2),
     (["--group", "--dtype", "uint8"], 2), (["--group", "--chunks", "4"], 2),
 ])
-def test_what_cannot_be_made_is_refused_and_leaves_nothing(sherd, tmp_path, arguments, code):
+def test_impossible_arrays_are_refused_and_leave_nothing(sherd, tmp_path, arguments, code):
     assert sherd("create", "a", *arguments).code == code
     assert not (tmp_path / "a/zarr.json").exists()
 
@@ -137,14 +137,14 @@ def test_options_of_an_index_need_shards(sherd, tmp_path):
     assert ran.code == 2 and "--index-location" in ran.stderr and "shards" in ran.stderr and not (tmp_path / "a").exists()
 
 
-def test_create_replaces_only_where_it_is_told_to(sherd):
+def test_create_replaces_only_on_request(sherd):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
     assert sherd("create", "a", "--shape", "5", "--dtype", "uint8").code == 6
     sherd.ok("create", "a", "--shape", "5", "--dtype", "uint8", "--overwrite")
     assert sherd.ok("info", "a", "--json").json["shape"] == [5]
 
 
-def test_shards_are_chosen_where_the_user_leaves_it_open(sherd):
+def test_shards_are_chosen_automatically(sherd):
     made = sherd.ok("create", "a", "--shape", "1000,1000,1000", "--dtype", "uint16", "--shards", "auto", "--json").json
     assert all(shard % chunk == 0 and shard > chunk for shard, chunk in zip(made["shards"], made["chunks"]))
     assert sherd.ok("create", "b", "--shape", "100", "--dtype", "uint8", "--json").json["shards"] is None
@@ -176,7 +176,7 @@ def test_tree_draws_names_with_shapes_and_types(sherd, study):
         "└── names  (3,) string\n")
 
 
-def test_tree_for_programs_nests_names_types_and_children(sherd, study):
+def test_tree_as_json_nests_names_types_and_children(sherd, study):
     leaf = {"name": "left", "node_type": "array", "children": []}
     assert sherd.ok("tree", study, "--json").json == {"name": "study", "node_type": "group", "children": [
         {"name": "images", "node_type": "group", "children": [leaf]},
@@ -192,7 +192,7 @@ def test_one_array_that_cannot_be_read_does_not_hide_the_tree(sherd, study, tmp_
     assert "left  ! " in ran.text and "rot13" in ran.text
 
 
-def test_broken_members_are_shown_among_the_others_and_are_the_commands_error(sherd, study, tmp_path):
+def test_broken_members_are_listed_and_are_an_error(sherd, study, tmp_path):
     broken = tmp_path / "study/images/broken"
     broken.mkdir()
     (broken / "zarr.json").write_text('{"zarr_format": 3}')
@@ -210,7 +210,7 @@ def test_broken_members_are_shown_among_the_others_and_are_the_commands_error(sh
         assert "broken/zarr.json' node_type" in ran.stderr and str(tmp_path) in ran.stderr, "the store is named, too"
 
 
-def test_a_node_is_made_in_the_hierarchy_around_it(sherd, tmp_path):
+def test_a_node_is_created_in_the_enclosing_hierarchy(sherd, tmp_path):
     sherd.ok("create", "a.zarr/g/h/x", "--shape", "4", "--dtype", "int8")
     assert sherd.ok("tree", "a.zarr").text.split() == ["a.zarr", "└──", "g", "└──", "h", "└──", "x", "(4,)", "int8"]
     sherd.ok("create", "plain", "--group")
@@ -230,14 +230,14 @@ def test_reserved_names_are_refused(sherd, tmp_path, name, what):
 
 
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a?b#c", "100%", "é日🗿", "a&b='c'", "C:"])
-def test_the_url_that_info_gives_opens_the_node_again(sherd, name):
+def test_the_url_that_info_prints_opens_the_node_again(sherd, name):
     sherd.ok("create", f"s.zarr/{name}", "--shape", "4", "--dtype", "int8", "--attributes", '{"it": "is"}')
     info = sherd.ok("info", f"s.zarr/{name}", "--json").json
     assert sherd.ok("info", info["url"], "--json").json == info
 
 
 @pytest.mark.parametrize("command", ["info", "tree", "ls", "read", "check"])
-def test_errors_about_a_root_say_of_which_store(sherd, tmp_path, command):
+def test_errors_about_a_root_name_the_store(sherd, tmp_path, command):
     (tmp_path / "some where").mkdir()
     (tmp_path / "some where/zarr.json").write_text('{"zarr_format": 3, "node_type": "array"}')
     ran = sherd(command, "some where")
@@ -251,14 +251,14 @@ def test_errors_about_a_root_say_of_which_store(sherd, tmp_path, command):
     assert ran.error["code"] == "not_found" and f"{tmp_path}/nowhere" in ran.error["message"]
 
 
-def test_ls_gives_one_name_a_line(sherd, study):
+def test_ls_prints_one_name_per_line(sherd, study):
     assert sherd.ok("ls", study).text == "images\nnames\n"
     assert sherd.ok("ls", study, "--json").json == [{"name": "images", "node_type": "group"},
                                                     {"name": "names", "node_type": "array"}]
     assert sherd.ok("ls", "study/images/left").text == "left\n"
 
 
-def test_ls_in_long_form_gives_types_and_shapes(sherd, study):
+def test_ls_in_long_form_prints_types_and_shapes(sherd, study):
     lines = [line.split() for line in sherd.ok("ls", "-l", "study/images").text.splitlines()]
     assert lines[0] == ["TYPE", "DTYPE", "SHAPE", "CHUNKS", "SHARDS", "NAME"]
     assert " ".join(lines[1]) == "array uint8 (8, 8) (4, 4) (8, 8) left"

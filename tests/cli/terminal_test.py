@@ -64,7 +64,7 @@ def test_colours_are_for_terminals_without_no_color(sherd):
     assert sherd.ok("tree", "g").stdout == b"g\n"
 
 
-def test_progress_shows_bytes_rate_and_time_left_and_ctrl_c_takes_all_of_it_away(sherd, huge, tmp_path):
+def test_progress_shows_bytes_rate_and_time_left_until_ctrl_c(sherd, huge, tmp_path):
     before = sorted(tmp_path.iterdir())
     code, shown = on_terminal(sherd, "read", huge, "-o", "out.npy", until=b" left")
     assert code == 130
@@ -82,7 +82,7 @@ def writes_below(process, folder):
     return any(file.startswith(str(folder)) and file.endswith("(deleted)") for file in files)
 
 
-def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path, start):
+def test_progress_is_hidden_on_request(sherd, huge, tmp_path, start):
     for quieting in ["--quiet", "--progress=never"]:
         process = start("read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
         while not writes_below(process, tmp_path) and process.poll() is None:
@@ -93,7 +93,7 @@ def test_progress_stays_away_where_it_is_not_wanted(sherd, huge, tmp_path, start
         assert process.stderr.read() == b"sherd: interrupted\n"
 
 
-def test_progress_without_a_terminal_is_lines_where_it_is_asked_for(sherd, huge, start):
+def test_progress_without_a_terminal_is_lines_on_request(sherd, huge, start):
     process = start("read", huge, "-o", "out.npy", "--progress=always", stdout=subprocess.DEVNULL)
     line = process.stderr.readline().decode()
     process.send_signal(signal.SIGINT)
@@ -122,7 +122,7 @@ def test_an_interrupted_import_leaves_no_array(sherd, tmp_path, start):
     assert sherd("info", "a.zarr").code == 3
 
 
-def test_an_interrupt_ends_the_waiting_for_a_value(sherd, start):
+def test_an_interrupt_ends_waiting_for_input(sherd, start):
     process = start("kv", "put", "ids", "7", "--sharding", json.dumps(sharding()), stdin=subprocess.PIPE)
     process.stdin.write(b"half of it")
     process.stdin.flush()
@@ -138,7 +138,7 @@ def test_an_interrupt_ends_the_waiting_for_a_value(sherd, start):
 
 
 @pytest.mark.parametrize("arguments", [["--format", "raw"], ["--format", "npy"], ["--json"]])
-def test_a_reader_that_goes_ends_a_read_quietly_and_early(sherd, huge, arguments, start):
+def test_a_closed_pipe_ends_a_read_quietly_and_early(sherd, huge, arguments, start):
     process = start("read", huge, "--stats", *arguments, stdout=subprocess.PIPE)
     process.stdout.read(100)
     process.stdout.close()

@@ -18,7 +18,7 @@ def test_help_lists_every_subcommand_on_stdout(sherd):
     assert ran.stderr == ""
 
 
-def test_help_lists_what_can_be_done_with_values_by_id(sherd):
+def test_help_lists_the_subcommands_for_values_by_id(sherd):
     words = re.findall(r"^  ([a-z]+) ", sherd.ok("kv", "--help").text.split("Subcommands:")[1], re.M)
     assert [f"kv {word}" for word in words] == KV
 
@@ -31,7 +31,7 @@ def test_each_subcommand_explains_itself_with_examples(sherd, command):
     assert "--json" in text and "--threads N" in text
 
 
-def test_the_version_is_told_before_and_after_a_subcommand(sherd):
+def test_the_version_is_printed_before_and_after_a_subcommand(sherd):
     assert re.fullmatch(r"sherd \d+\.\d+\.\d+\n", sherd.ok("--version").text)
     assert sherd.ok("info", "--version").text == sherd.ok("--version").text
 
@@ -54,19 +54,19 @@ def test_a_mistyped_subcommand_is_answered_with_the_nearest(sherd):
     ["info", "--progress", "sometimes", "a"], ["completion", "tcsh"], ["info", "--store-format", "zarr9", "a"],
     ["info", "--limit", "chunk_bytes", "a"],
 ])
-def test_a_wrong_line_is_a_usage_error_and_says_so_in_one_line(sherd, arguments):
+def test_a_usage_error_is_one_line(sherd, arguments):
     ran = sherd(*arguments)
     assert (ran.code, ran.stdout) == (2, b"")
     assert re.fullmatch(r"sherd: .+\n", ran.stderr)
 
 
-def test_a_usage_error_is_json_too_where_json_is_asked_for(sherd):
+def test_a_usage_error_is_json_too_on_request(sherd):
     error = sherd("info", "--json").error
     assert error["code"] == "invalid_argument"
     assert set(error) == {"code", "message", "key", "slot"}
 
 
-def test_options_for_everything_stand_before_or_after_the_subcommand(sherd):
+def test_global_options_may_precede_or_follow_the_subcommand(sherd):
     assert sherd("--json", "info", "none.zarr").error == sherd("info", "--json", "none.zarr").error
 
 
@@ -78,7 +78,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
       for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
     ("append a --axis 0", "'append'"), ("compact a", "'compact'"),
     ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken")])
-def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path, line, name):
+def test_planned_features_are_refused_by_name(sherd, tmp_path, line, name):
     ran = sherd(*line.split())
     assert ran.code == 5
     assert ran.stderr.startswith(f"sherd: {name}") and ran.stderr.endswith(" is not supported by this version\n")
@@ -88,7 +88,7 @@ def test_what_later_versions_are_to_have_is_refused_by_its_name(sherd, tmp_path,
 
 @pytest.mark.parametrize("writer", WRITERS[:1])
 @pytest.mark.parametrize("option", ["--update rewrite", "--layout plain"])
-def test_what_this_version_does_anyway_may_be_asked_for(sherd, writer, option):
+def test_default_behaviour_can_be_requested_explicitly(sherd, writer, option):
     sherd.ok(*writer.split(), *option.split())
 
 
@@ -102,7 +102,7 @@ def test_help_names_nothing_that_is_refused(sherd):
 
 
 @pytest.mark.parametrize("command", ["create", "write", "import", "copy"])
-def test_every_command_that_writes_takes_the_settings_of_writing(sherd, command):
+def test_every_writing_command_accepts_the_write_options(sherd, command):
     help_text = sherd.ok(command, "--help").text
     for option in ["--chunk-order", "--max-unused", "--write-empty-chunks", "--no-durable", "--threads"]:
         assert option in help_text
@@ -118,7 +118,7 @@ def test_a_share_is_a_number_from_0_to_1(sherd, share):
 @pytest.mark.parametrize("number", ["-1", "abc", "1.5", "", "18446744073709551616"])
 @pytest.mark.parametrize("line, name", [("info a --threads", "--threads"), ("picture a p.png --width", "--width"),
                                         ("picture a p.png --level", "--level")])
-def test_what_is_no_number_is_told_with_the_option_and_what_it_takes(sherd, line, name, number):
+def test_an_invalid_number_names_the_option_and_what_it_accepts(sherd, line, name, number):
     *words, option = line.split()
     ran = sherd(*words, f"{option}={number}") if number else sherd(*words, option, "")
     assert ran.code == 2
@@ -138,7 +138,7 @@ def test_types_of_other_versions_are_refused_by_name(sherd, dtype):
     assert ran.code == 5 and f"data type '{dtype}' is not supported by this version" in ran.stderr
 
 
-def test_exit_codes_tell_the_kind_of_failure(sherd, tmp_path):
+def test_exit_codes_identify_the_kind_of_failure(sherd, tmp_path):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8")
     assert sherd("read", "a", "--select", "9").code == 2
     assert sherd("info", "nothing").code == 3
@@ -213,7 +213,7 @@ def test_stats_count_what_a_command_costs(sherd):
     assert 2**20 < stats["peak_rss"] < 2**28
 
 
-def test_what_begins_with_a_dash_is_reached_behind_two(sherd):
+def test_arguments_that_begin_with_a_dash_follow_a_double_dash(sherd):
     sherd.ok("create", "--shape", "2", "--dtype", "uint8", "--", "-odd")
     assert sherd.ok("info", "--json", "--", "-odd").json["shape"] == [2]
 

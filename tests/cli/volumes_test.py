@@ -45,7 +45,7 @@ def test_sharding_is_chosen_by_the_rule(sherd, tmp_path):
     assert sum(sharding[name] for name in ("preshift_bits", "minishard_bits", "shard_bits")) == 4 + 3 + 3
 
 
-def test_what_is_written_is_read_by_its_scale(sherd, tmp_path):
+def test_written_elements_are_read_by_scale(sherd, tmp_path):
     sherd.ok("create", "em", *NEW, "--chunks", "32,32,32", "--sharding", json.dumps(SHARDING))
     data = numpy.arange(70 * 50 * 33, dtype="uint8").reshape(70, 50, 33, 1)
     numpy.save(tmp_path / "in.npy", data)
@@ -94,25 +94,25 @@ def test_info_shows_a_volume_and_its_scales(sherd):
     ([*NEW[2:], "--sharding", '{"@type": "neuroglancer_uint64_sharded_v1"}'], "preshift_bits"),
     ([*NEW[2:], "--encoding", "gif"], "--encoding"),
 ])
-def test_what_a_volume_cannot_be_is_told(sherd, tmp_path, arguments, says):
+def test_impossible_volumes_are_refused(sherd, tmp_path, arguments, says):
     ran = sherd("create", "em", "--store-format", "precomputed", *arguments)
     assert ran.code == 2 and says in ran.stderr, ran.stderr
     assert not (tmp_path / "em").exists()
 
 
-def test_what_the_encoding_cannot_hold_is_told_before_anything_is_made(sherd, tmp_path):
+def test_types_the_encoding_cannot_store_are_refused_before_anything_is_created(sherd, tmp_path):
     ran = sherd("create", "em", "--store-format", "precomputed", "--shape", "9,9,9", "--dtype", "uint16", "--resolution",
                 "1,1,1", "--encoding", "jpeg", "--json")
     assert ran.code == 5 and ran.error["message"].startswith("--encoding: jpeg: ") and ran.error["member"] == "scales[0].encoding"
     assert not (tmp_path / "em").exists()
 
 
-def test_options_of_volumes_are_of_volumes(sherd):
+def test_volume_options_need_a_volume(sherd):
     ran = sherd("create", "a.zarr", "--shape", "9,9,9", "--dtype", "uint8", "--resolution", "1,1,1")
     assert ran.code == 2 and "--store-format precomputed" in ran.stderr
 
 
-def test_what_is_no_volume_has_no_other_scale(sherd):
+def test_a_scale_option_needs_a_volume(sherd):
     sherd.ok("create", "a.zarr", "--shape", "4", "--dtype", "uint8")
     sherd.ok("create", "em", *NEW)
     assert sherd.ok("read", "a.zarr", "--scale", "0", "--format", "json").json == [0] * 4
@@ -121,7 +121,7 @@ def test_what_is_no_volume_has_no_other_scale(sherd):
         assert ran.code == 3 and "has no scale 1" in ran.stderr
 
 
-def test_a_volume_is_replaced_only_where_asked_for(sherd):
+def test_a_volume_is_replaced_only_on_request(sherd):
     sherd.ok("create", "em", *NEW)
     assert sherd("create", "em", *NEW).code == 6
     sherd.ok("create", "em", *NEW, "--overwrite")
@@ -157,7 +157,7 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
     (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "--shards: cannot be used with a volume; use sharding"),
 ])
-def test_what_the_copy_of_an_image_cannot_be_is_told(sherd, tmp_path, arguments, says):
+def test_impossible_copies_of_images_are_refused(sherd, tmp_path, arguments, says):
     sherd.ok("create", "a.zarr", "--shape", "9,9,9", "--dtype", "uint8")
     ran = sherd("copy", "a.zarr", "b", *arguments)
     assert ran.code == 2 and says in ran.stderr, ran.stderr
@@ -188,7 +188,7 @@ def test_a_pyramid_of_modes_is_one_of_labels_also_as_a_volume(sherd, tmp_path):
     assert type_of(sherd, tmp_path, "means.zarr") == "image"
 
 
-def test_the_type_of_a_copy_is_what_is_asked_for(sherd, tmp_path):
+def test_the_type_of_a_copy_can_be_chosen(sherd, tmp_path):
     labels_array(sherd, tmp_path)
     sherd.ok("copy", "a.zarr", "labels.zarr", "--pyramid", "mean", "--type", "segmentation")
     assert "image-label" in ome_of(tmp_path / "labels.zarr") and type_of(sherd, tmp_path, "labels.zarr") == "segmentation"
@@ -225,7 +225,7 @@ def test_a_type_that_a_copy_cannot_have_is_a_usage_error(sherd, tmp_path, dtype,
     assert not (tmp_path / "b").exists()
 
 
-def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
+def test_the_gzip_level_is_chosen_when_chunks_are_written(sherd, tmp_path):
     values = numpy.random.default_rng(3).integers(0, 9, (32, 32, 32), dtype="uint8")
     numpy.save(tmp_path / "a.npy", values)
     sherd.ok("import", "a.npy", "a.zarr", "--chunks", "16,16,16", "--codec", "zstd:1", "--dimension-names", "z,y,x")
@@ -250,7 +250,7 @@ def test_the_level_of_gzip_is_said_when_chunks_are_written(sherd, tmp_path):
     ("9,9,9,9", "t,z,y,x", "the dimensions of the source are t, z, y, x, and a volume has no time (t); copy an array of one time"),
     ("9,9,9", "depth,y,x", "the dimensions of the source are depth, y, x: 'depth' is not an axis; x, y, z, c (channel) and t "
                            "(time) are; name them (--axes z,y,x)")])
-def test_a_source_whose_dimensions_are_not_those_of_a_volume_is_told_so(sherd, tmp_path, shape, names, says):
+def test_a_source_without_the_dimensions_of_a_volume_is_refused(sherd, tmp_path, shape, names, says):
     sherd.ok("create", "a.zarr", "--shape", shape, "--dtype", "uint8", "--dimension-names", names)
     ran = sherd("copy", "a.zarr", "v", "--to", "precomputed")
     assert ran.code == 2 and f"axes: {says}" in ran.stderr, ran.stderr

@@ -178,7 +178,7 @@ TEST(Blosc, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"clevel":1,"shuffle":"noshuffle"})"), "invalid_argument configuration.cname");
 }
 
-TEST(Blosc, NumcodecsMayLeaveEverythingOutAndCountsItsShuffles) {
+TEST(Blosc, AcceptsNumcodecsDefaultsAndNumericShuffles) {
   const Bytes bytes = runs(5000);
   const Bytes plain = encoded(*bytes_codec(numcodecs_blosc_codec, "", DType::int32), bytes);
   EXPECT_EQ(plain, encoded(*bytes_codec(blosc_codec, configuration("lz4", "shuffle")), bytes));

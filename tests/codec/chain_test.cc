@@ -87,7 +87,7 @@ const std::string_view kChains[] = {
     R"(["plus_one", {"name": "transpose", "configuration": {"order": [1, 2, 0]}}, {"name": "bytes", "configuration": {"endian": "big"}}])",
 };
 
-TEST(CodecChain, GivesBackWhatItWasGiven) {
+TEST(CodecChain, RoundTripsEveryChain) {
   for (const std::string_view list : kChains) {
     for (const DType& dtype : {DType::uint16, DType::float64, DType::complex64}) {
       for (const Shape& shape : {Shape{3, 5, 7}, Shape{1, 1, 1}, Shape{40, 50, 60}}) {
@@ -105,7 +105,7 @@ TEST(CodecChain, GivesBackWhatItWasGiven) {
   }
 }
 
-TEST(CodecChain, EveryDamageIsAnErrorWhereAChecksumStandsOutside) {
+TEST(CodecChain, DamageIsAlwaysDetectedWithAnOuterChecksum) {
   for (const std::string_view list : kChains) {
     if (!list.ends_with(R"("crc32c"])") && !list.ends_with(R"("crc32"])")) continue;
     const Shape shape{4, 5, 6};
@@ -133,7 +133,7 @@ TEST(CodecChain, ChunksThatDecodeShortOrLongAreCorrupt) {
   }
 }
 
-TEST(CodecChain, DecodesInBlocksWhatItDecodesWhole) {
+TEST(CodecChain, DecodesTheSameInBlocksAsWhole) {
   int streaming = 0;
   for (const std::string_view list : kChains) {
     const Shape shape{40, 50, 60};
@@ -163,7 +163,7 @@ TEST(CodecChain, DecodesInBlocksWhatItDecodesWhole) {
   EXPECT_EQ(streaming, 9 * 4) << "chains with at most one compressor, checksums outside it; four sizes of block each";
 }
 
-TEST(CodecChain, ABombBetweenTwoCodecsIsBounded) {
+TEST(CodecChain, ADecompressionBombBetweenTwoCodecsIsBounded) {
   const auto chain = build(R"([{"name": "bytes"}, "zstd", "gzip"])", {DType::uint8, {1000}}).value();
   const auto gzip = try_bytes_codec(gzip_codec, R"({"level": 9})").value();
   const Bytes bomb = test::encoded(*gzip, Bytes(std::size_t{32} << 20));
@@ -200,7 +200,7 @@ TEST(CodecChain, BytesAroundAShardGrowUpToTheirBound) {
   }
 }
 
-TEST(CodecChain, ChecksumsAloneAroundAShardAreTakenOff) {
+TEST(CodecChain, ChecksumsAroundAShardAreRemoved) {
   const auto chain = build(R"(["sharding_indexed", "crc32", "crc32c"])").value();
   Buffer packed, unpacked;
   const Bytes bytes = noise(1000);
@@ -239,7 +239,7 @@ TEST(CodecChain, SaysWhichChunksCanBeReadInParts) {
   EXPECT_EQ(build(R"(["plus_one", "bytes"])", {DType::uint8, {4}}).value().raw_word_size(), 0u);
 }
 
-TEST(CodecChain, RefusesListsThatAreNoChains) {
+TEST(CodecChain, RefusesInvalidCodecLists) {
   const struct {
     std::string_view list, member, message;
     ErrorCode code = ErrorCode::invalid_argument;
@@ -282,7 +282,7 @@ TEST(CodecChain, ReadsBareStringsAndMustUnderstandAndWritesObjects) {
   EXPECT_EQ(codec_list_json(specs).dump(), R"([{"name":"crc32c"},{"name":"zstd","configuration":{"level":1}}])");
 }
 
-TEST(Transpose, RefusesWhatIsNoPermutation) {
+TEST(Transpose, RefusesOrdersThatAreNotPermutations) {
   for (const std::string_view order : {"[0, 0]", "[0]", "[0, 1, 2]", "[0, 2]", "[0, -1]", "[0, 1.0]",
                                        "[0, 18446744073709551615]", "\"F\"", "null", "{}"}) {
     const auto chain =
@@ -322,7 +322,7 @@ TEST(Transpose, MovesElementsOfEverySize) {
   }
 }
 
-TEST(Bytes, TurnWordsAroundByComponentAndByField) {
+TEST(Bytes, SwapByteOrderPerComponentAndPerField) {
   const auto field = [](const char* name, const DType& dtype) { return DTypeField{name, dtype}; };
   const DType inner = DType::structure({field("c", DType::uint8), field("d", DType::uint32)}).value();
   const DType outer =
@@ -351,7 +351,7 @@ TEST(Bytes, TurnWordsAroundByComponentAndByField) {
   }
 }
 
-TEST(Bytes, NeedAByteOrderOnlyWhereThereIsOne) {
+TEST(Bytes, NeedAByteOrderOnlyForMultiByteElements) {
   EXPECT_TRUE(build(R"(["bytes"])", {DType::uint8, {4}}).has_value());
   EXPECT_TRUE(build(R"(["bytes"])", {DType::raw(64).value(), {4}}).has_value());
   EXPECT_FALSE(build(R"(["bytes"])", {DType::int16, {4}}).has_value());

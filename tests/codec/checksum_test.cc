@@ -61,7 +61,7 @@ TEST(Checksums, AgreeWithTheirDefinitionsAtEveryLengthAndAlignment) {
   EXPECT_EQ(fletcher32(ones), fletcher_word_by_word(ones));
 }
 
-TEST(ChecksumCodecs, AddFourBytesAndGiveTheRestBack) {
+TEST(ChecksumCodecs, AddFourBytesAndRoundTrip) {
   for (const CodecEntry* entry : kChecksums) {
     const auto codec = try_bytes_codec(*entry).value();
     for (const std::size_t size : {0, 1, 2, 3, 1000, 100001}) {
@@ -95,7 +95,7 @@ TEST(ChecksumCodecs, FewerThanFourBytesAreCorrupt) {
       EXPECT_EQ(code_of(decoded(*try_bytes_codec(*entry).value(), Bytes(size), 10)), ErrorCode::corrupt) << entry->name;
 }
 
-TEST(ChecksumCodecs, StandWhereTheLocationSays) {
+TEST(ChecksumCodecs, AreStoredAtTheConfiguredLocation) {
   const Bytes bytes = noise(50);
   for (const CodecEntry* entry : {&crc32_codec, &adler32_codec}) {
     const Bytes before = encoded(*try_bytes_codec(*entry).value(), bytes);

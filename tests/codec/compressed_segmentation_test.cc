@@ -62,7 +62,7 @@ Words words_of(const Bytes& bytes) {
   return words;
 }
 
-TEST(CompressedSegmentation, TakesTheSmallestIndicesThatDo) {
+TEST(CompressedSegmentation, UsesTheSmallestSufficientIndices) {
   const std::pair<std::uint64_t, unsigned> rows[] = {{1, 0},  {2, 1},   {3, 2},    {4, 2},      {5, 4},     {16, 4},
                                                      {17, 8}, {256, 8}, {257, 16}, {65536, 16}, {65537, 32}};
   for (const DType& dtype : {DType::uint32, DType::uint64}) {
@@ -116,7 +116,7 @@ TEST(CompressedSegmentation, EqualTablesOfAChannelAreStoredOnce) {
   EXPECT_EQ(stored.size(), 1 + 27 * (2 + 4) + 3 * 2u);
 }
 
-TEST(CompressedSegmentation, TablesMayOverlapAndStandAnywhere) {
+TEST(CompressedSegmentation, TablesMayOverlapAndBeAnywhere) {
   // Two blocks of 2x1x1: one label from the middle of the other's table, which stands before the headers' end.
   const ChunkType type{DType::uint32, {1, 1, 1, 4}};
   const Bytes stored = bytes_of({1, 5u, 4, 4u | 1u << 24, 6, 70, 71, 0b10});
@@ -153,7 +153,7 @@ TEST(CompressedSegmentation, EveryOffsetAndIndexIsCheckedAndNamed) {
   EXPECT_EQ(code_of(decoded(*codec, {DType::uint32, {2, 1, 1, 2}}, bytes_of(good))), ErrorCode::corrupt);
 }
 
-TEST(CompressedSegmentation, DamageIsRefusedOrDecodesToSomething) {
+TEST(CompressedSegmentation, DamageNeverCrashes) {
   const ChunkType type{DType::uint64, {2, 6, 7, 9}};
   const auto codec = codec_of({4, 4, 4});
   const Bytes stored = encoded(*codec, type, labels(type, 30));

@@ -5,8 +5,8 @@
 #include "tests/test_data.hpp"
 
 namespace sherd {
-extern const CodecEntry zstd_codec, gzip_codec, gzip_member_codec, zlib_codec, crc32c_codec, crc32_codec,
-    adler32_codec, fletcher32_codec, numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
+extern const CodecEntry zstd_codec, gzip_codec, gzip_member_codec, zlib_codec, crc32c_codec, crc32_codec, adler32_codec,
+    fletcher32_codec, numcodecs_zstd_codec, numcodecs_gzip_codec, numcodecs_crc32c_codec;
 }
 
 namespace sherd::test {
@@ -36,7 +36,7 @@ const Case kCompressors[] = {{&zstd_codec, R"({"level": 3, "checksum": true})"},
 
 std::string name_of(const Case& c) { return std::string(c.entry->name) + " " + std::string(c.configuration); }
 
-TEST(Compressors, GiveBackWhatTheyWereGiven) {
+TEST(Compressors, RoundTripEverySample) {
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     for (const std::size_t size : {0, 1, 2, 3, 255, 256, 257, 4096, 65537, 131072, 1000003}) {
@@ -51,7 +51,7 @@ TEST(Compressors, GiveBackWhatTheyWereGiven) {
   }
 }
 
-TEST(Compressors, SayWhenTheContentDoesNotFit) {
+TEST(Compressors, ReportContentThatDoesNotFit) {
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     const Bytes packed = encoded(*codec, sample(10000));
@@ -61,7 +61,7 @@ TEST(Compressors, SayWhenTheContentDoesNotFit) {
   }
 }
 
-TEST(Compressors, WriteTheSameBytesWhateverTheThreadDidBefore) {
+TEST(Compressors, EncodeDeterministicallyOnReusedThreads) {
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     const Bytes bytes = sample(300000);
@@ -72,7 +72,7 @@ TEST(Compressors, WriteTheSameBytesWhateverTheThreadDidBefore) {
   }
 }
 
-TEST(Compressors, ReadWhatOtherImplementationsWrote) {
+TEST(Compressors, ReadDataOfOtherImplementations) {
   const auto goldens = read_goldens(test_data("codec/bytes_codecs.tsv"));
   ASSERT_GT(goldens.size(), 80u);
   const Limits limits;
@@ -91,7 +91,7 @@ TEST(Compressors, ReadWhatOtherImplementationsWrote) {
   }
 }
 
-TEST(Compressors, NeverGiveWrongBytesForDamagedOnes) {
+TEST(Compressors, NeverDecodeDamagedDataToWrongBytes) {
   const Bytes bytes = sample(700);
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
@@ -123,7 +123,7 @@ TEST(Compressors, NeverGiveWrongBytesForDamagedOnes) {
   }
 }
 
-TEST(Compressors, EndEarlyWhereTheSinkHasEnough) {
+TEST(Compressors, StopEarlyWhenTheSinkAsks) {
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     const Bytes packed = encoded(*codec, sample(100000));
@@ -147,7 +147,7 @@ TEST(Gzip, AWrongChecksumOrLengthIsCorrupt) {
   }
 }
 
-TEST(Gzip, OfThePrecomputedFormatIsOneMemberAndNothingMore) {
+TEST(Gzip, InThePrecomputedFormatIsASingleMember) {
   const auto codec = try_bytes_codec(gzip_member_codec).value();
   const auto any_number = try_bytes_codec(gzip_codec).value();
   const Bytes bytes = sample(500);
@@ -207,14 +207,14 @@ TEST(Zstd, AContentSizeThatLiesIsCorrupt) {
   }
 }
 
-TEST(Zstd, AFrameOfSixteenBytesThatClaimsATebibyteIsNotBelieved) {
+TEST(Zstd, ASmallFrameThatDeclaresATebibyteIsCorrupt) {
   const auto codec = try_bytes_codec(zstd_codec).value();
   const Bytes packed = from_hex("28b52ffde00000000000010000010000");
   EXPECT_EQ(decoded(*codec, packed, 4096).value(), std::nullopt);
   EXPECT_FALSE(codec->decode_blocks(packed, {}, 4096, [](auto) { return true; }).value());
 }
 
-TEST(Zstd, ABeginningOfBytesThatDecodeToAnotherSizeIsCorrupt) {
+TEST(Zstd, APartialDecodeOfTheWrongSizeIsCorrupt) {
   const Bytes bytes = sample(1000);
   const Bytes stated = encoded(*try_bytes_codec(zstd_codec).value(), bytes);
   const Bytes verified = encoded(*try_bytes_codec(zstd_codec, R"({"checksum": true})").value(), bytes);
@@ -258,7 +258,7 @@ TEST(Zstd, WindowsThatNoLevelWritesAreUnsupported) {
   EXPECT_EQ(decoded(*codec, largest, 10).value(), Bytes());
 }
 
-TEST(Zstd, BlocksThatAreCutOffReservedOrCompressedToNothingAreCorruptHoweverTheyAreDecoded) {
+TEST(Zstd, MalformedBlocksAreCorruptInEveryWayOfDecoding) {
   const auto codec = try_bytes_codec(zstd_codec).value();
   const std::string good = std::string(kOpenFrame) + "090000aa";
   EXPECT_EQ(decoded(*codec, from_hex(good), 1).value(), from_hex("aa"));
@@ -284,7 +284,7 @@ TEST(Zstd, ADictionaryIsUnsupported) {
   EXPECT_EQ(decoded(*codec, from_hex("28b52ffd013800010000"), 10).value(), Bytes()) << "id 0 is none";
 }
 
-TEST(Zstd, AFloodOfSkippableFramesIsWalkedOnce) {
+TEST(Zstd, ManySkippableFramesAreScannedOnce) {
   const auto codec = try_bytes_codec(zstd_codec).value();
   Bytes flood;
   const Bytes skippable = from_hex("502a4d1800000000");
@@ -302,7 +302,7 @@ TEST(Zstd, ASkippableFrameLongerThanTheChunkIsCorrupt) {
   EXPECT_EQ(code_of(decoded(*codec, {}, 10)), ErrorCode::corrupt);
 }
 
-TEST(Compressors, RefuseLevelsAndMembersThatDoNotExist) {
+TEST(Compressors, RefuseUnknownLevelsAndMembers) {
   for (const std::string_view configuration : {R"({"level": -131073})", R"({"level": 23})", R"({"level": 1.5})",
                                                R"({"level": "3"})", R"({"level": 99999999999999999999})"}) {
     const auto codec = try_bytes_codec(zstd_codec, configuration);

@@ -45,7 +45,7 @@ TEST(Delta, TheStoredTypeIsAstype) {
   EXPECT_EQ(out.shape, (Shape{3, 4}));
 }
 
-TEST(Delta, CountsOfTimeAreTakenForIntegers) {
+TEST(Delta, TimesAreEncodedAsIntegers) {
   const DType days = DType::datetime64("D").value();
   const auto codec = filter(delta_codec, R"({"dtype":"<i8"})", days).value();
   EXPECT_EQ(codec->encoded_type({days, {1}}).value().dtype, days);

@@ -103,7 +103,7 @@ TEST(Jpeg, GrowsTheBufferForNoise) {
   EXPECT_TRUE(decoded(*codec, type, stored));
 }
 
-TEST(Jpeg, OfAnyWidthAndHeightIsReadWhereThePixelsAreAsMany) {
+TEST(Jpeg, AcceptsAnyShapeWithTheRightNumberOfPixels) {
   const ChunkType wide{DType::uint8, {1, 2, 32, 1}};
   const ChunkType deep{DType::uint8, {8, 2, 4, 1}};
   const auto codec = codec_of(jpeg_codec);
@@ -111,7 +111,7 @@ TEST(Jpeg, OfAnyWidthAndHeightIsReadWhereThePixelsAreAsMany) {
   EXPECT_EQ(decoded(*codec, deep, stored).value(), decoded(*codec, wide, stored).value());
 }
 
-TEST(Jpeg, RefusesWhatItCannotHold) {
+TEST(Jpeg, RefusesTypesItCannotStore) {
   const auto codec = codec_of(jpeg_codec);
   EXPECT_EQ(code_of(codec->check({DType::uint16, {1, 1, 1, 1}})), ErrorCode::unsupported);
   EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1, 2}})), ErrorCode::unsupported);
@@ -161,7 +161,7 @@ Bytes many_scans() {
   return stored;
 }
 
-TEST(Jpeg, OfMoreScansThanAnyWriterMakesIsRefused) {
+TEST(Jpeg, WithTooManyScansIsRefused) {
   const auto result = decoded(*codec_of(jpeg_codec), {DType::uint8, {1, 8, 8, 1}}, many_scans());
   EXPECT_EQ(code_of(result), ErrorCode::corrupt);
   EXPECT_THAT(result.error().message(), HasSubstr("too many scans"));
@@ -188,14 +188,14 @@ TEST(Png, KeepsEveryTypeAndChannelCount) {
   expect_damage_is_survived(*codec, type, stored);
 }
 
-TEST(Png, OfAnyWidthAndHeightIsReadWhereThePixelsAreAsMany) {
+TEST(Png, AcceptsAnyShapeWithTheRightNumberOfPixels) {
   const ChunkType wide{DType::uint8, {1, 2, 32, 2}};
   const ChunkType deep{DType::uint8, {8, 2, 4, 2}};
   const auto codec = codec_of(png_codec);
   EXPECT_EQ(decoded(*codec, deep, encoded(*codec, wide, slopes(wide.shape))).value(), slopes(wide.shape));
 }
 
-TEST(Png, OfOtherBitsThanTheChunkIsRefused) {
+TEST(Png, WithAnotherBitDepthIsRefused) {
   const auto codec = codec_of(png_codec);
   const Bytes stored = encoded(*codec, {DType::uint16, {1, 2, 3, 1}}, noise(12));
   const auto result = decoded(*codec, {DType::uint8, {1, 2, 3, 1}}, stored);
@@ -217,7 +217,7 @@ TEST(Png, IsReadInterlacedToo) {
             decoded(*codec, type, image_file("gray8.png")).value());
 }
 
-TEST(Png, OfMorePixelsThanTheChunkIsRefusedByItsHeader) {
+TEST(Png, WithTooManyPixelsIsRefusedByItsHeader) {
   const auto codec = codec_of(png_codec);
   const ChunkType large{DType::uint8, {64, 64, 64, 1}};
   Bytes stored = encoded(*codec, large, slopes(large.shape));
@@ -227,7 +227,7 @@ TEST(Png, OfMorePixelsThanTheChunkIsRefusedByItsHeader) {
   EXPECT_THAT(result.error().message(), HasSubstr("64 x 4096 pixels, more than the 6 expected"));
 }
 
-TEST(Png, RefusesWhatItCannotHold) {
+TEST(Png, RefusesTypesItCannotStore) {
   const auto codec = codec_of(png_codec);
   EXPECT_EQ(code_of(codec->check({DType::uint32, {1, 1, 1, 1}})), ErrorCode::unsupported);
   EXPECT_EQ(code_of(codec->check({DType::uint8, {1, 1, 1, 5}})), ErrorCode::unsupported);

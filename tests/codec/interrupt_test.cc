@@ -35,7 +35,7 @@ Result<std::size_t> encode_in_call(const BytesCodec& codec, const Bytes& chunk, 
   return size;
 }
 
-TEST(LongEncode, EndsWhereItIsInterrupted) {
+TEST(LongEncode, StopsWhenInterrupted) {
   const Bytes chunk = noise(std::size_t{12} << 20);
   for (const auto& codec : {bytes_codec(zstd_codec, R"({"level": 19})"), bytes_codec(bz2_codec, R"({"level": 9})"),
                             bytes_codec(lzma_codec, R"({"preset": 6})")}) {

@@ -74,7 +74,7 @@ void check_array_codec(const CodecEntry& entry, const Case& c) {
   EXPECT_EQ(read, c.read);
 }
 
-TEST(Numcodecs, TheirBytesAreReadAndWrittenAlike) {
+TEST(Numcodecs, EncodedBytesAreReadAndReproduced) {
   const std::vector<Case> cases = read_cases();
   ASSERT_GT(cases.size(), 500u);
   for (const Case& c : cases) {

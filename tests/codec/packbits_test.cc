@@ -94,7 +94,7 @@ TEST(Packbits, SignsAreCarriedToTheTop) {
             Bytes(unsigned_span.begin(), unsigned_span.end()));
 }
 
-TEST(Packbits, ThePaddingIsCountedWhereItShallBe) {
+TEST(Packbits, ThePaddingCountIsStoredAsConfigured) {
   const ChunkType type{DType::bool_, {3}};
   const Bytes flags = {std::byte{1}, std::byte{0}, std::byte{1}};
   const Bytes first = {std::byte{5}, std::byte{5}};
@@ -123,7 +123,7 @@ TEST(Packbits, WrongSizesAreRefused) {
   }
 }
 
-TEST(Packbits, ZarrsLeavesThePaddingByteOutWhereAllBitsAreKept) {
+TEST(Packbits, ThePaddingByteIsOmittedIfAllBitsAreKept) {
   const auto codec = packbits(R"({"padding_encoding":"first_byte"})");
   const ChunkType type{DType::uint16, {5}};
   const Bytes words = noise(10);

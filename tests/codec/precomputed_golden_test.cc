@@ -37,7 +37,7 @@ std::vector<Case> read_cases() {
   return cases;
 }
 
-TEST(PrecomputedChunks, OfOtherWritersAreReadAndOursAreNoLarger) {
+TEST(PrecomputedChunks, OfOtherWritersAreReadAndNotSmallerThanOurs) {
   const std::vector<Case> cases = read_cases();
   ASSERT_GT(cases.size(), 30u);
   const Limits limits;
@@ -80,7 +80,7 @@ TEST(PrecomputedChunks, TheirEncodingsAreUnknownToZarr) {
 }
 
 // A few bytes of gzip that stand for far more than any writer makes of the chunk take no such memory.
-TEST(PrecomputedChunks, DecodeToNoMoreThanAWriterCouldHaveMade) {
+TEST(PrecomputedChunks, DecodeToABoundedSize) {
   Limits limits;
   const Shape shape{1, 8, 8, 8};
   const std::vector<CodecSpec> specs{{"compressed_segmentation", json(R"({"block_size": [8, 8, 8]})")}, {"gzip", {}}};

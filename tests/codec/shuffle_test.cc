@@ -28,7 +28,7 @@ TEST(Shuffle, IsATranspositionOfElementsAndBytes) {
   }
 }
 
-TEST(Shuffle, PartsOfElementsAreRefusedBothWays) {
+TEST(Shuffle, PartialElementsAreRefused) {
   const auto codec = bytes_codec(shuffle_codec, size_of(4));
   Bytes to(7);
   EXPECT_EQ(codec->encode(noise(7), to).error().code(), ErrorCode::invalid_argument);
@@ -43,7 +43,7 @@ TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
   EXPECT_EQ(try_bytes_codec(shuffle_codec, size_of(0)).error().member(), "configuration.elementsize");
 }
 
-TEST(Shuffle, OfElementsWithoutASizeOfTheirOwnGoesByTheByte) {
+TEST(Shuffle, OfVariableLengthElementsUsesSizeOne) {
   EXPECT_EQ(shuffle_codec.short_form("", DType::string).value().dump(), R"({"elementsize":1})");
   EXPECT_EQ(shuffle_codec.short_form("", DType::uint32).value().dump(), R"({"elementsize":4})");
   EXPECT_THAT(blosc_codec.short_form("", DType::bytes).value().dump(), testing::HasSubstr(R"("typesize":1)"));

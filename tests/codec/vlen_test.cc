@@ -43,7 +43,7 @@ Result<std::vector<std::string>> read(const CodecEntry& entry, const Bytes& stor
   return items;
 }
 
-TEST(Vlen, WhatNumcodecsWroteIsReadAndWrittenAlike) {
+TEST(Vlen, NumcodecsBytesAreReadAndReproduced) {
   std::ifstream file(test_data("codec/vlen_golden.json"));
   std::stringstream text;
   text << file.rdbuf();
@@ -99,7 +99,7 @@ TEST(Vlen, CountsAndLengthsThatLieAreRefused) {
   }
 }
 
-TEST(Vlen, TextsAreValidUtf8OnBothWays) {
+TEST(Vlen, StringsMustBeValidUtf8) {
   const std::vector<std::string> wrong = {"\x80",
                                           "\xc0\xaf",
                                           "\xc1\x80",

@@ -117,7 +117,7 @@ class SharedArray : public testing::TestWithParam<Setting> {
 };
 INSTANTIATE_TEST_SUITE_P(Array, SharedArray, testing::ValuesIn(settings()), name_of);
 
-TEST_P(SharedArray, LosesAndTearsNothingOfNeighbouringChunks) {
+TEST_P(SharedArray, ConcurrentWritesOfNeighbouringChunksAreNotLostOrMixed) {
   std::atomic<bool> done{false};
   std::atomic<int> torn{0}, backwards{0};
   std::vector<std::function<void()>> readers;
@@ -149,7 +149,7 @@ TEST_P(SharedArray, LosesAndTearsNothingOfNeighbouringChunks) {
   EXPECT_THAT(read(*array_, {{0, 0}, {kSide, kSide}}), testing::Each(kRounds));
 }
 
-TEST_P(SharedArray, LosesNothingOfNeighbouringElementsInOneChunk) {
+TEST_P(SharedArray, ConcurrentWritesInOneChunkAreNotLost) {
   std::vector<std::function<void()>> writers;
   for (std::uint64_t w = 0; w < 2 * kInner; ++w) {
     writers.emplace_back([w, array = *array_] {
@@ -160,7 +160,7 @@ TEST_P(SharedArray, LosesNothingOfNeighbouringElementsInOneChunk) {
   EXPECT_THAT(read(*array_, {{kShard, 0}, {kInner, 2 * kInner}}), testing::Each(2 * kRounds));
 }
 
-TEST_P(SharedArray, ShowsOneOfTheValuesThatAreWrittenOverEachOther) {
+TEST_P(SharedArray, OverlappingWritesShowOneOfTheValues) {
   const Box box = GetParam().layout == Layout::chunks ? Box{{kShard, 4}, {3, 4}} : Box{{kShard + 1, 1}, {11, 13}};
   write(*array_, object_, 1);
   std::atomic<bool> done{false};
@@ -234,7 +234,7 @@ TEST_P(SharedArray, IsReadAndWrittenByAChildAndItsParentAfterUse) {
   EXPECT_THAT(read(*array_, {{0, 0}, {kShard, kSide}}), testing::Each(of_child));
 }
 
-TEST_P(SharedArray, LosesNothingOfProcessesThatWriteOneObject) {
+TEST_P(SharedArray, ProcessesThatWriteOneObjectLoseNothing) {
   if (GetParam().where == Where::memory) return;
   std::vector<pid_t> children;
   for (std::uint64_t p = 0; p < 4; ++p) {
@@ -265,7 +265,7 @@ class SharedHandle : public testing::Test {
   Array array_;
 };
 
-TEST_F(SharedHandle, LosesNoAttributeOfManyEditors) {
+TEST_F(SharedHandle, ConcurrentAttributeEditsAreNotLost) {
   std::vector<std::function<void()>> editors;
   for (int e = 0; e < 6; ++e) {
     editors.emplace_back([e, array = array_]() mutable {
@@ -304,7 +304,7 @@ TEST_F(SharedHandle, IsCopiedWithOtherSettingsWhileItIsUsed) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(SharedArray, KeepsWhatWasAppendedBehindTheBackOfAHandle) {
+TEST_P(SharedArray, AppendsOfAnotherHandleAreKept) {
   array_->resize({18, kSide}).value();
   const Array behind = open_array(array_->store(), {.path = "a", .writable = true}).value();
   const Values rows(2 * kSide, 9);
@@ -315,7 +315,7 @@ TEST_P(SharedArray, KeepsWhatWasAppendedBehindTheBackOfAHandle) {
   EXPECT_THAT(read(*array_, {{18, 0}, {2, kSide}}), testing::Each(9U));
 }
 
-TEST_F(SharedHandle, AppendsOfManyThreadsTakePlacesOfTheirOwn) {
+TEST_F(SharedHandle, ConcurrentAppendsUseDifferentRanges) {
   CreateOptions options = options_of(Layout::shards);
   options.shape = {0, kSide};
   Array array = create_array(memory_store(), "b", options).value();

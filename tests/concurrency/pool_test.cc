@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -91,7 +92,7 @@ TEST(ParallelFor, KeepsACallWithinItsThreadsHoweverDeepItsLoops) {
   }
 }
 
-TEST(ParallelFor, GivesTheErrorOfTheLowestIndexAndBeginsNothingAfterIt) {
+TEST(ParallelFor, ReturnsTheErrorOfTheLowestIndexAndStartsNothingMore) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<std::size_t> begun{0};
     const auto done = parallel_for(100'000, threads(8), [&](std::size_t i) -> Result<void> {
@@ -128,7 +129,7 @@ TEST(ParallelFor, RunningOutOfMemoryIsAnErrorOnAnyThread) {
 // Thrown by what a user hands in: a callback, a store of their own.
 struct Thrown : std::exception {};
 
-TEST(ParallelFor, WhatAnIterationThrowsOnAnyThreadIsThrownToTheCallerAfterAllOthersEnded) {
+TEST(ParallelFor, RethrowsAnExceptionOfAnyThreadAfterAllIterationsEnded) {
   const Config config = threads(4);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> inside{0};
@@ -154,7 +155,7 @@ TEST(ParallelFor, WhatAnIterationThrowsOnAnyThreadIsThrownToTheCallerAfterAllOth
   EXPECT_EQ(runs, 100U);
 }
 
-TEST(ParallelFor, WhatTheCallersInterruptedThrowsIsThrownToTheCaller) {
+TEST(ParallelFor, RethrowsAnExceptionOfTheInterruptHook) {
   for (const unsigned count : {1U, 4U}) {
     Config config = threads(count);
     config.interrupted = []() -> bool { throw Thrown(); };
@@ -165,7 +166,7 @@ TEST(ParallelFor, WhatTheCallersInterruptedThrowsIsThrownToTheCaller) {
   }
 }
 
-TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
+TEST(ParallelFor, CallsTheInterruptHookOnTheCallingThreadOnly) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> elsewhere{false}, ask{false};
   Config config = threads(4);
@@ -185,7 +186,7 @@ TEST(ParallelFor, AsksWhetherToEndOnTheCallersThreadOnly) {
   EXPECT_FALSE(elsewhere);
 }
 
-TEST(ParallelFor, IsInterruptedWhileOnlyItsHelpersWork) {
+TEST(ParallelFor, IsInterruptedWhileOnlyOtherThreadsWork) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};
   Config config = threads(2);
@@ -249,7 +250,7 @@ TEST(ParallelFor, WorksInAChildThatWasForkedInsideALoop) {
   EXPECT_EQ(good, 4);
 }
 
-TEST(Budget, NeverHandsOutMoreThanThereIsExceptToOneAlone) {
+TEST(Budget, IsExceededOnlyByASingleLargeShare) {
   constexpr std::uint64_t kTotal = 100;
   Budget budget(kTotal);
   std::atomic<std::uint64_t> used{0};
@@ -272,12 +273,23 @@ TEST(Budget, NeverHandsOutMoreThanThereIsExceptToOneAlone) {
   EXPECT_EQ(used, 0U);
 }
 
-TEST(Budget, ASharePassesOnWhatItHolds) {
+TEST(Budget, HasAShareBackWhenTheLastOwnerOfTheShareReleasesIt) {
   Budget budget(10);
-  Budget::Share first = budget.take(10);
-  Budget::Share second = std::move(first);
-  second = budget.take(0);  // gives the ten back
-  const Budget::Share all = budget.take(10);
+  Budget::Share owner;
+  {
+    Budget::Share first = budget.take(10);
+    owner = std::move(first);
+  }
+  std::atomic<bool> taken{false};
+  std::thread other([&] {
+    const Budget::Share all = budget.take(10);
+    taken = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(taken) << "the ten bytes moved to the second owner";
+  owner = budget.take(0);  // releases them
+  other.join();
+  EXPECT_TRUE(taken);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST_P(Stores, LoseNoUpdateOfManyProcesses) {
   EXPECT_THAT(directory_.contents(), testing::ElementsAre("c", "c/0"));
 }
 
-TEST(FileStoreUnderLoad, MakesAndRemovesTheSameDirectoriesFromManyThreads) {
+TEST(FileStoreUnderLoad, CreatesAndRemovesTheSameDirectoriesFromManyThreads) {
   const TempDir directory;
   Config config;
   config.durable = false;
@@ -152,7 +152,7 @@ TEST(FileStoreUnderLoad, MakesAndRemovesTheSameDirectoriesFromManyThreads) {
   EXPECT_EQ(failures, 0);
 }
 
-TEST(FileStoreUnderLoad, ErasingAPrefixUnderWritersEndsThemOrNot) {
+TEST(FileStoreUnderLoad, ErasingAPrefixDuringWritesSucceeds) {
   const TempDir directory;
   Config config;
   config.durable = false;
@@ -181,7 +181,7 @@ TEST(FileStoreUnderLoad, ErasingAPrefixUnderWritersEndsThemOrNot) {
   EXPECT_THAT(directory.contents(), testing::IsEmpty());
 }
 
-TEST(FileStoreUnderLoad, AReaderSeesOldOrNewAndNothingElse) {
+TEST(FileStoreUnderLoad, AReaderSeesTheOldOrTheNewObject) {
   const TempDir directory;
   Config config;
   config.durable = false;

@@ -8,29 +8,29 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def programs():
-    from crash.deeds import COMMAND, WRITER
-    from lacking import lacking
+    from crash.operations import COMMAND, WRITER
+    from dependencies import missing
 
     for program in (COMMAND, WRITER):
         if not program.exists():
-            lacking(f"{program}, which script/build makes,")
+            missing(f"{program}, which script/build makes,")
 
 
 @pytest.fixture(scope="session")
 def strace(programs):
-    from crash.deeds import can_inject
-    from lacking import lacking
+    from crash.operations import can_inject
+    from dependencies import missing
 
     if shutil.which("strace") is None or not can_inject():
-        lacking("strace and the right to trace")
+        missing("strace and the right to trace")
 
 
 @pytest.fixture(scope="session")
 def root():
-    from lacking import lacking
+    from dependencies import missing
 
     if os.geteuid() != 0:
-        lacking("the right of root")
+        missing("the right of root")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import filecmp
 import numpy as np
 import pytest
 
-from crash.deeds import COMMAND, files, ok, run, strace
+from crash.operations import COMMAND, files, ok, run, strace
 
 SIZE, CHUNK = 64, 8
 FINE, HALF, QUARTER = (SIZE // CHUNK) ** 3, (SIZE // CHUNK // 2) ** 3, (SIZE // CHUNK // 4) ** 3

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from crash.deeds import COMMAND, files, ok, run, writer
+from crash.operations import COMMAND, files, ok, run, writer
 
 MEBIBYTES = 2048
 LIMIT = 256 << 20

@@ -1,7 +1,7 @@
 """The disk is full, or a call fails, in the middle of a write: the error is `io`, the old version is what zarr-python
 reads, nothing but the format's own files is there, and with room again the same write succeeds.
 
-tests/faults lets every call of every deed fail, with simulated system calls in one process. Here the real program meets
+tests/faults lets every call of every operation fail, with simulated system calls in one process. Here the real program meets
 real failures in two of them."""
 
 import contextlib
@@ -12,9 +12,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from crash.deeds import (CHANGES, DEEDS, WRITER, check_old_or_new, do_again, files, is_clean, points, prepare, ok, run, see,
+from crash.operations import (CHANGES, OPERATIONS, WRITER, check_old_or_new, do_again, files, is_clean, points, prepare, ok, run, see,
                          writer)
-from crash.deeds import strace as inject
+from crash.operations import strace as inject
 
 # exit_group cannot fail; where what is in the way cannot be removed, it stays.
 FALLIBLE = [call for call in CHANGES if call not in ("exit_group", "unlinkat")]
@@ -39,8 +39,8 @@ def same(a, b):
     return a.value == b.value and np.array_equal(a.elements, b.elements)
 
 
-@pytest.mark.parametrize("deed", ["shard", "part", "two", "all", "attributes", "grow", "append"])
-def test_a_full_disk_leaves_what_was_there(deed, root, tmp_path):
+@pytest.mark.parametrize("operation", ["shard", "part", "two", "all", "attributes", "grow", "append"])
+def test_a_full_disk_leaves_what_was_there(operation, root, tmp_path):
     with small_disk(tmp_path / "disk", "256k") as disk:
         folder = disk / "store"
         prepare(folder)
@@ -48,13 +48,13 @@ def test_a_full_disk_leaves_what_was_there(deed, root, tmp_path):
         free = os.statvfs(disk)
         filler = disk / "filler"
         filler.write_bytes(bytes(free.f_bavail * free.f_frsize))
-        failed = writer(folder, deed, 2)
+        failed = writer(folder, operation, 2)
         assert failed.returncode == 1, "there was room after all"
         assert failed.stderr.startswith("io: ") and "No space left on device" in failed.stderr
         assert same(see(folder), before)
         assert files(folder) == there
         filler.unlink()
-        do_again(folder, deed, before, 3)
+        do_again(folder, operation, before, 3)
 
 
 def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
@@ -75,8 +75,8 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
             assert is_clean(folder)
 
 
-@pytest.mark.parametrize("deed", ["shard", "part", "two", "all", "append"])
-def test_a_limit_on_the_size_of_files_is_like_a_full_disk(deed, tmp_path):
+@pytest.mark.parametrize("operation", ["shard", "part", "two", "all", "append"])
+def test_a_limit_on_the_size_of_files_is_like_a_full_disk(operation, tmp_path):
     """Needs no privilege: a process that ignores SIGXFSZ and may make no file of a byte or more."""
     folder = tmp_path / "store"
     prepare(folder)
@@ -86,45 +86,45 @@ import os, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 os.execv(sys.argv[1], sys.argv[1:])
-""", WRITER, folder, deed, 2)
+""", WRITER, folder, operation, 2)
     assert limited.returncode == 1 and limited.stderr.startswith("io: "), limited.stderr
     assert same(see(folder), before)
     assert files(folder) == there
-    do_again(folder, deed, before, 3)
+    do_again(folder, operation, before, 3)
 
 
-def check_failed(deed, folder, before, there, done, blind):
-    """How a deed may end of which a call has failed. One that is blind, because it can look at no file any more, does
+def check_failed(operation, folder, before, there, done, blind):
+    """How a operation may end of which a call has failed. One that is blind, because it can look at no file any more, does
     not know which side file is its own and leaves it."""
     seen = see(folder)
-    check_old_or_new(deed, before, seen, 2)
+    check_old_or_new(operation, before, seen, 2)
     assert blind or is_clean(folder), files(folder)
     if done.returncode == 0:  # it did without the call, or had it again
-        assert np.array_equal(seen.elements, DEEDS[deed].change(before.elements, 2))
+        assert np.array_equal(seen.elements, OPERATIONS[operation].change(before.elements, 2))
         return
     assert done.returncode == 1, "it crashed"
     assert done.stderr.startswith("io: ")
-    if deed == "part" and not any(text in done.stderr for text in PUBLISHED):
+    if operation == "part" and not any(text in done.stderr for text in PUBLISHED):
         assert same(seen, before)
         assert blind or files(folder) == there
 
 
-@pytest.mark.parametrize(("deed", "how"), [("part", "once"), ("two", "from then on")])
-def test_any_call_that_fails_is_an_error_that_leaves_what_was_there(deed, how, strace, tmp_path, record_property):
+@pytest.mark.parametrize(("operation", "how"), [("part", "once"), ("two", "from then on")])
+def test_any_call_that_fails_is_an_error_that_leaves_what_was_there(operation, how, strace, tmp_path, record_property):
     clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
     prepare(clean)
     before, there = see(clean), files(clean)
     shutil.copytree(clean, folder)
-    faults = [(point, code) for point in points(folder, log, deed, 2, calls=READING) for code in ("EIO", "ENOSPC")
+    faults = [(point, code) for point in points(folder, log, operation, 2, calls=READING) for code in ("EIO", "ENOSPC")
               if point.call in FALLIBLE or (point.call in READING and code == "EIO")]
     for point, code in faults:
         shutil.rmtree(folder)
         shutil.copytree(clean, folder)
         rule = f"{point.call}:error={code}:when={point.number}" + ("+" if how == "from then on" else "")
-        done = inject([rule], log, WRITER, folder, deed, 2, calls=READING)
+        done = inject([rule], log, WRITER, folder, operation, 2, calls=READING)
         try:
-            check_failed(deed, folder, before, there, done, rule.startswith("newfstatat") and rule.endswith("+"))
-            do_again(folder, deed, see(folder), 3)
+            check_failed(operation, folder, before, there, done, rule.startswith("newfstatat") and rule.endswith("+"))
+            do_again(folder, operation, see(folder), 3)
         except AssertionError as error:
             raise AssertionError(f"{rule}: {done.stderr}") from error
     record_property("points", len(faults))

@@ -1,15 +1,15 @@
 """A value of a shard of ids is replaced, added or deleted, and the writer is killed or fails at each call it makes: another
 reader finds every value as it was or as it should become, and the next writer succeeds. tests/faults does the same for
-more deeds, with simulated system calls."""
+more operations, with simulated system calls."""
 
 import shutil
 
 import pytest
 
-from crash.deeds import CHANGES, WRITER, files, ok, points, strace, writer
+from crash.operations import CHANGES, WRITER, files, ok, points, strace, writer
 
 pytestmark = pytest.mark.usefixtures("strace")
-DEEDS = {"put-many": "in place, two minishards", "rewrite": "anew"}
+OPERATIONS = {"put-many": "in place, two minishards", "rewrite": "anew"}
 
 
 def values(folder):
@@ -23,8 +23,8 @@ def check_old_or_new(before, after, seen):
         assert seen.get(name) in (before.get(name), after.get(name)), name
 
 
-@pytest.fixture(params=DEEDS)
-def deed(request, tmp_path):
+@pytest.fixture(params=OPERATIONS)
+def operation(request, tmp_path):
     """(name, folder as prepared, folder to work in, values before, values after)"""
     clean, folder = tmp_path / "clean", tmp_path / "store"
     ok(writer(clean, "ids-prepare"))
@@ -38,8 +38,8 @@ def deed(request, tmp_path):
     return "ids-" + request.param, clean, folder, before, after
 
 
-def test_a_writer_killed_at_any_call_leaves_old_or_new(deed, tmp_path):
-    name, clean, folder, before, after = deed
+def test_a_writer_killed_at_any_call_leaves_old_or_new(operation, tmp_path):
+    name, clean, folder, before, after = operation
     log = tmp_path / "log"
     all_points = points(folder, log, name, 2)
     for point in all_points:
@@ -54,8 +54,8 @@ def test_a_writer_killed_at_any_call_leaves_old_or_new(deed, tmp_path):
     print(f"{len(all_points)} points")
 
 
-def test_a_failing_call_is_an_error_and_leaves_old_or_new(deed, tmp_path):
-    name, clean, folder, before, after = deed
+def test_a_failing_call_is_an_error_and_leaves_old_or_new(operation, tmp_path):
+    name, clean, folder, before, after = operation
     log = tmp_path / "log"
     for point in points(folder, log, name, 2):
         if point.call not in CHANGES or point.call in ("exit_group", "unlinkat", "ftruncate"):

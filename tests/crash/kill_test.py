@@ -1,39 +1,39 @@
 """A writer is killed at each call it makes. Whatever it was about to do, zarr-python finds the old value or the new one
 in every stored object, leftovers mislead no reader, and the next writer succeeds and removes them.
 
-tests/faults ends every deed at every call, with simulated system calls in one process. Here real processes are killed in
+tests/faults ends every operation at every call, with simulated system calls in one process. Here real processes are killed in
 some of them, and in what takes several threads."""
 
 import shutil
 
 import pytest
 
-from crash.deeds import (WRITER, check_ignores_leftovers, check_old_or_new, do_again, points, prepare, see, strace,
+from crash.operations import (WRITER, check_ignores_leftovers, check_old_or_new, do_again, points, prepare, see, strace,
                          writer)
 
 pytestmark = pytest.mark.usefixtures("strace")
 CASES = [("create", "end"), ("part", "end"), ("two", "start")]
 
 
-@pytest.mark.parametrize(("deed", "index_location"), CASES)
-def test_a_writer_killed_at_any_call_leaves_old_or_new(deed, index_location, tmp_path, record_property):
+@pytest.mark.parametrize(("operation", "index_location"), CASES)
+def test_a_writer_killed_at_any_call_leaves_old_or_new(operation, index_location, tmp_path, record_property):
     clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
-    if deed == "create":
+    if operation == "create":
         clean.mkdir()
     else:
         prepare(clean, index_location)
     before = see(clean)
     shutil.copytree(clean, folder)
-    all_points = points(folder, log, deed, 2)
+    all_points = points(folder, log, operation, 2)
     for point in all_points:
         shutil.rmtree(folder)
         shutil.copytree(clean, folder)
-        killed = strace([f"{point.call}:signal=KILL:when={point.number}"], log, WRITER, folder, deed, 2)
+        killed = strace([f"{point.call}:signal=KILL:when={point.number}"], log, WRITER, folder, operation, 2)
         assert killed.returncode == -9, (point, killed.stderr)
         seen = see(folder)
-        check_old_or_new(deed, before, seen, 2)
+        check_old_or_new(operation, before, seen, 2)
         check_ignores_leftovers(folder)
-        do_again(folder, deed, seen, 3)
+        do_again(folder, operation, seen, 3)
     record_property("points", len(all_points))
     print(f"{len(all_points)} points")
 
@@ -64,7 +64,7 @@ def test_a_writer_of_many_threads_killed_at_any_call_leaves_old_or_new(tmp_path,
 
 def test_leftovers_of_a_copys_and_a_checks_source_are_ignored(tmp_path):
     """A side file beside an object is not copied, counted or complained of."""
-    from crash.deeds import COMMAND, files, is_clean, ok, run
+    from crash.operations import COMMAND, files, is_clean, ok, run
 
     folder, log = tmp_path / "store", tmp_path / "log"
     prepare(folder)

@@ -1,6 +1,7 @@
 // Does one thing to the store in a directory, for the tests to kill it at, starve it of space, or run many of at once:
-//   crash_writer DIRECTORY DEED [ARGUMENT]
-// What stands before a deed and what it leaves is in deeds.py. A failure is told as `CODE: MESSAGE`, exit status 1.
+//   crash_writer DIRECTORY OPERATION [ARGUMENT]
+// What exists before an operation and what it leaves is in operations.py. A failure is printed as `CODE: MESSAGE`, exit
+// status 1.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,14 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include "tests/crash/deeds.hpp"
+#include "tests/crash/operations.hpp"
 
 namespace {
 
-using deeds::config_of;
-using deeds::open;
-using deeds::Values;
-using deeds::write;
+using operations::config_of;
+using operations::open;
+using operations::Values;
+using operations::write;
 using sherd::Array;
 using sherd::Box;
 using sherd::Result;
@@ -38,14 +39,15 @@ void must(const Result<void>& result) {
   if (!result) fail(result.error());
 }
 
-void do_deed(const std::string& directory, const std::string& name, std::uint16_t value, const sherd::Config& config) {
+void run_operation(const std::string& directory, const std::string& name, std::uint16_t value,
+                   const sherd::Config& config) {
   if (name == "create") {
     (void)::getppid();
-    return deeds::create(directory, "end", config);
+    return operations::create(directory, "end", config);
   }
   Array array = open(directory, config);
   (void)::getppid();  // what a trace is told by that everything before was only the beginning
-  deeds::changes().at(name)(array, value);
+  operations::changes().at(name)(array, value);
 }
 
 /// What list and check make of the store: a key a line, then the faults.
@@ -157,66 +159,66 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
 }
 
 /// The elements of both halves, a line each, in the order of the array.
-void look_at_twin(const std::string& directory) {
+void look_at_dual_format(const std::string& directory) {
   for (const char* format : {"zarr3", "precomputed"}) {
-    const Values values = deeds::read_dual(directory, format);
+    const Values values = operations::read_dual(directory, format);
     for (const std::uint16_t value : values) std::printf("%u ", value);
     std::printf("\n");
   }
 }
 
-void change_twin(const std::string& directory, const std::string& deed, std::uint16_t value) {
-  const Array array = deeds::open_dual(directory, deed);
+void change_dual_format(const std::string& directory, const std::string& operation, std::uint16_t value) {
+  const Array array = operations::open_dual(directory, operation);
   (void)::getppid();
-  deeds::change_dual(array, deed, value);
+  operations::change_dual(array, operation, value);
 }
 
 /// An id and its value a line.
 void look_at_ids(const std::string& directory) {
-  for (const auto& [id, value] : deeds::read_ids(directory))
+  for (const auto& [id, value] : operations::read_ids(directory))
     std::printf("%llu %s\n", static_cast<unsigned long long>(id), value.c_str());
 }
 
-void change_ids(const std::string& directory, const std::string& deed, std::uint16_t value) {
-  const auto ids = deeds::open_ids(directory);
+void change_ids(const std::string& directory, const std::string& operation, std::uint16_t value) {
+  const auto ids = operations::open_ids(directory);
   (void)::getppid();
-  deeds::change_ids(ids, deed, value);
+  operations::change_ids(ids, operation, value);
 }
 
 int run(int count, char** words) {
   if (count < 3) return 2;
-  const std::string directory = words[1], deed = words[2], argument = count > 3 ? words[3] : "";
+  const std::string directory = words[1], operation = words[2], argument = count > 3 ? words[3] : "";
   const auto number = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
   const char* threads = std::getenv("CRASH_THREADS");
   sherd::Config config = config_of(threads != nullptr ? static_cast<unsigned>(std::atoi(threads)) : 1);
-  if (deed == "prepare")
-    deeds::create(directory, argument, config);
-  else if (deed == "look")
+  if (operation == "prepare")
+    operations::create(directory, argument, config);
+  else if (operation == "look")
     look(directory);
-  else if (deed == "create-crowd")
+  else if (operation == "create-crowd")
     create_crowd(directory);
-  else if (deed == "noise")
+  else if (operation == "noise")
     write_noise(directory);
-  else if (deed == "write-crowd")
+  else if (operation == "write-crowd")
     write_crowd(directory, number);
-  else if (deed == "read-crowd")
+  else if (operation == "read-crowd")
     read_crowd(directory, static_cast<sherd::CacheMode>(number));
-  else if (deed == "create-volume")
+  else if (operation == "create-volume")
     create_volume(directory, number);
-  else if (deed == "twin-prepare")
-    deeds::create_dual(directory);
-  else if (deed == "twin-look")
-    look_at_twin(directory);
-  else if (deed.starts_with("twin-"))
-    change_twin(directory, deed, number);
-  else if (deed == "ids-prepare")
-    deeds::create_ids(directory);
-  else if (deed == "ids-look")
+  else if (operation == "dual-format-prepare")
+    operations::create_dual(directory);
+  else if (operation == "dual-format-look")
+    look_at_dual_format(directory);
+  else if (operation.starts_with("dual-format-"))
+    change_dual_format(directory, operation, number);
+  else if (operation == "ids-prepare")
+    operations::create_ids(directory);
+  else if (operation == "ids-look")
     look_at_ids(directory);
-  else if (deed.starts_with("ids-"))
-    change_ids(directory, deed, number);
+  else if (operation.starts_with("ids-"))
+    change_ids(directory, operation, number);
   else
-    do_deed(directory, deed, number, config);
+    run_operation(directory, operation, number, config);
   return 0;
 }
 

@@ -38,7 +38,7 @@ std::shared_ptr<Store> sharded() {
 
 // ---- the hierarchy
 
-TEST(DraftHierarchy, MakesEntryPointGroupsAndArraysUnderTheDraftsKeys) {
+TEST(DraftHierarchy, StoresEntryPointGroupsAndArraysUnderTheDraftsKeys) {
   const auto store = memory_store();
   Array array = create_array(store, "foo/bar", draft_array({7, 5}, {2, 2}, {4, 4})).value();
   write(array, Box{{0, 0}, {7, 5}}, counted(35));
@@ -51,7 +51,7 @@ TEST(DraftHierarchy, MakesEntryPointGroupsAndArraysUnderTheDraftsKeys) {
 }
 
 // Of what its URL leads to, the format is not known then.
-TEST(DraftHierarchy, WhoseEntryPointIsNotUnderstoodIsNotTakenForAnotherOrForNothing) {
+TEST(DraftHierarchy, WithAnUnknownEntryPointIsAnErrorNotAbsent) {
   const TempDir directory;
   const std::string root = directory / "g.zarr";
   create_array(root + "/a", draft_array()).value();
@@ -101,7 +101,7 @@ TEST(DraftHierarchy, CompressorsOfEitherNameAreConfiguredAsZarrPythonKnowsThem) 
   }
 }
 
-TEST(DraftHierarchy, WhatHasNoWordsInTheDraftIsRefused) {
+TEST(DraftHierarchy, RefusesWhatTheDraftCannotExpress) {
   const auto refused = [](auto change) {
     CreateOptions options = draft_array({8, 8}, {2, 2}, {4, 4});
     change(options);
@@ -151,7 +151,7 @@ TEST(DraftHierarchy, GroupsNeedNoDocumentAndGetOneWhenTheyAreEdited) {
   EXPECT_EQ(open_group(store, {.path = "foo"}).value().attributes().dump(), R"({"x":1,"y":2})");
 }
 
-TEST(DraftHierarchy, MembersAreToldFromKeysAndBrokenOnesStandAmongThem) {
+TEST(DraftHierarchy, ListsMembersFromKeysIncludingBrokenOnes) {
   const auto store = hierarchy(kArray, "b");
   store->set("meta/root/c.group.json", R"({"attributes": {}})").value();
   store->set("meta/root/d.array.json", "{").value();
@@ -177,7 +177,7 @@ TEST(DraftHierarchy, TheRootIsAGroupOrAnArray) {
   EXPECT_EQ(code_of(create_group(store, "g")), ErrorCode::conflict) << "an array has no members";
 }
 
-TEST(DraftHierarchy, NewNodesAreOfTheFormatAroundThem) {
+TEST(DraftHierarchy, NewNodesHaveTheFormatOfTheirHierarchy) {
   const auto store = empty_hierarchy();
   EXPECT_EQ(create_array(store, "a", {.shape = {4}, .dtype = DType::uint8}).value().format(), "draft2022");
   EXPECT_EQ(create_group(store, "g").value().format(), "draft2022");
@@ -189,7 +189,7 @@ TEST(DraftHierarchy, NewNodesAreOfTheFormatAroundThem) {
   EXPECT_EQ(create_group(zarr3, "g").value().format(), "zarr3");
 }
 
-TEST(DraftHierarchy, NamesAreOfLettersDigitsDotsDashesAndUnderscores) {
+TEST(DraftHierarchy, NamesConsistOfLettersDigitsDotsDashesAndUnderscores) {
   const auto store = empty_hierarchy();
   for (const std::string name : {"a.b", "c0", "_x-9", "..a", "__zarr"}) EXPECT_TRUE(create_group(store, name)) << name;
   for (const std::string& name :
@@ -197,7 +197,7 @@ TEST(DraftHierarchy, NamesAreOfLettersDigitsDotsDashesAndUnderscores) {
     EXPECT_EQ(code_of(create_group(store, name)), ErrorCode::invalid_argument) << name;
 }
 
-TEST(DraftHierarchy, OverwritingAndErasingLeaveNothingOfANodeAndNothingElseOut) {
+TEST(DraftHierarchy, OverwritingAndErasingRemoveExactlyTheNode) {
   const auto store = empty_hierarchy();
   Group root = open_group(store, {.writable = true}).value();
   write(root.create_array("g/a", draft_array()).value(), Box{{0, 0}, {2, 2}}, counted(4));
@@ -215,7 +215,7 @@ TEST(DraftHierarchy, OverwritingAndErasingLeaveNothingOfANodeAndNothingElseOut) 
   EXPECT_EQ(code_of(root.erase("g2")), ErrorCode::not_found);
 }
 
-TEST(DraftHierarchy, ArraysAreNotMadeWhereNodesOrChunksOfNobodyStand) {
+TEST(DraftHierarchy, ArraysAreNotCreatedOverNodesOrForeignChunks) {
   const auto store = hierarchy(kArray, "implicit/a");
   EXPECT_EQ(code_of(create_array(store, "implicit", draft_array())), ErrorCode::conflict);
   store->set("data/root/left/c0/0", "x").value();
@@ -234,7 +234,7 @@ TEST(DraftHierarchy, FiltersStayWhenAttributesAreReplaced) {
   EXPECT_EQ(store->get("data/root/a/c0/0").value().value(), chunk({0, 1, 4, 1}));
 }
 
-TEST(DraftHierarchy, NamesOfDimensionsAreKeptInTheAttributeOfXarray) {
+TEST(DraftHierarchy, DimensionNamesAreKeptInTheAttributeOfXarray) {
   const auto store = empty_hierarchy();
   CreateOptions options = draft_array();
   options.dimension_names = {{"y", "x"}};
@@ -250,7 +250,7 @@ TEST(DraftHierarchy, NamesOfDimensionsAreKeptInTheAttributeOfXarray) {
   EXPECT_THAT(open_array(store, {.path = "a"}).value().dimension_names(), ElementsAre("row", "column"));
 }
 
-TEST(DraftHierarchy, AnAttributeThatNamesOtherDimensionsIsNoMoreThanThat) {
+TEST(DraftHierarchy, AnAttributeThatDoesNotFitIsNotDimensionNames) {
   for (const char* names : {R"(["x"])", R"(["y", null])", R"("y,x")"}) {
     const auto store =
         hierarchy(changed(kArray, R"({"attributes": {"_ARRAY_DIMENSIONS": )" + std::string(names) + "}}"));
@@ -262,7 +262,7 @@ TEST(DraftHierarchy, AnAttributeThatNamesOtherDimensionsIsNoMoreThanThat) {
 
 // ---- keys
 
-TEST(DraftKeys, HaveEitherSeparatorAndTheLastCIsTheChunks) {
+TEST(DraftKeys, AllowBothSeparatorsAndPathsThatContainC) {
   for (const char* separator : {"/", "."}) {
     const auto store = empty_hierarchy();
     CreateOptions options = draft_array();
@@ -278,7 +278,7 @@ TEST(DraftKeys, HaveEitherSeparatorAndTheLastCIsTheChunks) {
   }
 }
 
-TEST(DraftKeys, OfArraysWithoutDimensionsAreReadInBothSpellingsAndWrittenAsAsked) {
+TEST(DraftKeys, OfArraysWithoutDimensionsHaveTwoSpellings) {
   const std::string scalar =
       changed(kArray, R"({"shape": [], "chunk_grid": {"type": "regular", "chunk_shape": [], "separator": "/"}})");
   const auto key_of = [&](const std::string& document, const char* present) {
@@ -301,7 +301,7 @@ TEST(DraftKeys, OfArraysWithoutDimensionsAreReadInBothSpellingsAndWrittenAsAsked
   EXPECT_EQ(key_of(seed, "c0"), "data/root/a/c0");
 }
 
-TEST(DraftKeys, FollowTheUriThatIsAskedFor) {
+TEST(DraftKeys, FollowTheRequestedUri) {
   for (const auto& [uri, key, counts] :
        {std::tuple("zarr-python", "data/root/a/c0", "[1]"), std::tuple("seed", "data/root/a/c", "[]")}) {
     for (const bool with_shard : {false, true}) {
@@ -350,7 +350,7 @@ TEST(DraftShards, HaveAFullIndexWithoutAChecksumAlsoBeyondTheEdge) {
   EXPECT_EQ(store->get("data/root/a/c1/1").value().value(), expected);
 }
 
-TEST(DraftShards, InStacksAreShardsInShards) {
+TEST(DraftShards, OfStackedTransformersAreNested) {
   const auto store = hierarchy(
       changed(kArray, R"({"shape": [4, 2], "chunk_grid": {"type": "regular", "chunk_shape": [1, 1], "separator": "/"},
                   "storage_transformers": [)" +

@@ -282,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(
         Reading{transformers(indexed("[2, 2]") + "," + indexed("[2, 1]")), "int32",
                 shard("[4, 4]", shard("[2, 2]", kLittle))}));
 
-TEST(DraftDocuments, BytesThatAreNoJsonObjectAreCorrupt) {
+TEST(DraftDocuments, BytesThatAreNotAJsonObjectAreCorrupt) {
   for (const std::string_view text : {"", "[]", "1", "{", "\"x\"", "{\"shape\": [1], \"shape\": [2]}", "{} {}"}) {
     const auto store = hierarchy(text);
     EXPECT_EQ(open(store, {.path = "a"}).error().code(), ErrorCode::corrupt) << text;
@@ -314,7 +314,7 @@ TEST(DraftDocuments, GroupsHoldAttributesAndExtensionsOnly) {
   EXPECT_EQ(open(store, {.path = "g"}).error().member(), "x");
 }
 
-TEST(DraftDocuments, WithoutAnEntryPointAreNotFoundByTheNameOfTheFormat) {
+TEST(DraftDocuments, WithoutAnEntryPointAreNotFound) {
   const auto store = memory_store();
   for (const std::string format : {"", "draft2022"}) {
     const auto nothing = open(store, {.path = "a", .format = format});
@@ -329,7 +329,7 @@ TEST(DraftDocuments, WithoutAnEntryPointAreNotFoundByTheNameOfTheFormat) {
   EXPECT_NE(node.error().text().find("draft2022"), std::string::npos);
 }
 
-TEST(DraftDocuments, OfZarrV3AreLeftToIt) {
+TEST(DraftDocuments, OfZarrV3AreIgnored) {
   const auto store = memory_store();
   create_group(store, "").value();
   store->set("meta/root/a.array.json", kArray).value();

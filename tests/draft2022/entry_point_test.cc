@@ -44,7 +44,7 @@ class EntryPoint : public testing::Test {
   std::string text_;
 };
 
-TEST_F(EntryPoint, IsNotMissedWhicheverByteIsDamaged) {
+TEST_F(EntryPoint, DamagedInAnyByteIsAnError) {
   for (std::size_t i = 0; i < text_.size(); ++i)
     for (const int byte : {0x00, 0x20, 0x41, text_[i] ^ 0x01, text_[i] ^ 0x20, text_[i] ^ 0x80}) {
       std::string damaged = text_;
@@ -53,12 +53,12 @@ TEST_F(EntryPoint, IsNotMissedWhicheverByteIsDamaged) {
     }
 }
 
-TEST_F(EntryPoint, IsNotMissedWhereverItIsCut) {
+TEST_F(EntryPoint, TruncatedAnywhereIsAnError) {
   for (std::size_t size = 0; size < text_.size(); ++size)
     expect_no_silence(text_.substr(0, size), "cut to " + std::to_string(size));
 }
 
-TEST_F(EntryPoint, IsNotMissedWhicheverMemberIsReplaced) {
+TEST_F(EntryPoint, WithAnyMemberReplacedIsAnError) {
   const Json values[] = {nullptr, true,         0,           2,         3, "", "x", "3", Json::Array{}, Json::Object{},
                          ".json", ".zarr.json", "http://x/", Json(kUri)};
   for (const char* member : {"zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"}) {

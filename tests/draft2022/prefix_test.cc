@@ -55,7 +55,7 @@ TEST(DraftTransformer, ErasesRowsInShardsByOneUpdateOfEach) {
               ElementsAre("list c0/", "get c0/0 1+64"));
 }
 
-TEST(DraftTransformer, InTheGridAPrefixMayEndAnywhere) {
+TEST(DraftTransformer, ErasesPrefixesThatEndAnywhereInTheGrid) {
   World world(array_of("[80]", "[4]", indexed("[2]")));
   std::vector<std::pair<std::string, std::string>> all;
   for (int i = 0; i < 20; ++i) all.emplace_back("c" + std::to_string(i), std::to_string(i));
@@ -73,7 +73,7 @@ TEST(DraftTransformer, InTheGridAPrefixMayEndAnywhere) {
   EXPECT_EQ(code_of(world->erase_prefix("meta/ro")), ErrorCode::invalid_argument);
 }
 
-TEST(DraftTransformer, ListsTheKeysOfChunksThatAreThere) {
+TEST(DraftTransformer, ListsTheKeysOfStoredChunks) {
   World world(document());
   world.put({{"c0/0", "a"}, {"c1/1", "b"}, {"c3/2", "c"}});
   world.store->set("data/root/a/notes", "x").value();
@@ -124,7 +124,7 @@ TEST(DraftTransformer, ListsDirectoriesOfThreeDimensionsAndOfDots) {
   EXPECT_THAT(dots->list_prefix(dots.key("c3.")).value(), ElementsAre(dots.key("c3.2")));
 }
 
-TEST(DraftTransformer, KnowsTheOneChunkWithoutDimensionsByBothItsKeys) {
+TEST(DraftTransformer, AcceptsBothKeysOfAScalarChunk) {
   World world(changed(array_of("[]", "[]", indexed("[]")), R"({"data_type": "<i4"})"));
   world.put({{"c0", "abcd"}});
   EXPECT_THAT(world.value("c"), Optional(std::string("abcd")));
@@ -142,7 +142,7 @@ TEST(DraftTransformer, KnowsTheOneChunkWithoutDimensionsByBothItsKeys) {
 /// object holds 2 x 2 chunks in two shards.
 std::string stacked() { return array_of("[6, 6]", "[1, 1]", indexed("[2, 1]") + ", " + indexed("[1, 2]"), '.'); }
 
-TEST(DraftTransformer, OfAStackReadsOneIndexATransformerAndThenTheValues) {
+TEST(DraftTransformer, OfAStackReadsOneIndexPerTransformerAndThenTheValues) {
   World world(stacked(), "c1/abc");
   world.put({{"c0.0", "aaaa"}, {"c1.0", "bbbb"}, {"c0.1", "cc"}, {"c5.5", "d"}});
   std::vector<std::optional<std::string>> values;
@@ -178,7 +178,7 @@ TEST(DraftTransformer, OfAStackErasesOneAndAHalfShards) {
   }
 }
 
-TEST(DraftTransformer, OfAStackErasesWholeShardsOfShardsUnread) {
+TEST(DraftTransformer, OfAStackErasesWholeNestedShardsWithoutReading) {
   World world(stacked(), "c1/abc");
   world.put({{"c0.0", "a"}, {"c1.0", "b"}, {"c0.1", "c"}, {"c0.2", "d"}});
   EXPECT_THAT(world.requests(
@@ -269,7 +269,7 @@ TEST(DraftTransformer, OfAStackRefusesShardsInsideThatAreTooShortOrTooLong) {
   EXPECT_THAT(keys_of(*files), IsEmpty());
 }
 
-TEST(DraftTransformer, IsMadeOfArraysWithKnownTransformersOnly) {
+TEST(DraftTransformer, IsCreatedOnlyForArraysWithKnownTransformers) {
   const auto made = [](const std::string& text) {
     const auto transformer = ShardingTransformer::make(memory_store(), parsed(text), "x");
     return transformer ? "made" : std::string(to_string(transformer.error().code()));

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using tools_testing::FailingStore;
 
-TEST(DraftTools, CheckTellsStraysAndOddDocuments) {
+TEST(DraftTools, CheckReportsForeignObjectsAndUnusualDocuments) {
   const auto store = hierarchy(changed(kArray, transformers(indexed("[2]"))));
   store->set("data/root/a/x", "x").value();
   store->set("data/root/b/c0", "x").value();
@@ -40,7 +40,7 @@ TEST(DraftTools, CheckUsesAFallbackAndWarns) {
   EXPECT_EQ(report.faults[0].code, "document_odd");
 }
 
-TEST(DraftTools, CopyKeepsTheFormatOrChangesItAndMovesChunksAsTheyAre) {
+TEST(DraftTools, CopyKeepsOrChangesTheFormatAndMovesChunksUnchanged) {
   const auto draft = memory_store();
   CreateOptions options = draft_array({7, 5}, {2, 2}, {4, 4});
   options.codecs = std::vector<Json>{"bytes:big", "gzip:5"};
@@ -72,7 +72,7 @@ TEST(DraftTools, CopyKeepsTheFormatOrChangesItAndMovesChunksAsTheyAre) {
   EXPECT_EQ(other.metadata().find("storage_transformers"), nullptr);
 }
 
-TEST(DraftTools, NamesOfDimensionsGoAlongWithACopy) {
+TEST(DraftTools, DimensionNamesAreCopied) {
   const auto zarr3 = memory_store();
   CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}};
   options.dimension_names = {{"y", "x"}};
@@ -85,7 +85,7 @@ TEST(DraftTools, NamesOfDimensionsGoAlongWithACopy) {
   EXPECT_EQ(open_array(back, {.path = "a"}).value().metadata(), original.metadata());
 }
 
-TEST(DraftTools, ShardsOfAnyIndexGetThatOfTheDraftAndTheirChunksAreMoved) {
+TEST(DraftTools, CopiedShardsGetTheDraftsIndexAndTheirChunksAreMoved) {
   for (const IndexLocation location : {IndexLocation::start, IndexLocation::end}) {
     for (const char* index : {"bytes", "bytes:big"}) {
       const auto zarr3 = memory_store();
@@ -121,7 +121,7 @@ TEST(DraftTools, ShardsInShardsGetTheIndexOfTheDraft) {
   EXPECT_EQ(elements(array), counted(35));
 }
 
-TEST(DraftTools, ChunksOfZstdAreMovedThoughTheDraftHasNoWordForTheirChecksums) {
+TEST(DraftTools, ZstdChunksAreMovedWithTheirChecksums) {
   const auto zarr3 = memory_store();
   CreateOptions options{.shape = {7, 5}, .dtype = DType::int32, .chunks = {2, 2}, .shards = {4, 4}};
   options.codecs = std::vector<Json>{"zstd:3"};
@@ -157,7 +157,7 @@ std::shared_ptr<Store> two_arrays() {
   return store;
 }
 
-TEST(DraftTools, ACopyThatFailsAtAnyCommitCannotBeOpenedAndIsGoneOnWith) {
+TEST(DraftTools, ACopyThatFailsAtAnyCommitIsInvisibleAndCanBeResumed) {
   const auto draft = two_arrays();
   const auto zarr3 = memory_store();
   copy(draft, zarr3, {.format = "zarr3"}).value();
@@ -189,7 +189,7 @@ TEST(DraftTools, ACopyThatFailsAtAnyCommitCannotBeOpenedAndIsGoneOnWith) {
   }
 }
 
-TEST(DraftTools, AFinishedCopyThatIsResumedGetsWhatIsGoneAlsoTheEntryPoint) {
+TEST(DraftTools, ResumingAFinishedCopyRestoresMissingObjects) {
   const auto source = two_arrays();
   const auto destination = memory_store();
   copy(source, destination).value();
@@ -199,7 +199,7 @@ TEST(DraftTools, AFinishedCopyThatIsResumedGetsWhatIsGoneAlsoTheEntryPoint) {
   EXPECT_EQ(tree_of(*destination), whole);
 }
 
-TEST(DraftTools, ACopyReplacesAllOfANodeAndNothingElse) {
+TEST(DraftTools, ACopyReplacesTheWholeNodeAndNothingElse) {
   const auto destination = two_arrays();
   const auto source = memory_store();
   write(create_array(source, "", draft_array({2, 2})).value(), Box{{0, 0}, {2, 2}}, counted(4));
@@ -233,7 +233,7 @@ TEST(DraftTools, CopiesDoNotMixFormatsInOneHierarchy) {
   }
 }
 
-TEST(DraftTools, AnEntryPointThatStandsAtTheDestinationStaysAndChoosesTheKeys) {
+TEST(DraftTools, AnExistingEntryPointAtTheDestinationIsKept) {
   const auto destination = memory_store();
   const std::string entry = changed(kEntryPoint, R"({"metadata_key_suffix": ".jn"})");
   destination->set("zarr.json", entry).value();
@@ -244,7 +244,7 @@ TEST(DraftTools, AnEntryPointThatStandsAtTheDestinationStaysAndChoosesTheKeys) {
   EXPECT_TRUE(check(destination, {.data = true}).value().faults.empty());
 }
 
-TEST(DraftTools, AnOrderOfElementsThatTheDraftHasNoWordsForGivesWayInACopy) {
+TEST(DraftTools, ACopyReplacesAnElementOrderThatTheDraftCannotExpress) {
   for (const bool sharded : {false, true}) {
     const auto source = memory_store(), copied = memory_store();
     CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::int32, .chunks = {2, 3, 4}};
@@ -259,7 +259,7 @@ TEST(DraftTools, AnOrderOfElementsThatTheDraftHasNoWordsForGivesWayInACopy) {
   }
 }
 
-TEST(DraftTools, FilesAreImportedIntoTheFormatThatIsAskedForOrStandsAround) {
+TEST(DraftTools, FilesAreImportedIntoTheRequestedOrEnclosingFormat) {
   const TempDir folder;
   const std::string file = test_data("files/u1.npy");
   ImportOptions options;

@@ -97,7 +97,7 @@ TEST(DraftTransformer, CutsRangesOffWhereTheChunkEnds) {
               ElementsAre("89abcdef", "0123456789abcdef", "", "", "cd", "012", "0", "", ""));
 }
 
-TEST(DraftTransformer, RelaysKeysThatAreNoChunksOfTheArray) {
+TEST(DraftTransformer, PassesOnKeysThatAreNotChunksOfTheArray) {
   World world(document());
   const std::vector<std::string> keys{"zarr.json",          "meta/root/a.array.json", "data/root/b/c0/0",
                                       "data/root/a/c0",     "data/root/a/c0/0/0",     "data/root/a/c00/0",
@@ -142,14 +142,14 @@ TEST(DraftTransformer, ReadsTheIndexAndMovesTheOtherChunksOfAShardThatIsSetInPar
               ElementsAre("aaaa", "bb", "dd", "ccc"));
 }
 
-TEST(DraftTransformer, AChunkOfNoBytesIsThereNonetheless) {
+TEST(DraftTransformer, AChunkOfZeroBytesExists) {
   World world(document());
   world.put({{"c0/0", ""}});
   EXPECT_THAT(world.value("c0/0"), Optional(std::string()));
   EXPECT_THAT(world->list_prefix("data/").value(), ElementsAre(world.key("c0/0")));
 }
 
-TEST(DraftTransformer, RefusesValuesThatAreNoChunksOfTheArray) {
+TEST(DraftTransformer, RefusesValuesThatAreNotChunksOfTheArray) {
   World world(document());
   const auto far = world->set(world.key("c4/0"), bytes_of("x"));
   ASSERT_FALSE(far);
@@ -180,7 +180,7 @@ TEST(DraftTransformer, PatchesTheMiddleOfChunksAndReadsOnlyThose) {
               ElementsAre("01X345YZ89tail", "abcdef", "GHIJ", "new"));
 }
 
-TEST(DraftTransformer, TakesPartsThatCoverChunksOfOneSizeForWholeOnes) {
+TEST(DraftTransformer, TreatsPartsThatCoverAFixedSizeChunkAsWhole) {
   World world(document());
   const std::string all(16, 'x');
   world.put({{"c2/2", all}, {"c3/2", all}});
@@ -237,7 +237,7 @@ TEST(DraftTransformer, FillsWhatWasErasedInPlaceAgain) {
   EXPECT_THAT(world.value("c1/0"), Optional(std::string("cccc")));
 }
 
-TEST(DraftTransformer, ErasesShardsOfWhichAllChunksAreNamedUnread) {
+TEST(DraftTransformer, ErasesFullyNamedShardsWithoutReading) {
   World world(document());
   world.put({{"c0/0", "a"}, {"c2/2", "b"}, {"c3/2", "c"}});
   EXPECT_THAT(world.requests([&] {
@@ -247,7 +247,7 @@ TEST(DraftTransformer, ErasesShardsOfWhichAllChunksAreNamedUnread) {
   EXPECT_THAT(world->list_prefix("data/").value(), ElementsAre(world.key("c0/0")));
 }
 
-TEST(DraftTransformer, ErasingWhatIsNotThereWritesNothing) {
+TEST(DraftTransformer, ErasingAMissingChunkWritesNothing) {
   World world(document());
   world.put({{"c0/0", "a"}});
   EXPECT_THAT(world.requests([&] {

@@ -8,13 +8,13 @@
 #include <optional>
 #include <regex>
 
-#include "tests/crash/deeds.hpp"
+#include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace faults {
 namespace {
 
-using deeds::Values;
+using operations::Values;
 
 constexpr std::uint64_t kRows = 80, kColumns = 64, kShard = 16;
 constexpr std::uint16_t kValue = 2, kNextValue = 3;
@@ -30,7 +30,7 @@ struct Seen {
 };
 
 std::optional<Seen> see(const std::string& folder) {
-  const auto array = sherd::open_array(folder, {.path = "a", .config = deeds::config_of(1)});
+  const auto array = sherd::open_array(folder, {.path = "a", .config = operations::config_of(1)});
   if (!array && array.error().code() == sherd::ErrorCode::not_found) return std::nullopt;
   Seen seen;
   const sherd::Shape shape = array.value().shape();
@@ -59,25 +59,27 @@ Seen resized(const Seen& seen, std::uint64_t rows, std::uint64_t columns) {
   return result;
 }
 
-/// The array after a deed has been done to it.
-Seen expected(const std::string& deed, Seen seen, std::uint16_t value) {
-  if (deed == "create") return filled({}, {0, 0, 44, 40}, 1);
-  if (deed == "shard") return filled(seen, {16, 16, 16, 16}, value);
-  if (deed == "edge") return filled(seen, {32, 32, 12, 8}, value);
-  if (deed == "part") return filled(seen, {17, 18, 9, 5}, value);
-  if (deed == "two") return filled(seen, {15, 3, 2, 8}, value);
-  if (deed == "all") return filled(seen, {0, 0, seen.rows, seen.columns}, value);
-  if (deed == "erase") return filled(seen, {16, 16, 16, 16}, 0);
-  if (deed == "grow") return resized(seen, 60U + value, 50);
-  if (deed == "shrink") return resized(seen, 18U + value % 2U, 19);
-  if (deed == "append") return filled(resized(seen, seen.rows + 5, seen.columns), {seen.rows, 0, 5, 40}, value);
+/// The array after a operation has been done to it.
+Seen expected(const std::string& operation, Seen seen, std::uint16_t value) {
+  if (operation == "create") return filled({}, {0, 0, 44, 40}, 1);
+  if (operation == "shard") return filled(seen, {16, 16, 16, 16}, value);
+  if (operation == "edge") return filled(seen, {32, 32, 12, 8}, value);
+  if (operation == "part") return filled(seen, {17, 18, 9, 5}, value);
+  if (operation == "two") return filled(seen, {15, 3, 2, 8}, value);
+  if (operation == "all") return filled(seen, {0, 0, seen.rows, seen.columns}, value);
+  if (operation == "erase") return filled(seen, {16, 16, 16, 16}, 0);
+  if (operation == "grow") return resized(seen, 60U + value, 50);
+  if (operation == "shrink") return resized(seen, 18U + value % 2U, 19);
+  if (operation == "append") return filled(resized(seen, seen.rows + 5, seen.columns), {seen.rows, 0, 5, 40}, value);
   seen.value = value;
   return seen;
 }
 
-std::function<void()> begin(const std::string& folder, const std::string& deed, std::uint16_t value) {
-  if (deed == "create") return [=] { deeds::create(folder, "end", deeds::config_of(1)); };
-  return [=, array = deeds::open(folder, deeds::config_of(1))]() mutable { deeds::changes().at(deed)(array, value); };
+std::function<void()> begin(const std::string& folder, const std::string& operation, std::uint16_t value) {
+  if (operation == "create") return [=] { operations::create(folder, "end", operations::config_of(1)); };
+  return [=, array = operations::open(folder, operations::config_of(1))]() mutable {
+    operations::changes().at(operation)(array, value);
+  };
 }
 
 /// What the format does not know of.
@@ -91,7 +93,7 @@ std::set<std::string> leftovers(const std::string& folder) {
 class WriterOfAnArray : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() != "create") deeds::create(faults_.clean(), location_, deeds::config_of(1));
+    if (GetParam() != "create") operations::create(faults_.clean(), location_, operations::config_of(1));
     before_ = see(faults_.clean());
     there_ = files(faults_.clean());
     ASSERT_EQ(faults_.run(), std::nullopt);
@@ -116,7 +118,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
   void expect_success_of_the_next(const std::optional<Seen>& seen) const {
     begin(faults_.folder(), GetParam(), kNextValue)();
     EXPECT_EQ(see(faults_.folder()), expected(GetParam(), seen.value_or(Seen()), kNextValue));
-    // Leftovers beside objects that the deed, done again, does not write.
+    // Leftovers beside objects that the operation, done again, does not write.
     if (GetParam() == "shrink") begin(faults_.folder(), "grow", kNextValue)();
     if (GetParam() == "shrink" || GetParam() == "append") begin(faults_.folder(), "all", kNextValue)();
     EXPECT_EQ(leftovers(faults_.folder()), std::set<std::string>());
@@ -184,7 +186,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
 };
 
 void WriterOfAnArray::expect_old_or_new_after_failures(Fault::Kind kind) {
-  const std::string& deed = GetParam();
+  const std::string& operation = GetParam();
   for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
     const auto error = faults_.run(fault);
     const auto seen = see(faults_.folder());
@@ -197,8 +199,8 @@ void WriterOfAnArray::expect_old_or_new_after_failures(Fault::Kind kind) {
     expect_bytes_are_not_lost_silently(call, error.has_value());
     if (error) {
       expect_failure(*error, seen, is_blind);
-    } else if (deed != "create" && deed != "attributes") {  // it did without the call, or repeated it
-      EXPECT_EQ(seen->canvas, expected(deed, before_.value_or(Seen()), kValue).canvas);
+    } else if (operation != "create" && operation != "attributes") {  // it did without the call, or repeated it
+      EXPECT_EQ(seen->canvas, expected(operation, before_.value_or(Seen()), kValue).canvas);
     }
     expect_success_of_the_next(see(faults_.folder()));
   });

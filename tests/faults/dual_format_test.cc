@@ -3,36 +3,36 @@
 // become; the next writer makes the two names of each shard one file again.
 #include <gtest/gtest.h>
 
-#include "tests/crash/deeds.hpp"
+#include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace faults {
 namespace {
 
-using deeds::Values;
+using operations::Values;
 
 constexpr std::uint16_t kValue = 9000;
 constexpr std::size_t kSide = 16, kShard = 8;  // shards of 8 x 8 x 16 elements
 
-std::function<void()> begin(const std::string& folder, const std::string& deed) {
-  return [=, array = deeds::open_dual(folder, deed)] { deeds::change_dual(array, deed, kValue); };
+std::function<void()> begin(const std::string& folder, const std::string& operation) {
+  return [=, array = operations::open_dual(folder, operation)] { operations::change_dual(array, operation, kValue); };
 }
 
 class WriterOfADualFormatArray : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    deeds::create_dual(faults_.clean());
-    before_ = deeds::read_dual(faults_.clean(), "zarr3");
+    operations::create_dual(faults_.clean());
+    before_ = operations::read_dual(faults_.clean(), "zarr3");
     ASSERT_EQ(faults_.run(), std::nullopt);
     calls_ = faults_.calls();
-    after_ = deeds::read_dual(faults_.folder(), "zarr3");
+    after_ = operations::read_dual(faults_.folder(), "zarr3");
     files_after_ = files(faults_.folder());
     ASSERT_NE(before_, after_);
   }
 
   void expect_old_or_new() const {
     for (const char* format : {"zarr3", "precomputed"}) {
-      const Values seen = deeds::read_dual(faults_.folder(), format);
+      const Values seen = operations::read_dual(faults_.folder(), format);
       for (std::size_t top = 0; top < kSide; top += kShard)
         for (std::size_t left = 0; left < kSide; left += kShard)
           EXPECT_TRUE(is_same(seen, before_, top, left) || is_same(seen, after_, top, left)) << format;
@@ -41,7 +41,8 @@ class WriterOfADualFormatArray : public testing::TestWithParam<std::string> {
 
   void expect_one_file_after_the_next() const {
     begin(faults_.folder(), GetParam())();
-    for (const char* format : {"zarr3", "precomputed"}) EXPECT_EQ(deeds::read_dual(faults_.folder(), format), after_);
+    for (const char* format : {"zarr3", "precomputed"})
+      EXPECT_EQ(operations::read_dual(faults_.folder(), format), after_);
     EXPECT_EQ(files(faults_.folder()), files_after_);
     for (const std::string& name : files_after_) {
       const fs::path path = fs::path(faults_.folder()) / name;
@@ -95,8 +96,11 @@ TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenKilledAtAnyCall)
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WriterOfADualFormatArray,
-                         testing::Values("twin-part", "twin-volume", "twin-shard", "twin-erase"),
-                         [](const testing::TestParamInfo<std::string>& deed) { return deed.param.substr(5); });
+                         testing::Values("dual-format-part", "dual-format-volume", "dual-format-shard",
+                                         "dual-format-erase"),
+                         [](const testing::TestParamInfo<std::string>& operation) {
+                           return operation.param.substr(sizeof "dual-format-" - 1);
+                         });
 
 }  // namespace
 }  // namespace faults

@@ -1,4 +1,4 @@
-// A directory that is prepared once and that each fault finds as it was.
+// A directory that is prepared once and restored before each fault.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -63,22 +63,22 @@ std::optional<sherd::Error> error_of(const Act& act) {
 }
 
 /// Something done to a directory. `open` prepares it and returns what is done.
-using Deed = std::function<std::function<void()>(const std::string& folder)>;
+using Operation = std::function<std::function<void()>(const std::string& folder)>;
 
 class Faults {
  public:
-  explicit Faults(Deed deed) : deed_(std::move(deed)) { fs::create_directory(clean()); }
+  explicit Faults(Operation operation) : operation_(std::move(operation)) { fs::create_directory(clean()); }
 
-  /// The directory as every run of the deed finds it.
+  /// The directory as every run of the operation finds it.
   [[nodiscard]] std::string clean() const { return folder_ / "clean"; }
-  /// The directory in which the deed is done.
+  /// The directory in which the operation is done.
   [[nodiscard]] std::string folder() const { return folder_ / "store"; }
 
-  /// Does the deed to a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
+  /// Does the operation to a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
   /// killed writer cannot tidy up.
   std::optional<sherd::Error> run(const Fault& fault = {}) {
     copy_tree(clean(), folder());
-    auto act = deed_(folder());
+    auto act = operation_(folder());
     const Simulation simulation(fault);
     auto error = error_of(act);
     act = nullptr;
@@ -90,7 +90,7 @@ class Faults {
 
  private:
   TempDir folder_;
-  Deed deed_;
+  Operation operation_;
   std::vector<Call> calls_;
 };
 

@@ -3,7 +3,7 @@
 // as it should become; the next writer succeeds and tidies up.
 #include <gtest/gtest.h>
 
-#include "tests/crash/deeds.hpp"
+#include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace faults {
@@ -11,18 +11,18 @@ namespace {
 
 using ById = std::map<std::uint64_t, std::string>;
 
-std::function<void()> begin(const std::string& folder, const std::string& deed) {
-  return [=, ids = deeds::open_ids(folder)] { deeds::change_ids(ids, deed, 2); };
+std::function<void()> begin(const std::string& folder, const std::string& operation) {
+  return [=, ids = operations::open_ids(folder)] { operations::change_ids(ids, operation, 2); };
 }
 
 class WriterOfIds : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    deeds::create_ids(faults_.clean());
-    before_ = deeds::read_ids(faults_.clean());
+    operations::create_ids(faults_.clean());
+    before_ = operations::read_ids(faults_.clean());
     ASSERT_EQ(faults_.run(), std::nullopt);
     calls_ = faults_.calls();
-    after_ = deeds::read_ids(faults_.folder());
+    after_ = operations::read_ids(faults_.folder());
     ASSERT_NE(before_, after_);
     ASSERT_GT(before_.size(), 20U);
   }
@@ -37,7 +37,7 @@ class WriterOfIds : public testing::TestWithParam<std::string> {
 
   void expect_success_of_the_next() const {
     begin(faults_.folder(), GetParam())();
-    EXPECT_EQ(deeds::read_ids(faults_.folder()), after_);
+    EXPECT_EQ(operations::read_ids(faults_.folder()), after_);
     EXPECT_EQ(files(faults_.folder()), files(faults_.clean()));
   }
 
@@ -59,7 +59,7 @@ void WriterOfIds::expect_old_or_new_after_failures(Fault::Kind kind) {
     // Where bytes behind the end cannot be cut off again, nothing refers to them.
     if (call.name == "ftruncate") return;
     const auto error = faults_.run(fault);
-    const ById seen = deeds::read_ids(faults_.folder());
+    const ById seen = operations::read_ids(faults_.folder());
     expect_old_or_new(seen);
     expect_bytes_are_not_lost_silently(call, error.has_value());
     if (!error) {
@@ -88,14 +88,14 @@ TEST_P(WriterOfIds, LeavesEveryValueOldOrNewWhenACallFailsFromThenOn) {
 TEST_P(WriterOfIds, LeavesEveryValueOldOrNewWhenKilledAtAnyCall) {
   for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
     (void)faults_.run(fault);
-    expect_old_or_new(deeds::read_ids(faults_.folder()));
+    expect_old_or_new(operations::read_ids(faults_.folder()));
     expect_success_of_the_next();
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WriterOfIds, testing::Values("ids-put", "ids-put-many", "ids-remove", "ids-rewrite"),
-                         [](const testing::TestParamInfo<std::string>& deed) {
-                           std::string name = deed.param.substr(4);
+                         [](const testing::TestParamInfo<std::string>& operation) {
+                           std::string name = operation.param.substr(4);
                            std::erase(name, '-');
                            return name;
                          });

@@ -76,7 +76,7 @@ TEST_P(WithoutLocks, PartsAreRefusedWithTheOptionThatAllowsThem) {
   EXPECT_EQ(files(folder_.path()), (std::set<std::string>{"c/0", "c/1", "c/2", "zarr.json"}));
 }
 
-TEST_P(WithoutLocks, PartsAreWrittenWithoutThemByTheUsersWord) {
+TEST_P(WithoutLocks, PartsAreWrittenIfTheUserAllowsIt) {
   sherd::Array array = create(sherd::Locking::none);
   const Values values(10, 7);
   array.write(Box{{1}, {9}}, std::span(values).first(9)).value();
@@ -89,7 +89,7 @@ TEST_P(WithoutLocks, PartsAreWrittenWithoutThemByTheUsersWord) {
   EXPECT_TRUE(std::ranges::none_of(calls, [](const Call& call) { return call.name == "set_lock"; }));
 }
 
-TEST_P(WithoutLocks, AnObjectIsReplacedAsAWholeAndMadeOnce) {
+TEST_P(WithoutLocks, AnObjectCanOnlyBeCreatedOrReplacedWhole) {
   const auto store = sherd::file_store(folder_.path()).value();
   store->set("a", "1", Condition::absent()).value();
   EXPECT_EQ(store->set("a", "2", Condition::absent()).error().code(), ErrorCode::conflict);
@@ -115,7 +115,7 @@ TEST_P(WithoutLocks, OfTwoWritersOfOneObjectTheLastOneWins) {
   EXPECT_EQ(one->get("a").value(), "second");
 }
 
-TEST_P(WithoutLocks, ValuesByIdAreChangedByTheUsersWord) {
+TEST_P(WithoutLocks, ValuesByIdAreChangedIfTheUserAllowsIt) {
   using sherd::neuroglancer::ShardedStore;
   const auto sharding =
       sherd::Json::parse(

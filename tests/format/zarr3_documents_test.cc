@@ -312,13 +312,13 @@ TEST(Zarr3Documents, FillValuesArriveBitForBit) {
   }
 }
 
-TEST(Zarr3Documents, ANullFillValueIsRefusedWithWhatToPutThere) {
+TEST(Zarr3Documents, ANullFillValueIsRefusedWithAdvice) {
   const auto node = open_text(changed(R"({"data_type": "float32", "fill_value": null})"));
   ASSERT_FALSE(node);
   EXPECT_NE(node.error().message().find("such as 0.0"), std::string::npos) << node.error().message();
 }
 
-TEST(Zarr3Documents, BytesThatAreNoJsonObjectAreCorrupt) {
+TEST(Zarr3Documents, BytesThatAreNotAJsonObjectAreCorrupt) {
   const std::string texts[] = {"",
                                "\xef\xbb\xbf",
                                "\xef\xbb\xbf{}",

@@ -52,7 +52,7 @@ TEST(Zarr3Shards, NeedChunkShapeCodecsAndIndexCodecs) {
                  "codecs[0].configuration.order");
 }
 
-TEST(Zarr3Shards, HaveTheirIndexAtTheEndWhereNoLocationIsGiven) {
+TEST(Zarr3Shards, HaveTheirIndexAtTheEndByDefault) {
   const std::string members = R"(, "codecs": [)" + kBytes + R"(], "index_codecs": [)" + kBytes + "]";
   std::string objects[2];
   for (const bool says_end : {false, true}) {

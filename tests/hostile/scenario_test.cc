@@ -97,7 +97,7 @@ Result<Elements> read_all(const Array& array) {
 }
 Box chunk(std::uint64_t slot) { return {{slot / 4 * 8, slot % 4 * 16}, {8, 16}}; }
 
-TEST(Damage, AFlippedBitSpoilsItsOwnChunkOnlyAndTheErrorNamesIt) {
+TEST(Damage, AFlippedBitAffectsOnlyItsChunkWhichTheErrorNames) {
   const auto store = memory_store();
   ASSERT_TRUE(write_all(small_shard(store, true), counting(1)));
   const std::string good = store->get("a/c/0/0").value().value();
@@ -142,7 +142,7 @@ std::optional<Elements> checked(const std::shared_ptr<Store>& store, std::uint64
   return std::nullopt;
 }
 
-TEST(Damage, NoBitOfAChunkInTheDefaultCodecsGivesOtherElements) {
+TEST(Damage, NoFlippedBitChangesElementsInTheDefaultCodecs) {
   const auto store = memory_store();
   CreateOptions options{.shape = {32, 64}, .dtype = DType::uint16, .chunks = {32, 32}, .shards = {32, 64}};
   options.config = one_thread();
@@ -166,7 +166,7 @@ TEST(Damage, NoBitOfAChunkInTheDefaultCodecsGivesOtherElements) {
   EXPECT_GT(found, 50 * harmless);
 }
 
-TEST(Damage, EveryBitOfTheIndexIsGuarded) {
+TEST(Damage, AFlippedBitInTheIndexIsDetected) {
   const auto store = memory_store();
   ASSERT_TRUE(write_all(small_shard(store, false), counting(1)));
   const std::string good = store->get("a/c/0/0").value().value();

@@ -8,7 +8,7 @@ from interop.peers import PEERS
 from interop.table import TABLE, as_list, includes
 
 
-def test_every_pair_of_values_that_may_stand_together_is_in_some_cell():
+def test_every_allowed_pair_of_values_is_in_some_cell():
     covered = {pair for cell in cells() for pair in itertools.combinations(enumerate(cell.values), 2)}
     assert set(legal_pairs()) == covered
 

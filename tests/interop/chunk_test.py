@@ -8,8 +8,8 @@ import subprocess
 import numpy
 import pytest
 
-from crash.deeds import COMMAND
-from lacking import lacking
+from crash.operations import COMMAND
+from dependencies import missing
 
 CHUNK_CODEC = COMMAND.parents[1] / "tests/chunk_codec"
 BLOCK = (8, 8, 8)
@@ -19,13 +19,13 @@ SHAPES = [(32, 32, 24), (33, 8, 17), (7, 9, 1)]
 @pytest.fixture(autouse=True)
 def program():
     if not CHUNK_CODEC.exists():
-        lacking(str(CHUNK_CODEC))
+        missing(str(CHUNK_CODEC))
 
 
 @pytest.fixture
 def cloudvolume():
     if importlib.util.find_spec("cloudvolume") is None:
-        lacking("cloud-volume")
+        missing("cloud-volume")
     import cloudvolume.chunks
 
     return cloudvolume.chunks
@@ -34,7 +34,7 @@ def cloudvolume():
 @pytest.fixture
 def tensorstore():
     if importlib.util.find_spec("tensorstore") is None:
-        lacking("tensorstore")
+        missing("tensorstore")
     import tensorstore
 
     return tensorstore
@@ -83,7 +83,7 @@ def pixels(shape, channels, dtype):
 @pytest.mark.parametrize("dtype", ["uint32", "uint64"])
 @pytest.mark.parametrize("labels", [1, 20, 500])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_segmentation_is_cloud_volumes(cloudvolume, shape, labels, dtype):
+def test_segmentation_agrees_with_cloud_volume(cloudvolume, shape, labels, dtype):
     voxels = segments(shape, labels, dtype)
     name, configuration = "compressed_segmentation", {"block_size": BLOCK}
     theirs = cloudvolume.encode_compressed_segmentation(voxels, BLOCK)
@@ -111,7 +111,7 @@ VOXELS = [
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name, dtype, channels", VOXELS)
-def test_chunks_are_tensorstores(tensorstore, tmp_path, shape, name, dtype, channels):
+def test_chunks_agree_with_tensorstore(tensorstore, tmp_path, shape, name, dtype, channels):
     if name == "compressed_segmentation":
         voxels = numpy.concatenate([segments(shape, 9 + channel, dtype) for channel in range(channels)], -1)
     else:
@@ -148,7 +148,7 @@ def test_chunks_are_tensorstores(tensorstore, tmp_path, shape, name, dtype, chan
         assert numpy.array_equal(read, voxels)
 
 
-def test_jpeg_is_cloud_volumes(cloudvolume):
+def test_jpeg_agrees_with_cloud_volume(cloudvolume):
     voxels = numpy.asfortranarray(pixels((33, 8, 17), 1, "uint8"))
     read = cloudvolume.decode_jpeg(encoded(voxels, "jpeg", {}), voxels.shape, "uint8")
     assert abs(read.astype(int) - voxels.astype(int)).max() <= 12

@@ -148,7 +148,7 @@ def placed(made):
 @pytest.mark.parametrize("way", ["put", "built", "compacted", "copied", "unsharded"])
 def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvolume, tmp_path, way):
     if not ng.can_decode_draco():
-        lacking("libdraco-dev")
+        missing("libdraco-dev")
     how = None if way == "unsharded" else hashed("raw")
     meshes = {number: draco_mesh(number) for number in range(1, 12)}
     ours = ng.Collection.create(tmp_path / "mesh", multiscale_info(how))
@@ -173,7 +173,7 @@ def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvo
 
 def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, tmp_path):
     if not ng.can_decode_draco():
-        lacking("libdraco-dev")
+        missing("libdraco-dev")
     from cloudvolume.datasource.precomputed.sharding import ShardingSpecification
 
     meshes = {number: draco_mesh(number) for number in range(1, 12)}

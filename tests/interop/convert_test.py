@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sherd
 
-from lacking import lacking
+from dependencies import missing
 
 FAST = {"durable": False}
 OFFSET = (-3, 7, 0)
@@ -14,7 +14,7 @@ OFFSET = (-3, 7, 0)
 
 def need(module):
     if importlib.util.find_spec(module) is None:
-        lacking(module)
+        missing(module)
 
 
 @pytest.fixture(params=["unsharded", "sharded"])

@@ -10,7 +10,7 @@ import zipfile
 import numpy
 import pytest
 import sherd
-from lacking import lacking
+from dependencies import missing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-draft2022/bin/python"
@@ -24,7 +24,7 @@ VALUES = numpy.arange(35, dtype="<i4").reshape(7, 5)
 @pytest.fixture
 def zarr2():
     if not PYTHON.is_file():
-        lacking("zarr-python 2.18.2 in .venv-draft2022")
+        missing("zarr-python 2.18.2 in .venv-draft2022")
 
     def run(*arguments, **keywords):
         done = subprocess.run([PYTHON, ROOT / "tests/interop/draft2022_peer.py", *arguments], input=json.dumps(keywords),
@@ -139,7 +139,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_sherd_reads_what_zarr_python_writes_and_each_goes_on_with_the_other(name, zarr2, read_by_zarr2, tmp_path):
+def test_sherd_reads_what_zarr_python_writes_and_both_edit_it(name, zarr2, read_by_zarr2, tmp_path):
     numpy.save(tmp_path / "in.npy", VALUES)
     zarr2("write", tmp_path / "s", "c1/abc", tmp_path / "in.npy", **WRITTEN[name])
     array = sherd.open_array(tmp_path / "s", path="c1/abc", mode="r+")
@@ -212,7 +212,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_zarr_python_reads_what_sherd_writes_and_each_goes_on_with_the_other(name, zarr2, read_by_zarr2, tmp_path):
+def test_zarr_python_reads_what_sherd_writes_and_both_edit_it(name, zarr2, read_by_zarr2, tmp_path):
     array = sherd.draft2022.create_array(tmp_path / "s", name="g/a", data=VALUES, **MADE[name])
     assert (array[...] == VALUES).all()
     assert (read_by_zarr2(tmp_path / "s", "g/a") == VALUES).all()
@@ -265,7 +265,7 @@ def test_scalars_are_read_and_written_under_the_key_of_each(zarr2, read_by_zarr2
         assert sherd.open_array(own)[...] == 0.5
 
 
-def test_the_uri_of_the_draft_itself_is_written_where_it_is_asked_for(tmp_path):
+def test_the_uri_of_the_draft_itself_is_written_on_request(tmp_path):
     for uri, address in (("zarr-python", "spec/storage_transformers/"), ("seed", "spec/extensions/storage_transformers/")):
         array = sherd.draft2022.create_array(tmp_path / uri, data=VALUES, chunks=(2, 2), chunks_per_shard=(2, 2), uri=uri)
         assert address in array.metadata["storage_transformers"][0]["extension"]
@@ -279,7 +279,7 @@ def test_the_uri_of_the_draft_itself_is_written_where_it_is_asked_for(tmp_path):
         sherd.draft2022.create_array(tmp_path / "x", data=VALUES, chunks_per_shard=(2, 2))
 
 
-def test_texts_of_any_length_are_exchanged(zarr2, read_by_zarr2, tmp_path):
+def test_strings_of_any_length_are_exchanged(zarr2, read_by_zarr2, tmp_path):
     texts = numpy.array(["a", "", "żółw", "x" * 1000, "🐢"], dtype=object)
     numpy.save(tmp_path / "in.npy", texts, allow_pickle=True)
     zarr2("write", tmp_path / "s", "", tmp_path / "in.npy", chunks=[2], object_codec={"id": "vlen-utf8"})

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 import sherd
-from lacking import lacking
+from dependencies import missing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-draft2022/bin/python"
@@ -40,7 +40,7 @@ class Peer:
 @pytest.fixture
 def peer():
     if not PYTHON.is_file():
-        lacking("zarr-python 2.18.2 in .venv-draft2022")
+        missing("zarr-python 2.18.2 in .venv-draft2022")
     peers = []
 
     def start(store, path):
@@ -128,7 +128,7 @@ def compare(rng, model, keys, sherds, zarrs):
 
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("erase", ["rewrite", "in_place"])
-def test_each_goes_on_where_the_other_has_stopped(name, erase, peer, tmp_path):
+def test_each_continues_the_work_of_the_other(name, erase, peer, tmp_path):
     options = ARRAYS[name]
     sherd.draft2022.create_array(tmp_path / "s", name="c1/abc", dtype="u1", **options)
     sherds = sherd.draft2022.ShardingTransformer(tmp_path / "s", "c1/abc", erase=erase)

@@ -7,7 +7,7 @@ import subprocess
 import numpy
 import pytest
 import sherd
-from lacking import lacking
+from dependencies import missing
 
 VALUES = numpy.arange(35).reshape(7, 5)
 SOURCE = f"""<VRTDataset><Group name="/">
@@ -21,7 +21,7 @@ SOURCE = f"""<VRTDataset><Group name="/">
 def gdal(tmp_path):
     """Runs one of GDAL's commands in a folder."""
     if shutil.which("gdalmdiminfo") is None:
-        lacking("gdal-bin")
+        missing("gdal-bin")
 
     def run(*command):
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -61,7 +61,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("peer", PEERS, indirect=True)
-def test_no_peer_knows_rectilinear_grids(peer, tmp_path):
+def test_no_peer_supports_rectilinear_grids(peer, tmp_path):
     unpack(RECTILINEAR[0], tmp_path / "array")
     cell = next(cell for cell in cells() if cell["type"] == "uint16" and cell["shape"] == "even")
     (outcome,) = peer.read([(cell, tmp_path / "array")])

@@ -160,7 +160,7 @@ def test_zarr_python_reads_what_the_keywords_of_create_array_make(zarr, keywords
 
 
 @with_zarr
-def test_codecs_of_zarr_python_are_taken_as_they_are(zarr, tmp_path):
+def test_codecs_of_zarr_python_are_accepted(zarr, tmp_path):
     compressors = [zarr.codecs.BloscCodec(cname="zstd", shuffle="bitshuffle", typesize=4), zarr.codecs.Crc32cCodec()]
     sherd.create_array(tmp_path / "a", data=VALUES, chunks=(4, 4), compressors=compressors)
     assert (zarr.open_array(tmp_path / "a", mode="r")[...] == VALUES).all()

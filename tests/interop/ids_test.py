@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sherd.neuroglancer import ShardedStore
 
-from lacking import lacking
+from dependencies import missing
 from shardings import sharding
 
 LAST = 2**64 - 1
@@ -50,7 +50,7 @@ def change(store, values):
 @pytest.fixture(scope="module")
 def cloudvolume():
     if importlib.util.find_spec("cloudvolume") is None:
-        lacking("cloud-volume")
+        missing("cloud-volume")
     from cloudvolume.datasource.precomputed import sharding
 
     class Files:
@@ -90,7 +90,7 @@ def cloudvolume():
 @pytest.fixture(scope="module")
 def tensorstore():
     if importlib.util.find_spec("tensorstore") is None:
-        lacking("tensorstore")
+        missing("tensorstore")
     import tensorstore as ts
 
     class Peer:

@@ -97,7 +97,7 @@ def test_manifests(cloudvolume):
 
 def test_a_directory_of_multi_resolution_meshes(cloudvolume, tmp_path):
     if not ng.can_decode_draco():
-        lacking("libdraco-dev")
+        missing("libdraco-dev")
     import DracoPy
 
     rng = np.random.default_rng(3)

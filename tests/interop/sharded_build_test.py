@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sherd import neuroglancer as ng
 
-from lacking import lacking
+from dependencies import missing
 from shardings import sharding
 
 HASHES = ["identity", "murmurhash3_x86_128"]
@@ -28,7 +28,7 @@ def some_values(bits):
 
 def need(module):
     if importlib.util.find_spec(module) is None:
-        lacking(module)
+        missing(module)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_every_value_is_found(cloudvolume, tensorstore, tmp_path, hash, index, d
     assert cloud_volume_reads(cloudvolume, tmp_path, parameters, list(values)) == values
 
 
-def test_a_shift_by_all_bits_leaves_one_place(tensorstore, tmp_path):
+def test_a_shift_by_all_bits_leaves_one_minishard(tensorstore, tmp_path):
     """cloud-volume takes preshift_bits up to 63."""
     parameters = sharding("murmurhash3_x86_128", (64, 3, 2))
     values = some_values((64, 3, 2))

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from cli.conftest import Command
-from lacking import lacking
+from dependencies import missing
 
 SHORT_FORMS = [
     *("bytes", "bytes:big", "transpose:1,0", "gzip", "gzip:9", "zstd", "zstd:-5", "blosc", "blosc:lz4:1", "crc32c"),
@@ -26,7 +26,7 @@ VALUES = numpy.arange(70, dtype="uint16").reshape(7, 10)
 
 def peer(name):
     if importlib.util.find_spec(name) is None:
-        lacking(name)
+        missing(name)
     return importlib.import_module(name)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 import sherd
 
-from lacking import lacking
+from dependencies import missing
 from shardings import sharding
 
 OFFSET = (-3, 7, 0)
@@ -103,7 +103,7 @@ def cannot(case, peer):
 
 def need(module):
     if importlib.util.find_spec(module) is None:
-        lacking(module)
+        missing(module)
 
 
 class TensorStore:

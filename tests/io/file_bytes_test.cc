@@ -39,7 +39,7 @@ TEST(OutputFile, KeepsTheModeOfTheFileThatItReplaces) {
   ::umask(umask);
 }
 
-TEST(OutputFile, WithoutOverwriteReplacesNothingThatHasComeInTheMeantime) {
+TEST(OutputFile, WithoutOverwriteKeepsAFileCreatedInTheMeantime) {
   const Folder folder;
   for (const bool durable : {true, false}) {
     const WriteMode mode{.overwrite = false, .durable = durable};

@@ -52,7 +52,7 @@ TEST(OmeXml, OfManyElementsForTheSamePlanesIsRefusedAtTheFirst) {
                     "maps two pages to one plane"));
 }
 
-TEST(OmeXml, IsNeitherDeepNorEndlessNorADocumentTypeToFollow) {
+TEST(OmeXml, LimitsDepthAndSizeAndRefusesDocumentTypes) {
   std::string deep = "<OME>";
   for (int i = 0; i < 200000; ++i) deep += "<a>";
   EXPECT_TRUE(fails(read_ome(deep, facts_of(6)), ErrorCode::corrupt, "malformed"));
@@ -82,7 +82,7 @@ TEST(OmeXml, EveryCutOfItIsRefusedAndEveryDamagedByteSurvived) {
     }
 }
 
-TEST(OmeXml, SizesThatAreNoLengthsAreUnknown) {
+TEST(OmeXml, SizesThatAreNotLengthsAreUnknown) {
   for (const char* size : {"0", "-1", "nan", "inf", "1e999", "x", ""}) {
     const auto stack =
         read_ome(ome(R"(SizeT="1" SizeC="1" SizeZ="1" PhysicalSizeX=")" + std::string(size) + "\""), facts_of(1))
@@ -95,13 +95,13 @@ TEST(OmeXml, SizesThatAreNoLengthsAreUnknown) {
   EXPECT_EQ(pixels.steps.at('x').size, 0);
 }
 
-TEST(OmeXml, NamesThatAreNoUtf8BecomeAscii) {
+TEST(OmeXml, NamesThatAreNotUtf8BecomeAscii) {
   const auto stack =
       read_ome(ome(R"(SizeT="1" SizeC="1" SizeZ="1")", "<Channel Name=\"a\xffz\"/>"), facts_of(1)).value();
   EXPECT_EQ(stack.channels.dump(), R"([{"label":"a?z"}])");
 }
 
-TEST(OmeXml, ManySamplesOfManyPagesTakeNoMemoryOfTheirOwn) {
+TEST(OmeXml, ManySamplesOfManyPagesNeedNoExtraMemory) {
   const std::uint64_t samples = 65535;
   const auto stack = read_ome(ome(R"(SizeT="1" SizeC="65535" SizeZ="6")"), facts_of(6, samples)).value();
   EXPECT_EQ(stack.pages.size(), 6U);

@@ -202,7 +202,7 @@ TEST(Nifti, LongDimensionsAreWrittenAsVersionTwo) {
   EXPECT_EQ(reader->array().shape, array.shape);
 }
 
-TEST(Nifti, WhatTheFormatCannotHoldIsRefused) {
+TEST(Nifti, TypesTheFormatCannotStoreAreRefused) {
   const Folder folder;
   const auto create = [&](Shape shape, const DType& dtype, Json attributes = {}) {
     return kNiftiFiles.create(folder / "a.nii", FileArray{std::move(shape), dtype, {}, std::move(attributes), false},
@@ -223,7 +223,7 @@ struct Lie {
   const char* text;
 };
 
-TEST(Nifti, AHeaderThatLiesIsRefusedBeforeAnythingIsMade) {
+TEST(Nifti, AnInconsistentHeaderIsRefusedBeforeAnythingIsCreated) {
   const Folder folder;
   const Lie lies[] = {
       {0, std::string("\x5d\x01\0\0", 4), ErrorCode::corrupt, "348 or 540"},

@@ -113,7 +113,7 @@ TEST(Npy, FieldNamesOutsideAsciiAreUtf8) {
   EXPECT_EQ(reader->array().dtype.fields()[0].name, "\u4e2d");
 }
 
-TEST(Npy, WhatHasNoCounterpartIsRefusedByName) {
+TEST(Npy, UnsupportedTypesAreRefusedByName) {
   EXPECT_TRUE(refuses(data("object.npy"), ErrorCode::unsupported, "pickles"));
   EXPECT_TRUE(refuses(data("padded.npy"), ErrorCode::unsupported, "padding"));
   EXPECT_TRUE(refuses(data("subarray.npy"), ErrorCode::unsupported, "field 'a' is an array itself"));
@@ -149,7 +149,7 @@ TEST(Npy, TypesWithoutAFixedSizeCannotBeWritten) {
   EXPECT_TRUE(fails(npy_header(DType::string, {2}), ErrorCode::unsupported, "pickled"));
 }
 
-TEST(Npy, AHeaderThatLiesIsRefusedBeforeAnythingIsMade) {
+TEST(Npy, AnInconsistentHeaderIsRefusedBeforeAnythingIsCreated) {
   const Folder folder;
   const auto with = [&](const std::string& text) {
     std::string header("\x93NUMPY\x01\0", 8);

@@ -80,7 +80,7 @@ TEST(Images, AFileWhoseNameLooksLikeAPatternIsThatFile) {
   EXPECT_EQ(open_file(folder / "a[1].png").value()->array().shape, (Shape{9, 13}));
 }
 
-TEST(Images, APlaneOfAnotherKindIsFoundBeforeAnythingIsMade) {
+TEST(Images, APlaneOfAnotherKindIsFoundBeforeAnythingIsCreated) {
   const Folder folder;
   save(folder / "1.png", load(data("gray8.png")));
   save(folder / "2.png", load(data("gray8.png")));
@@ -155,7 +155,7 @@ std::vector<std::string> all_below(const std::string& folder) {
   return names;
 }
 
-TEST(Images, AStackInThePlaceOfALongerOneLeavesNoneOfItsPlanes) {
+TEST(Images, OverwritingALongerStackLeavesNoneOfItsPlanes) {
   for (const std::string& name : {std::string(), std::string("/slice_%03d.png")}) {
     const Folder folder;
     std::filesystem::create_directory(folder / "out");
@@ -180,7 +180,7 @@ TEST(Images, AStackInThePlaceOfALongerOneLeavesNoneOfItsPlanes) {
   }
 }
 
-TEST(Images, AStackOfWhichPlanesAreMissingLeavesWhatStoodThere) {
+TEST(Images, AnIncompleteStackKeepsTheExistingFiles) {
   const Folder folder;
   EXPECT_TRUE(fails(write_stack(folder / "out", 5, 2, {}), ErrorCode::invalid_argument, "2 of 5 planes"));
   EXPECT_TRUE(folder.names().empty());
@@ -193,7 +193,7 @@ TEST(Images, AStackOfWhichPlanesAreMissingLeavesWhatStoodThere) {
   }
 }
 
-TEST(Images, WhatTheFormatCannotHoldIsRefused) {
+TEST(Images, TypesTheFormatCannotStoreAreRefused) {
   const Folder folder;
   const auto write = [&](const FileFormat& format, const std::string& name, Shape shape,
                          const DType& dtype) -> Result<void> {
@@ -216,7 +216,7 @@ TEST(Images, WhatTheFormatCannotHoldIsRefused) {
   EXPECT_EQ(load(folder / "there.png"), "x");
 }
 
-TEST(Images, APixmapThatLiesIsRefusedBeforeAnythingIsMade) {
+TEST(Images, AnInconsistentPixmapIsRefusedBeforeAnythingIsCreated) {
   const Folder folder;
   const std::pair<const char*, const char*> lies[] = {{"P5 2000000000 2000000000 255\nx", "truncated"},
                                                       {"P5 4 4 255\nx", "truncated"},

@@ -131,7 +131,7 @@ std::vector<T> whole(const Array& array) {
   return values;
 }
 
-TEST(Import, BringsElementsNamesAndAttributes) {
+TEST(Import, KeepsElementsNamesAndAttributes) {
   const Folder folder;
   ImportOptions options;
   options.create = small_shards();
@@ -147,7 +147,7 @@ TEST(Import, BringsElementsNamesAndAttributes) {
   EXPECT_EQ(whole<std::int16_t>(open_array(folder / "a.zarr").value()), pattern_of<std::int16_t>(105));
 }
 
-TEST(Import, GivesTheSameWithinAnyBudget) {
+TEST(Import, IsTheSameWithinAnyBudget) {
   const Folder folder;
   for (const char* name : {"sform.nii", "qform.nii.gz", "f4_fortran.npy", "deflate.tif", "strips.tif"})
     for (const std::uint64_t budget : {16u, 100u, 1000u, 1u << 20}) {
@@ -178,7 +178,7 @@ TEST(Import, GivesTheSameWithinAnyBudget) {
     }
 }
 
-TEST(Import, OneThatFailsLeavesWhatStandsThere) {
+TEST(Import, AFailureKeepsTheExistingArray) {
   const Folder folder;
   save(folder / "good.raw", std::string(1000, 'g'));
   auto options = raw_options({1000}, DType::uint8);
@@ -206,7 +206,7 @@ TEST(Import, ScalarsAndEmptyArraysAreArraysToo) {
   EXPECT_EQ(empty.shape(), (Shape{0, 3}));
 }
 
-TEST(Import, ADirectoryTellsItsFormatByItsFiles) {
+TEST(Import, ADirectoryHasTheFormatOfItsFiles) {
   const Folder folder;
   auto array = import_file(data("stack"), folder / "a.zarr").value();
   EXPECT_EQ(whole<std::uint8_t>(array), pattern_of<std::uint8_t>(11 * 9 * 13));
@@ -233,7 +233,7 @@ TEST(Import, LeavesNoHalfArrayBehind) {
   EXPECT_TRUE(fails(open_array(folder / "a.zarr"), ErrorCode::not_found, ""));
 }
 
-TEST(Import, TakesNothingAwayBeforeTheFileIsKnownToBeReadable) {
+TEST(Import, RemovesNothingBeforeTheFileIsKnownToBeReadable) {
   const Folder folder;
   ImportOptions options;
   options.create.overwrite = true;
@@ -244,7 +244,7 @@ TEST(Import, TakesNothingAwayBeforeTheFileIsKnownToBeReadable) {
   EXPECT_TRUE(fails(import_file(data("u1.npy"), folder / "a.zarr", options), ErrorCode::conflict, ""));
 }
 
-TEST(Export, GivesBackTheFileWithinAnyBudget) {
+TEST(Export, ReproducesTheFileWithinAnyBudget) {
   const Folder folder;
   for (const char* name : {"u1.npy", "sform.nii", "strips.tif"})
     for (const std::uint64_t budget : {16u, 1000u, 1u << 20}) {
@@ -278,7 +278,7 @@ TEST(Export, WritesIntoAPipeFrontToBack) {
   EXPECT_EQ(piped, load(data("u1.npy")));
 }
 
-TEST(Export, LeavesWhatStandsThereWhenItFailsOrMayNot) {
+TEST(Export, AFailureKeepsTheExistingFile) {
   const Folder folder;
   ImportOptions options;
   options.create = small_shards();

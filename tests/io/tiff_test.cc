@@ -49,7 +49,7 @@ TEST(Tiff, ResolutionBecomesSpacing) {
 
 TEST(Tiff, PagesThatOnlyADescriptionNamesAreRead) { expect_tiff<std::uint16_t>("imagej_joined.tif", {3, 5, 7}); }
 
-TEST(Tiff, ADescriptionThatPromisesMorePagesThanThereAreIsRefused) {
+TEST(Tiff, ADescriptionOfMorePagesThanThereAreIsRefused) {
   const Folder folder;
   std::string bytes = load(data("imagej_joined.tif"));
   const auto at = bytes.find("images=3");
@@ -119,7 +119,7 @@ TEST(Tiff, SpacingIsWrittenAndReadBack) {
   EXPECT_EQ(open_file(folder / "a.tif").value()->array().attributes.find("spacing")->dump(), "[3.0,0.5,0.25]");
 }
 
-TEST(Tiff, WhatTheFormatCannotHoldIsRefused) {
+TEST(Tiff, TypesTheFormatCannotStoreAreRefused) {
   const Folder folder;
   FileArray array;
   array.shape = {2, 2};
@@ -130,7 +130,7 @@ TEST(Tiff, WhatTheFormatCannotHoldIsRefused) {
   EXPECT_TRUE(fails(kTiffFiles.create(folder / "a.tif", array, WriteMode{false, true}), ErrorCode::conflict, "exists"));
 }
 
-TEST(Tiff, AWriterThatIsGivenUpLeavesNothing) {
+TEST(Tiff, AnAbandonedWriterLeavesNothing) {
   const Folder folder;
   FileArray array;
   array.shape = {9, 13};

@@ -1,9 +1,10 @@
-"""Checks that docs/SPEC.md speaks of tests that exist, and says with its line what is wrong:
+"""Checks that the pages in docs/spec cite tests that exist. Errors name page and line.
 
-- every row of a table names what proves it, or says "not yet" and why;
-- every file, test and CTest test that is cited is in the tree, so that a renamed test is noticed.
+- Every row of a table names a test that proves it, or says "not yet" and why.
+- Every file, test and CTest test that is cited exists, so that a renamed test is noticed.
+- docs/SPEC.md links every page.
 
-It first proves on small documents that each rule can fail.
+It first checks with small documents that each rule can fail.
 """
 
 import pathlib
@@ -25,7 +26,7 @@ def names_in(path):
 
 
 def ctests():
-    """What CTest runs beside the C++ tests."""
+    """The tests that CTest runs in addition to the C++ tests."""
     text = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
     names = {name for name in re.findall(r"add_test\(NAME (\S+)", text) if "$" not in name}
     names |= {"package/" + way for ways in re.findall(r"foreach\(way ([^)]+)\)", text) for way in ways.split()}
@@ -33,7 +34,7 @@ def ctests():
 
 
 def citations(line):
-    """(what is cited, whether it exists) for all that a line cites."""
+    """(citation, whether it exists) for each citation of a line."""
     for name, listed in CITED.findall(line):
         path = ROOT / "tests" / name
         known = names_in(path) if path.is_file() else set()
@@ -45,25 +46,25 @@ def citations(line):
         yield script, (ROOT / script).is_file()
 
 
-def faults(text):
+def faults(text, page="page"):
     for number, line in enumerate(text.splitlines(), 1):
         cited = list(citations(line))
         for name, exists in cited:
             if not exists:
-                yield f"docs/SPEC.md:{number}: {name}: there is no such test"
+                yield f"{page}:{number}: {name}: this test does not exist"
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)][1:-1]
         if len(cells) < 2 or set(cells[0]) <= set("-: ") or cells[-1] == "proof":
             continue
         if not cited and not re.match(r"not yet: \S|not in this version: \S", cells[-1]):
-            yield f"docs/SPEC.md:{number}: neither a test nor \"not yet: \" and the reason"
+            yield f"{page}:{number}: neither a test nor \"not yet: \" and the reason"
 
 
 def self_test():
     wrong = ["| a rule | |", "| a rule | not yet |", "| a rule | some words |", "`layers/spec_test.py::test_nothing`",
              "`layers/none_test.py::test_x`", "`array/array_test.cc: Array.NoSuchTest`", "`ctest layers/none`", "`script/none`",
-             "`array/array_test.cc: Array.AppendGrowsAndSaysWhere, Array.NoSuchTest`"]
+             "`array/array_test.cc: Array.AppendGrowsTheArrayAndReturnsWhere, Array.NoSuchTest`"]
     right = ["| rule | proof |", "|---|---|", "| a rule | not yet: nobody wrote it |", "words", "`ctest layers/spec`",
-             "| a rule | `array/array_test.cc: Array.AppendGrowsAndSaysWhere` |", "`script/test`", "`ctest package/shared`"]
+             "| a rule | `array/array_test.cc: Array.AppendGrowsTheArrayAndReturnsWhere` |", "`script/test`", "`ctest package/shared`"]
     for line in wrong:
         if len(list(faults(line))) != 1:
             yield f"self-test: {line!r} passes"
@@ -72,8 +73,16 @@ def self_test():
 
 
 def main():
-    found = [*self_test(), *faults((ROOT / "docs/SPEC.md").read_text(encoding="utf-8"))]
-    print("\n".join(found) or "every row of docs/SPEC.md has its test")
+    index = (ROOT / "docs/SPEC.md").read_text(encoding="utf-8")
+    pages = sorted((ROOT / "docs/spec").glob("*.md"))
+    found = [*self_test()]
+    for page in pages:
+        found += faults(page.read_text(encoding="utf-8"), f"docs/spec/{page.name}")
+        if f"(spec/{page.name})" not in index:
+            found.append(f"docs/SPEC.md: no link to docs/spec/{page.name}")
+    if not pages:
+        found.append("docs/spec: no pages")
+    print("\n".join(found) or f"every row of the {len(pages)} pages in docs/spec names its tests")
     return 1 if found else 0
 
 

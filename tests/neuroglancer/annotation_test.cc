@@ -112,7 +112,7 @@ TEST(Annotation, IsPrintedOnlyAsItsInfoSays) {
   EXPECT_THAT(says([](Annotation&) {}), HasSubstr("no dimensions"));
 }
 
-TEST(Annotations, StandRecordByRecordWithTheirIdsBehind) {
+TEST(Annotations, AreRecordsFollowedByTheirIds) {
   const auto info = info_of(AnnotationType::point, every_property());
   Packed packed;
   packed.u64({2}).f32({1, 2});
@@ -154,7 +154,7 @@ TEST(Annotations, AreNotAllocatedBeforeTheirCountIsChecked) {
   EXPECT_EQ(Annotations::parse(bytes_of(none), points).value().ids.size(), 0);
 }
 
-TEST(Annotations, ArePrintedOnlyWhereTheirColumnsAgree) {
+TEST(Annotations, ArePrintedOnlyIfTheirColumnsAgree) {
   const auto info = info_of(AnnotationType::polyline, {{"a", Type::uint16}});
   const Annotations good{{1, 2}, {1, 2, 3, 4, 5, 6}, {1, 2}, {column<std::uint16_t>(DType::uint16, {1, 2})}};
   ASSERT_TRUE(good.print(info));
@@ -236,7 +236,7 @@ TEST(AnnotationInfo, NamesTheMemberThatIsWrong) {
   EXPECT_THAT(level("[1, 1, 1]", "[1, 1, 1]", "0"), HasSubstr("spatial[0].limit"));
 }
 
-TEST(AnnotationInfo, IsPrintedOnlyWhereItCanBeRead) {
+TEST(AnnotationInfo, IsPrintedOnlyIfItCanBeReadBack) {
   auto info = info_of(AnnotationType::point);
   ASSERT_TRUE(info.print());
   info.dimensions[1].name = info.dimensions[0].name;

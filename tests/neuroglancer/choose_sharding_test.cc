@@ -25,7 +25,7 @@ Uint64Sharding identity(unsigned preshift, unsigned minishard, unsigned shard, b
 }
 Uint64Sharding hashed(unsigned minishard, unsigned shard) { return {0, minishard, shard, kMurmur, true, true}; }
 
-TEST(ChooseSharding, OfTheDocumentsVolumesIsThatOfTheDocument) {
+TEST(ChooseSharding, MatchesTheDocumentedExamples) {
   const Shape cube{512, 512, 512}, large{25000, 18000, 6000}, chunk{64, 64, 64};
   EXPECT_EQ(chosen({cube, chunk, DType::uint8}), identity(9, 0, 0));
   EXPECT_EQ(chosen({cube, chunk, DType::uint64, "compressed_segmentation"}), identity(9, 0, 0));
@@ -66,7 +66,7 @@ TEST(ChooseSharding, KeepsShardsWithinTheTarget) {
   }
 }
 
-TEST(ChooseSharding, ChoosesNoMoreMinishardsThanTheArrayIsToHave) {
+TEST(ChooseSharding, ChoosesNoMoreMinishardsThanRequested) {
   VolumeToShard volume{{1 << 20, 1 << 20, 1 << 20}, {1, 1, 1}, DType::uint8};
   volume.target_shard_bytes = std::uint64_t{1} << 25;
   EXPECT_EQ(chosen(volume), identity(12, 13, 35));

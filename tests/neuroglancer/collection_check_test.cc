@@ -121,7 +121,7 @@ TEST(CollectionCheck, DecodesObjectsOfTheirOwn) {
   EXPECT_THAT(checked(store).faults, ElementsAre(fault("object_decode", "3"), fault("stray_object", "notes.txt")));
 }
 
-TEST(CollectionCheck, TellsWhatIsWrongWithListsOfShards) {
+TEST(CollectionCheck, ReportsDamagedMinishardIndexes) {
   const auto store = skeletons_in_one_shard();
   const std::string sound = store->get("0.shard").value().value();
   const std::size_t list = sound.size() - 48;  // ids, offsets and sizes of two
@@ -142,7 +142,7 @@ TEST(CollectionCheck, TellsWhatIsWrongWithListsOfShards) {
   EXPECT_THAT(checked(store, false).faults, Contains(told("id_misplaced", "1.shard")));
 }
 
-TEST(CollectionCheck, CallsAShardWithoutRoomForItsListsTooSmall) {
+TEST(CollectionCheck, ReportsShardsTooSmallForTheirIndexes) {
   const auto store = skeletons_in_one_shard();
   const std::string sound = store->get("0.shard").value().value();
   const auto as = [&](const std::string& bytes) {
@@ -162,7 +162,7 @@ TEST(CollectionCheck, CallsAShardWithoutRoomForItsListsTooSmall) {
   EXPECT_THAT(with(0, 25), ElementsAre(told("index_size", "minishard 0")));
 }
 
-TEST(CollectionCheck, TellsListsThatDoNotDecodeFromThoseThatCannotBeThere) {
+TEST(CollectionCheck, DistinguishesUndecodableFromImpossibleIndexes) {
   Json sharding = one_shard();
   sharding.set("minishard_index_encoding", "gzip");
   SkeletonInfo info = skeleton_info(true);
@@ -179,7 +179,7 @@ TEST(CollectionCheck, TellsListsThatDoNotDecodeFromThoseThatCannotBeThere) {
   EXPECT_THAT(checked(store, false).faults, ElementsAre(fault("index_size", "0.shard")));
 }
 
-TEST(CollectionCheck, LooksForTheFragmentsOfManifests) {
+TEST(CollectionCheck, ReportsMissingFragmentsOfManifests) {
   const auto store = memory_store();
   const Collection meshes = Collection::create(store, mesh_info(false)).value();
   meshes.write_multiscale_mesh(1, mesh()).value();
@@ -207,7 +207,7 @@ TEST(CollectionCheck, LooksForTheFragmentsOfManifests) {
   EXPECT_THAT(checked(shards, false).faults, ElementsAre(fault("fragments_size", "0.shard", 9)));
 }
 
-TEST(CollectionCheck, DecodesFragmentsWhereDracoIsThere) {
+TEST(CollectionCheck, DecodesFragmentsIfDracoIsAvailable) {
   const auto store = memory_store();
   Collection::create(store, mesh_info(true)).value().write_multiscale_mesh(4, mesh()).value();
   const auto faults = checked(store).faults;
@@ -226,7 +226,7 @@ TEST(CollectionCheck, WarnsOfFragmentsOutOfOrder) {
   EXPECT_THAT(checked(store, false).faults, ElementsAre(fault("fragment_order", "1.index")));
 }
 
-TEST(CollectionCheck, LooksForThePartsOfLegacyMeshes) {
+TEST(CollectionCheck, ReportsMissingPartsOfLegacyMeshes) {
   const auto store = memory_store();
   const Collection meshes = Collection::create(store, LegacyMeshInfo{}).value();
   meshes.write_mesh(1, std::vector<MeshPart>{{"one", {{{0, 0, 0}}, {{0, 0, 0}}}}, {"two", {}}}).value();
@@ -256,7 +256,7 @@ TEST(CollectionCheck, KnowsTheCellsOfALevel) {
   EXPECT_THAT(faults, Contains(fault("chunk_outside", "spatial0/0.shard")));
 }
 
-TEST(CollectionCheck, SaysHowFarItIs) {
+TEST(CollectionCheck, ReportsProgress) {
   for (const auto& store : {skeletons_in_one_shard(), memory_store()}) {
     if (!store->get("info").value()) {
       const Collection own = Collection::create(store, skeleton_info(false)).value();
@@ -279,7 +279,7 @@ TEST(CollectionCheck, SaysHowFarItIs) {
   }
 }
 
-TEST(CollectionCheck, CallsADamagedInfoAFault) {
+TEST(CollectionCheck, ReportsADamagedInfo) {
   const auto store = memory_store();
   store->set("info", R"({"@type": "neuroglancer_multilod_draco", "lod_scale_multiplier": 1})").value();
   const CheckReport report = checked(store);
@@ -328,7 +328,7 @@ TEST(VolumeCheck, ChecksCollectionsToWhichNothingRefers) {
               testing::UnorderedElementsAre(fault("object_decode", "skeletons/3"), fault("stray_object", "nobody/")));
 }
 
-TEST(VolumeCheck, TellsOfReferencesThatLeadNowhere) {
+TEST(VolumeCheck, ReportsDanglingReferences) {
   const auto store = volume_with(json(R"({"mesh": "gone", "skeletons": "../out", "segment_properties": "wrong"})"));
   Collection::create(store, skeleton_info(false), {.path = "wrong"}).value();
   EXPECT_THAT(checked(store).faults,

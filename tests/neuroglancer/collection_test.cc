@@ -37,7 +37,7 @@ class CollectionOf : public testing::TestWithParam<bool> {
   std::shared_ptr<Store> store_ = memory_store();
 };
 
-TEST_P(CollectionOf, SkeletonsGivesThemBack) {
+TEST_P(CollectionOf, SkeletonsRoundTrips) {
   const Collection collection = made(skeleton_info(GetParam()));
   EXPECT_EQ(std::get<SkeletonInfo>(collection.info()), skeleton_info(GetParam()));
   for (const std::uint64_t id : {7, 8, 9}) collection.write_skeleton(id, skeleton(id)).value();
@@ -51,7 +51,7 @@ TEST_P(CollectionOf, SkeletonsGivesThemBack) {
   EXPECT_THAT(ids_of(collection), UnorderedElementsAre(8, 9));
 }
 
-TEST_P(CollectionOf, MultiResolutionMeshesGivesManifestsAndFragmentsBack) {
+TEST_P(CollectionOf, MultiResolutionMeshesRoundTrips) {
   const Collection collection = made(mesh_info(GetParam()));
   collection.write_multiscale_mesh(1, mesh(100)).value();
   collection.write_multiscale_mesh(2, mesh(3000)).value();
@@ -151,7 +151,7 @@ TEST(Collection, OfSegmentPropertiesIsItsInfo) {
   EXPECT_EQ(collection.erase(1).error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(Collection, IsMadeOverAnotherOnlyWhereAsked) {
+TEST(Collection, ReplacesAnotherOnlyIfRequested) {
   const auto store = memory_store();
   Collection::create(store, skeleton_info(false), {.path = "c"}).value();
   store->set("c/17", "old").value();
@@ -160,7 +160,7 @@ TEST(Collection, IsMadeOverAnotherOnlyWhereAsked) {
   EXPECT_EQ(store->get("c/17").value(), std::nullopt);
 }
 
-TEST(Collection, IsNotMadeOverFilesThatAreNone) {
+TEST(Collection, IsNotCreatedOverForeignFiles) {
   const auto store = memory_store();
   store->set("home/thesis/a.txt", "years").value();
   EXPECT_THAT(
@@ -169,7 +169,7 @@ TEST(Collection, IsNotMadeOverFilesThatAreNone) {
   EXPECT_EQ(store->get("home/thesis/a.txt").value(), "years");
 }
 
-TEST(Collection, RefusesWhatIsOfAnotherKindAndWhatItMayNotDo) {
+TEST(Collection, RefusesOtherKindsAndForbiddenOperations) {
   const auto store = memory_store();
   Collection::create(store, skeleton_info(false)).value();
   const Collection collection = Collection::open(store).value();
@@ -179,7 +179,7 @@ TEST(Collection, RefusesWhatIsOfAnotherKindAndWhatItMayNotDo) {
               HasSubstr("for reading only"));
 }
 
-TEST(Collection, OfWhichTheInfoIsDamagedIsCorruptWithItsMember) {
+TEST(Collection, WithADamagedInfoIsCorruptAndNamesTheMember) {
   const auto store = memory_store();
   store->set("info", R"({"@type": "neuroglancer_skeletons", "vertex_attributes": 7})").value();
   const Error error = Collection::open(store).error();
@@ -210,7 +210,7 @@ TEST(Collection, InFilesReplacesASkeletonInItsShardWithFewBytes) {
   EXPECT_EQ(collection.read_skeleton(21).value(), skeleton(1000));
 }
 
-TEST(MeshesInAStoreOfIds, KeepTheirFragmentsWithoutBeingTold) {
+TEST(MeshesInAStoreOfIds, KeepTheirFragmentsAutomatically) {
   const auto store = memory_store();
   const Collection meshes = Collection::create(store, mesh_info(true)).value();
   for (const std::uint64_t id : {1, 2, 3, 4}) meshes.write_multiscale_mesh(id, mesh(100)).value();

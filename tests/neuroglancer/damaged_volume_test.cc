@@ -61,7 +61,7 @@ TEST(VolumeInfo, HasADirectoryOfItsOwnForEachScale) {
   }
 }
 
-TEST(VolumeInfo, TakesWholeNumbersWrittenWithAFraction) {
+TEST(VolumeInfo, AcceptsIntegersWithAZeroFraction) {
   const auto store = store_of(info_of(good_scale()).dump());
   const std::vector<std::uint8_t> values(512, 7);
   open_array(store, {.writable = true})
@@ -85,7 +85,7 @@ TEST(VolumeInfo, TakesWholeNumbersWrittenWithAFraction) {
   EXPECT_TRUE(check(store, {.data = true}).value().faults.empty());
 }
 
-TEST(VolumeInfo, ThatIsDamagedIsToldOfOnce) {
+TEST(VolumeInfo, DamageIsReportedOnce) {
   const auto store = store_of(info_of(good_scale()).dump());
   for (const char* key : {"s/0.shard", "s/1.shard", "meshes/1"}) store->set(key, "").value();
   Json scale = good_scale();
@@ -223,7 +223,7 @@ TEST(DamagedVolume, OfMoreMortonBitsThanAnIdHasIsRefused) {
   EXPECT_THAT(array.error().text(), HasSubstr("120 bits"));
 }
 
-TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreOrIsNoneIsNotRead) {
+TEST(DamagedVolume, WithAnInvalidKeyIsNotRead) {
   for (const std::string& key : {std::string("../../outside"), std::string("a\0b", 3), std::string(256, 'a')}) {
     Json scale = good_scale();
     scale.set("key", key);
@@ -240,7 +240,7 @@ TEST(DamagedVolume, WhoseKeyLeadsOutOfTheStoreOrIsNoneIsNotRead) {
   }
 }
 
-TEST(DamagedVolume, OfVoxelsWithoutASizeIsWarnedOf) {
+TEST(DamagedVolume, WithVoxelsOfNoSizeCausesAWarning) {
   Json scale = good_scale();
   scale.set("resolution", parsed("[8, 0, -40]"));
   const auto store = store_of(info_of(scale).dump());
@@ -251,7 +251,7 @@ TEST(DamagedVolume, OfVoxelsWithoutASizeIsWarnedOf) {
   EXPECT_THAT(copy(store, memory_store(), {.format = "zarr3"}).error().member(), HasSubstr("scales[0]"));
 }
 
-TEST(DamagedVolume, WithoutVoxelsIsReadAsSuch) {
+TEST(DamagedVolume, WithoutVoxelsIsReadAsEmpty) {
   Json scale = good_scale();
   scale.set("size", parsed("[0, 8, 8]"));
   const auto store = store_of(info_of(scale).dump());
@@ -350,7 +350,7 @@ INSTANTIATE_TEST_SUITE_P(
                      [](std::string& bytes) { set_word(bytes, list(bytes) + 32, std::uint64_t{1} << 63); }}),
     [](const auto& param) { return param.param.name; });
 
-TEST(DamagedVolume, WhoseChunkIsPartOfTheIndexIsFoundByACheck) {
+TEST(DamagedVolume, WithAChunkInsideTheIndexIsReported) {
   const auto store = store_of(info_of(good_scale()).dump());
   Array array = open_array(store, {.writable = true}).value();
   const std::vector<std::uint8_t> values(512, 1);
@@ -400,7 +400,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongId{"IsFarOut", std::uint64_t{1} << 63, "chunk_outside", "nobody reads it", true}),
     [](const auto& param) { return param.param.name; });
 
-TEST(DamagedVolume, WhoseChunksOfTwoShapesHaveTheSameBytesGivesOnlyTheirOwn) {
+TEST(DamagedVolume, WithTwoChunkShapesSharingBytesReadsOnlyTheFittingOne) {
   Json scale = parsed(R"({"key": "s", "size": [5, 4, 4], "resolution": [8, 8, 8], "chunk_sizes": [[4, 4, 4]],
                           "encoding": "raw"})");
   scale.set("sharding", parsed(R"({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity",

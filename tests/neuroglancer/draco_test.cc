@@ -30,7 +30,7 @@ class Draco : public testing::Test {
   }
 };
 
-TEST_F(Draco, FragmentsGiveTheIntegersThatAreStored) {
+TEST_F(Draco, FragmentsDecodeToTheStoredIntegers) {
   for (const char* name : {"edgebreaker.drc", "sequential.drc", "metadata.drc", "quantized.drc"}) {
     const auto mesh = decode(fragment(name));
     ASSERT_TRUE(mesh) << name << ": " << mesh.error().text();
@@ -62,7 +62,7 @@ TEST_F(Draco, FragmentsOfAnyOtherLengthAreCorrupt) {
     expect_exact_length(fragment(name), [](Bytes bytes) { return QuantizedMesh::decode_draco(bytes); });
 }
 
-TEST_F(Draco, FragmentsWithAnyBitTurnedGiveAMeshOrAnError) {
+TEST_F(Draco, FragmentsWithAnyBitFlippedAreAMeshOrAnError) {
   for (const char* name : {"edgebreaker.drc", "sequential.drc", "metadata.drc", "quantized.drc"}) {
     const std::string whole = fragment(name);
     for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {

@@ -96,17 +96,17 @@ void expect_to_shrink(const std::vector<std::uint64_t>& sizes) {
   EXPECT_LE(sizes[3], sizes[2]);
 }
 
-TEST(GzipLevel, IsThatOfTheHandleThatWritesAVolume) {
+TEST(GzipLevel, IsTakenFromTheHandleThatWritesAVolume) {
   for (const char* hash : {"identity", "murmurhash3_x86_128"})
     expect_to_shrink(sizes([&](const auto& store, int level) { write_volume<std::uint8_t>(store, hash, level); }));
 }
 
-TEST(GzipLevel, IsThatOfTheHandleThatPutsOrBuildsValues) {
+TEST(GzipLevel, IsTakenFromTheHandleThatPutsOrBuildsValues) {
   expect_to_shrink(sizes(put_value));
   expect_to_shrink(sizes(build_value));
 }
 
-TEST(GzipLevel, Is3ForRawChunksAnd6ForAllElseWhereNothingIsSaid) {
+TEST(GzipLevel, DefaultsTo3ForRawChunksAnd6Otherwise) {
   using Write = std::function<void(const std::shared_ptr<Store>&, std::optional<int>)>;
   const auto written = [](const Write& write, std::optional<int> level) {
     const auto store = memory_store();
@@ -126,7 +126,7 @@ TEST(GzipLevel, Is3ForRawChunksAnd6ForAllElseWhereNothingIsSaid) {
   expect_default(build_value, 6);
 }
 
-TEST(GzipLevel, OfANewArrayOfTwoFormatsStandsInItsMetadata) {
+TEST(GzipLevel, OfANewDualFormatArrayIsInItsMetadata) {
   const TempDir directory;
   CreateOptions options{
       .shape = {8, 8, 8}, .dtype = DType::uint8, .chunks = {8, 8, 8}, .shards = {8, 8, 8}, .config = at_level(9)};

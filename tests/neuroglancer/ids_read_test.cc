@@ -19,7 +19,7 @@ constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
 
 class ShardedStoreOf : public testing::TestWithParam<Uint64Sharding> {};
 
-TEST_P(ShardedStoreOf, GivesBackWhatWasPutAndListsIt) {
+TEST_P(ShardedStoreOf, ReturnsAndListsWhatWasPut) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, GetParam());
   EXPECT_TRUE(all_of(ids).empty());
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Uint64Sharding{
                         .minishard_bits = 3, .shard_bits = 3, .hash = kMurmur, .gzip_index = true, .gzip_data = true}));
 
-TEST(ShardedStore, ListsShardsThenMinishardsThenIdsAndStopsWhenTold) {
+TEST(ShardedStore, ListsByShardMinishardAndIdAndStopsOnRequest) {
   const ShardedStore ids = open(memory_store(), {.minishard_bits = 1, .shard_bits = 1});
   put(ids, {{0, "a"}, {1, "b"}, {2, "c"}, {3, "d"}, {4, "e"}, {5, "f"}});
   std::vector<std::uint64_t> seen;
@@ -58,7 +58,7 @@ TEST(ShardedStore, ListsShardsThenMinishardsThenIdsAndStopsWhenTold) {
   EXPECT_THAT(seen, ElementsAre(0, 4, 1, 5, 2, 3));
 }
 
-TEST(ShardedStore, IgnoresObjectsThatAreNoShardsOfItsOwn) {
+TEST(ShardedStore, IgnoresForeignObjects) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, {.shard_bits = 5});
   put(ids, {{1, "a"}});
@@ -94,7 +94,7 @@ struct Recorded {
   std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
 };
 
-TEST(ShardedStore, ColdCostsThreeRequestsAndWarmOne) {
+TEST(ShardedStore, ReadsWithThreeRequestsAndWithOneIfIndexesAreCached) {
   const Recorded recorded;
   const ShardedStore ids = recorded.open_cold();
   const auto get = [&](std::uint64_t id) { return [&ids, id] { ids.get(id).value(); }; };
@@ -131,7 +131,7 @@ TEST(ShardedStore, ReadsInBoundedMemoryAndInParallel) {
   EXPECT_EQ(all_of(open(store, sharding, options)), values);
 }
 
-TEST(ShardedStore, ReadsTheOlderPairOfObjects) {
+TEST(ShardedStore, ReadsLegacyIndexAndDataFiles) {
   const auto store = memory_store();
   const Uint64Sharding sharding{.minishard_bits = 2, .gzip_index = true};
   const Values values = some_values(100);
@@ -173,7 +173,7 @@ TEST(ShardedStore, CallsAnEmptyOrShortShardCorruptAndNamesIt) {
   EXPECT_EQ(ids.get(5).value(), std::nullopt) << "all minishards empty";
 }
 
-TEST(ShardedStore, AllocatesNothingForASizeThatAListOnlyClaims) {
+TEST(ShardedStore, AllocatesNothingForAnImplausibleSize) {
   const TempDir dir;
   const auto store = file_store(dir.path()).value();
   const ShardedStore ids = open(store, Uint64Sharding{});
@@ -212,7 +212,7 @@ class GzipMembers : public testing::Test {
   Uint64Sharding sharding_{.gzip_data = true};
 };
 
-TEST_F(GzipMembers, OneIsReadAndMoreOrTrailingBytesAreNot) {
+TEST_F(GzipMembers, MustBeASingleOneWithoutTrailingBytes) {
   with_more("");
   EXPECT_EQ(open(store_, sharding_).get(1).value(), "value");
   for (const char* more : {"again", "x", "\0\0\0\0"}) {
@@ -228,7 +228,7 @@ TEST_F(GzipMembers, AnEmptyOneIsCorrupt) {
   EXPECT_EQ(error_of(open(store_, sharding_), 1).code(), ErrorCode::corrupt);
 }
 
-TEST_F(GzipMembers, OfAListMayNotBeTwoEither) {
+TEST_F(GzipMembers, OfAMinishardIndexMustBeASingleOne) {
   sharding_ = {.gzip_index = true};
   put(open(store_, sharding_), {{1, "value"}});
   std::string shard = store_->get("0.shard").value().value();
@@ -276,7 +276,7 @@ TEST(ShardedStore, FindsItsShardingInTheInfoDocument) {
   EXPECT_EQ(ShardedStore::open(memory_store()).error().code(), ErrorCode::not_found);
 }
 
-TEST(ShardedStore, IsNotWrittenByAnotherShardingThanItsInfoSays) {
+TEST(ShardedStore, RefusesWritesWithAShardingOtherThanItsInfo) {
   const TempDir dir;
   const Uint64Sharding said{.minishard_bits = 1, .shard_bits = 2};
   const std::string sharding = said.json().dump();

@@ -52,7 +52,7 @@ class Updates : public testing::TestWithParam<Where> {
   std::shared_ptr<Store> store_ = GetParam().files ? files(dir_) : memory_store();
 };
 
-TEST_P(Updates, OfAnyKindInAnyOrderGiveWhatAMapGives) {
+TEST_P(Updates, OfAnyKindInAnyOrderAgreeWithAMap) {
   const ShardedStore ids = open(store_, GetParam().sharding);
   Values model;
   std::uint64_t random = 1;
@@ -124,7 +124,7 @@ TEST(ShardedUpdate, LeavesEveryOldByteWhereItWas) {
   EXPECT_EQ(after.substr(48, 16), before.substr(48, 16));
 }
 
-TEST(ShardedUpdate, OfOtherNamesOfAFileOrALinkReplacesIt) {
+TEST(ShardedUpdate, ReplacesHardLinksAndSymbolicLinks) {
   const TempDir dir;
   const auto store = files(dir);
   const ShardedStore ids = open(store, {.minishard_bits = 2});
@@ -182,7 +182,7 @@ TEST(ShardedUpdate, WritesAnEmptiedMinishardAsZeros) {
   EXPECT_EQ(ids.get(0).value(), "a");
 }
 
-TEST(ShardedUpdate, CompactionReclaimsWhatIsDeadAndNothingElse) {
+TEST(ShardedUpdate, CompactionReclaimsDeadBytesAndNothingElse) {
   const TempDir dir;
   const auto store = files(dir);
   const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1};
@@ -202,7 +202,7 @@ TEST(ShardedUpdate, CompactionReclaimsWhatIsDeadAndNothingElse) {
   EXPECT_EQ(ids.compact().value().shards, 0U);
 }
 
-TEST(ShardedUpdate, TurnsTheOlderPairIntoAShard) {
+TEST(ShardedUpdate, ReplacesLegacyFilesByAShard) {
   const auto store = memory_store();
   const Uint64Sharding sharding{.minishard_bits = 2};
   Values values = some_values(100);
@@ -235,7 +235,7 @@ Result<std::uint64_t> first_byte(std::span<const std::byte> value) {
   return std::to_integer<std::uint64_t>(value.front());
 }
 
-TEST(ShardedUpdate, KeepsWhatBelongsBeforeAValueRightBeforeIt) {
+TEST(ShardedUpdate, KeepsPrecedingBytesImmediatelyBeforeTheirValue) {
   for (const bool gzip : {false, true}) {
     const TempDir dir;
     const auto store = files(dir);
@@ -265,7 +265,7 @@ TEST(ShardedUpdate, KeepsWhatBelongsBeforeAValueRightBeforeIt) {
   }
 }
 
-TEST(ShardedUpdate, RefusesMoreBeforeAValueThanTheShardHas) {
+TEST(ShardedUpdate, RefusesMorePrecedingBytesThanTheShardHas) {
   const auto store = memory_store();
   put(open(store, Uint64Sharding{}), {{1, "\x7f"}, {2, std::string(1, '\0')}});
   ShardedStoreOptions options;
@@ -279,7 +279,7 @@ TEST(ShardedUpdate, RefusesMoreBeforeAValueThanTheShardHas) {
 
 // ---- what is refused ----
 
-TEST(ShardedUpdate, IsRefusedWhereItMakesNoSense) {
+TEST(ShardedUpdate, RefusesInvalidRequests) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, Uint64Sharding{});
   const std::vector<ShardedStore::Item> twice = {{1, as_bytes("a")}, {2, as_bytes("b")}, {1, as_bytes("c")}};
@@ -292,7 +292,7 @@ TEST(ShardedUpdate, IsRefusedWhereItMakesNoSense) {
   EXPECT_TRUE(store->list_dir("").value().objects.empty());
 }
 
-TEST(ShardedUpdate, DestroysNothingUnderAWrongSharding) {
+TEST(ShardedUpdate, ChangesNothingWithAWrongSharding) {
   const auto store = memory_store();
   const Values values = some_values(50);
   put(open(store, {.minishard_bits = 3, .hash = kMurmur}), values);
@@ -317,7 +317,7 @@ TEST(ShardedUpdate, DoesNotChangeAValueThatIsPartOfTheIndex) {
   EXPECT_THAT(ids.put({2, as_bytes("x")}).error().message(), HasSubstr("reaches into the index"));
 }
 
-TEST(ShardedUpdate, DoesNotMakeACutShardLookWhole) {
+TEST(ShardedUpdate, DoesNotHideThatAShardIsTruncated) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, {.minishard_bits = 1});
   put(ids, some_values(50));
@@ -332,7 +332,7 @@ TEST(ShardedUpdate, DoesNotMakeACutShardLookWhole) {
 
 // ---- failures ----
 
-TEST(ShardedUpdate, WithoutRoomLeavesTheOldShardAsItWas) {
+TEST(ShardedUpdate, OnAFullDiskKeepsTheOldShard) {
   const TempDir dir;
   const auto store = files(dir);
   const Uint64Sharding sharding{.minishard_bits = 2};
@@ -419,7 +419,7 @@ TEST(ShardedUpdate, ByThreadsAndProcessesAtOnceLosesNothing) {
   EXPECT_GT(reads, 0U);
 }
 
-TEST(ShardedUpdate, DoesNotDisturbAReaderWhoHoldsTheOldIndex) {
+TEST(ShardedUpdate, DoesNotDisturbAReaderWithTheOldIndex) {
   const TempDir dir;
   const auto store = files(dir);
   const Uint64Sharding sharding{.minishard_bits = 1};

@@ -18,7 +18,7 @@ TEST(Mesh, IsReadAndWrittenAsSpecified) {
   EXPECT_EQ(mesh.print().value(), golden_mesh());
 }
 
-TEST(Mesh, OfWholeTrianglesIsWhatEveryLengthMustMake) {
+TEST(Mesh, LengthMustBeWholeTriangles) {
   const std::string whole = golden_mesh();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto mesh = Mesh::parse(bytes_of(whole).first(size));
@@ -99,7 +99,7 @@ TEST(MeshManifest, SumsSizesBeyondThirtyTwoBits) {
   EXPECT_EQ(manifest.fragment_range(0, 1).value(), (ByteRange{0xFFFFFFFF, 0xFFFFFFFF}));
 }
 
-TEST(MeshManifest, SaysWhatItsCountsNeedAndWhatIsThere) {
+TEST(MeshManifest, ReportsTheExpectedAndTheActualLength) {
   const auto says = [](const Packed& packed) {
     return refusal(MultiscaleMeshManifest::parse(bytes_of(packed.text())), ErrorCode::corrupt);
   };
@@ -111,7 +111,7 @@ TEST(MeshManifest, SaysWhatItsCountsNeedAndWhatIsThere) {
   EXPECT_EQ(says(Packed().f32({1, 2})), "mesh manifest: 3 words of chunk_shape need 12 bytes, 8 are left");
 }
 
-TEST(MeshManifest, IsReadInAnyOrderAndWrittenInThatOfTheZCurve) {
+TEST(MeshManifest, IsReadInAnyOrderAndWrittenInZCurveOrder) {
   using At = std::array<std::uint32_t, 3>;
   // The eight children of a node, then the next of x = 2; x is the lowest bit of three.
   const std::vector<At> curve{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1},

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "tests/neuroglancer/collection_testing.hpp"
-#include "tests/neuroglancer/two_formats_testing.hpp"
+#include "tests/neuroglancer/dual_format_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
 
@@ -63,7 +63,7 @@ class OverwrittenCollection : public testing::TestWithParam<Filled> {
   std::shared_ptr<Store> store_ = memory_store();
 };
 
-TEST_P(OverwrittenCollection, TakesNoOtherFilesAlong) {
+TEST_P(OverwrittenCollection, KeepsForeignFiles) {
   GetParam().fill(made(false).value());
   std::vector<std::string> strangers = GetParam().strangers;
   strangers.insert(strangers.end(), {"notes.txt", "mine/notes.txt", "7.txt"});
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Filled{"SegmentProperties", neuroglancer::SegmentProperties{}, fill_nothing, {"0.shard", "7"}}),
     [](const auto& param) { return param.param.name; });
 
-TEST(OverwrittenLegacyMesh, OfWhichAManifestIsDamagedIsErasedWithAllThatItMayHaveNamed) {
+TEST(OverwrittenLegacyMesh, WithADamagedManifestIsErasedWithItsPossibleFragments) {
   const auto store = memory_store();
   const auto made = [&](bool overwrite) {
     return Collection::create(store, neuroglancer::LegacyMeshInfo{}, {.path = "c", .overwrite = overwrite});
@@ -109,7 +109,7 @@ TEST(OverwrittenLegacyMesh, OfWhichAManifestIsDamagedIsErasedWithAllThatItMayHav
   EXPECT_THAT(keys_of(*store), testing::ElementsAre("c/info"));
 }
 
-TEST(OverwrittenCollection, TakesAlongWhatOthersLeaveBesideMeshesAndSkeletons) {
+TEST(OverwrittenCollection, RemovesAuxiliaryFilesOfOtherPrograms) {
   const std::vector<neuroglancer::CollectionInfo> kinds = {
       neuroglancer::skeleton_info(true), neuroglancer::mesh_info(true), neuroglancer::LegacyMeshInfo{}};
   for (const auto& info : kinds) {
@@ -123,7 +123,7 @@ TEST(OverwrittenCollection, TakesAlongWhatOthersLeaveBesideMeshesAndSkeletons) {
   }
 }
 
-TEST(OverwrittenCollection, WhoseInfoIsDamagedKeepsWhatItMayNotBeAPartOf) {
+TEST(OverwrittenCollection, WithADamagedInfoKeepsUncertainFiles) {
   const auto store = memory_store();
   const auto overwrite = [&] {
     return Collection::create(store, neuroglancer::skeleton_info(false), {.path = "c", .overwrite = true});
@@ -158,7 +158,7 @@ std::shared_ptr<Store> volume_with_meshes() {
   return store;
 }
 
-TEST(OverwrittenVolume, TakesTheCollectionsAlongToWhichItRefersAndNoOthers) {
+TEST(OverwrittenVolume, RemovesOnlyTheCollectionsItRefersTo) {
   for (const char* stranger : {"v/mesh/notes.txt", "v/mesh2/info", "v/skeletons/7"}) {
     const auto store = volume_with_meshes();
     store->set(stranger, "mine").value();
@@ -174,13 +174,13 @@ TEST(OverwrittenVolume, TakesTheCollectionsAlongToWhichItRefersAndNoOthers) {
   EXPECT_THAT(keys_of(*store), testing::ElementsAre("v/info"));
 }
 
-TEST(OverwrittenVolume, ByAnArrayOfZarrLeavesNothingOfIt) {
+TEST(OverwrittenVolume, ByAZarrArrayIsRemovedCompletely) {
   const auto store = volume_with_meshes();
   create_array(store, "v", {.shape = {4}, .dtype = DType::uint8, .overwrite = true}).value();
   EXPECT_THAT(keys_of(*store), testing::ElementsAre("v/zarr.json", "zarr.json"));
 }
 
-TEST(OverwrittenVolume, TakesItsChunksAlongUnderAnyNameAndNothingThatIsCalledAlike) {
+TEST(OverwrittenVolume, RemovesItsChunksAlsoUnderAlternativeKeys) {
   const auto overwrite = [](const std::shared_ptr<Store>& store) {
     return create_precomputed(store, "v", volume(), {.overwrite = true});
   };
@@ -198,7 +198,7 @@ TEST(OverwrittenVolume, TakesItsChunksAlongUnderAnyNameAndNothingThatIsCalledAli
   EXPECT_THAT(keys_of(*store), testing::ElementsAre("v/info"));
 }
 
-TEST(AVolume, IsNotMadeInsideAnotherNorInTheWayOfItsScales) {
+TEST(AVolume, IsNotCreatedInsideAnotherVolume) {
   const auto store = volume_with_meshes();
   for (const std::string path : {"v/1_1_1", "v/1_1_1/deep", "v/other", "v/mesh", "v/mesh/below"}) {
     for (const bool overwrite : {false, true}) {
@@ -217,7 +217,7 @@ TEST(AVolume, IsNotMadeInsideAnotherNorInTheWayOfItsScales) {
 
 // ---- documents that cannot be read ----
 
-TEST(AnOverwrittenNode, WhoseDocumentNobodyCanReadLosesNothingThatMayBeSomebodyElses) {
+TEST(AnOverwrittenNode, WithAnUnreadableDocumentKeepsUncertainFiles) {
   for (const std::string document :
        {R"({"zarr_format": 3, "node_type": "group", "unknown": {"must_understand": true}})", R"({"zarr_format": 3)",
         R"({"type": "image", "data_type": "float64", "num_channels": 1, "scales": []})"}) {
@@ -234,7 +234,7 @@ TEST(AnOverwrittenNode, WhoseDocumentNobodyCanReadLosesNothingThatMayBeSomebodyE
   }
 }
 
-TEST(AnOverwrittenArray, OfAnUnknownCodecTakesItsChunksAlongAndNothingElse) {
+TEST(AnOverwrittenArray, WithAnUnknownCodecIsRemovedWithOnlyItsChunks) {
   const auto store = memory_store();
   const CreateOptions over{.shape = {4}, .dtype = DType::uint8, .overwrite = true};
   create_array(store, "a", over).value();
@@ -252,7 +252,7 @@ TEST(AnOverwrittenArray, OfAnUnknownCodecTakesItsChunksAlongAndNothingElse) {
 
 // ---- drafts ----
 
-TEST(OverwrittenDraft, TakesNoOtherFilesAlong) {
+TEST(OverwrittenDraft, KeepsForeignFiles) {
   const CreateOptions array{.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .format = "draft2022"};
   for (const char* stranger : {"data/root/g/a/notes.txt", "data/root/g/b/c0"}) {
     const auto store = memory_store();
@@ -267,7 +267,7 @@ TEST(OverwrittenDraft, TakesNoOtherFilesAlong) {
   }
 }
 
-TEST(OverwrittenDraft, ByAnotherFormatTakesNothingAlongThatIsNoPartOfIt) {
+TEST(OverwrittenDraft, ByAnotherFormatKeepsForeignFiles) {
   const CreateOptions array{.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .format = "draft2022"};
   const auto source = memory_store();
   create_group(source, "").value();
@@ -283,7 +283,7 @@ TEST(OverwrittenDraft, ByAnotherFormatTakesNothingAlongThatIsNoPartOfIt) {
   }
 }
 
-TEST(AVolume, IsNotMadeInThePlaceOfADraftsNodeWhichStandsElsewhere) {
+TEST(AVolume, IsNotCreatedOverANodeOfTheDraft) {
   const auto store = memory_store();
   create_group(store, "g", {}, false, {}, "draft2022").value();
   store->set("g/mine.txt", "mine").value();
@@ -292,19 +292,19 @@ TEST(AVolume, IsNotMadeInThePlaceOfADraftsNodeWhichStandsElsewhere) {
                     [&] { return create_precomputed(store, "g", volume(), {.overwrite = overwrite}); });
 }
 
-// ---- what is in two formats ----
+// ---- dual-format arrays ----
 
-class OverwrittenTwoFormats : public two_formats_testing::TwoFormats {};
+class OverwrittenDualFormat : public dual_format_testing::DualFormat {};
 
-TEST_F(OverwrittenTwoFormats, TakesNoOtherFilesAlongFromEitherHalf) {
+TEST_F(OverwrittenDualFormat, KeepsForeignFilesOfEitherCounterpart) {
   const auto create = [&] {
-    CreateOptions options = two_formats_testing::array_of();
+    CreateOptions options = dual_format_testing::array_of();
     options.overwrite = true;
     return create_array(url(), options);
   };
-  const std::vector<std::uint16_t> values = two_formats_testing::noise(32 * 48 * 64);
+  const std::vector<std::uint16_t> values = dual_format_testing::noise(32 * 48 * 64);
   create().value().write(Box{{0, 0, 0}, {32, 48, 64}}, std::span<const std::uint16_t>(values)).value();
-  const auto store = file_store(url(), two_formats_testing::two_formats()).value();
+  const auto store = file_store(url(), dual_format_testing::dual_format()).value();
   for (const char* stranger : {"notes.txt", "c/notes.txt", "1_1_1/notes.txt", "mesh/info"}) {
     store->set(stranger, "mine").value();
     expect_conflict(store, stranger, create);
@@ -314,14 +314,14 @@ TEST_F(OverwrittenTwoFormats, TakesNoOtherFilesAlongFromEitherHalf) {
   EXPECT_THAT(keys_of(*store), testing::UnorderedElementsAre("zarr.json", "info"));
 }
 
-TEST_F(OverwrittenTwoFormats, TakesNoOtherFilesAlongWhereOneHalfIsMissing) {
+TEST_F(OverwrittenDualFormat, KeepsForeignFilesIfACounterpartIsMissing) {
   const auto create = [&] {
-    CreateOptions options = two_formats_testing::array_of();
+    CreateOptions options = dual_format_testing::array_of();
     options.overwrite = true;
     return create_array(url(), options);
   };
   create().value();
-  const auto store = file_store(url(), two_formats_testing::two_formats()).value();
+  const auto store = file_store(url(), dual_format_testing::dual_format()).value();
   store->erase("info").value();
   store->set("photos/1.jpg", "mine").value();
   expect_conflict(store, "photos/1.jpg", create);
@@ -329,7 +329,7 @@ TEST_F(OverwrittenTwoFormats, TakesNoOtherFilesAlongWhereOneHalfIsMissing) {
 
 // ---- other formats in the way ----
 
-TEST(ACollection, IsNotBuriedUnderANodeOfAnotherFormat) {
+TEST(ACollection, IsNotHiddenByANodeOfAnotherFormat) {
   const auto store = memory_store();
   fill_skeletons(Collection::create(store, neuroglancer::skeleton_info(false), {.path = "c"}).value());
   for (const std::string path : {"c", "c/sub"}) {
@@ -341,7 +341,7 @@ TEST(ACollection, IsNotBuriedUnderANodeOfAnotherFormat) {
   }
 }
 
-TEST(AMemberCalledInfo, IsInTheWayOfNoOther) {
+TEST(AMemberCalledInfo, DoesNotAffectOtherMembers) {
   const TempDir directory;
   const std::string url = directory / "g.zarr";
   create_group(url).value();
@@ -352,7 +352,7 @@ TEST(AMemberCalledInfo, IsInTheWayOfNoOther) {
   EXPECT_THAT(keys_of(*file_store(url).value()), testing::ElementsAre("zarr.json"));
 }
 
-TEST(ADraft, IsNotMadeWhereACollectionStands) {
+TEST(ADraft, IsNotCreatedOverACollection) {
   const auto store = memory_store();
   fill_skeletons(Collection::create(store, neuroglancer::skeleton_info(false), {}).value());
   for (const bool overwrite : {false, true}) {
@@ -361,7 +361,7 @@ TEST(ADraft, IsNotMadeWhereACollectionStands) {
   }
 }
 
-TEST(AUrlInsideAVolumeOrACollection, IsNoPlaceForANodeOfAnotherFormat) {
+TEST(AUrlInsideAVolumeOrACollection, CannotHoldANodeOfAnotherFormat) {
   const TempDir directory;
   const std::string volume_url = directory / "v", collection_url = directory / "c";
   create_precomputed(volume_url, volume()).value();

@@ -77,14 +77,14 @@ TEST(SegmentProperties, NameTheMemberThatIsWrong) {
     EXPECT_THAT(at(5, "values", values), HasSubstr("inline.properties[5].values[0]")) << values;
 }
 
-TEST(SegmentProperties, TakeWholeNumbersWrittenWithAFraction) {
+TEST(SegmentProperties, AcceptIntegersWithAZeroFraction) {
   const auto parsed =
       SegmentProperties::parse(spoiled([](Json& inlined) { property(inlined, 5).set("values", json("[1.0, 2e1]")); }));
   ASSERT_TRUE(parsed) << parsed.error().text();
   EXPECT_THAT(parsed->properties[5].numbers.as<std::int8_t>(), ElementsAre(1, 20));
 }
 
-TEST(SegmentProperties, HoldEveryTypeOfNumberToItsBounds) {
+TEST(SegmentProperties, CheckTheRangeOfEveryNumberType) {
   const auto round = [](const Column& numbers) {
     SegmentProperties made;
     made.ids = {1, 2};
@@ -100,7 +100,7 @@ TEST(SegmentProperties, HoldEveryTypeOfNumberToItsBounds) {
   EXPECT_TRUE(round(column<float>(DType::float32, {1e-45F, 3.4028235e38F})));
 }
 
-TEST(SegmentProperties, ArePrintedOnlyWhereTheyCanBeRead) {
+TEST(SegmentProperties, ArePrintedOnlyIfTheyCanBeReadBack) {
   const auto says = [](const SegmentProperty& property) {
     SegmentProperties made;
     made.ids = {1};

@@ -34,9 +34,9 @@ class ChunksOfSeveralShapes : public testing::Test {
   const std::shared_ptr<Store> store_ = memory_store();
 };
 
-TEST_F(ChunksOfSeveralShapes, AreReadByTheFirst) { EXPECT_EQ(voxels(store_), kSevens); }
+TEST_F(ChunksOfSeveralShapes, AreReadInTheFirstShape) { EXPECT_EQ(voxels(store_), kSevens); }
 
-TEST_F(ChunksOfSeveralShapes, AreNotWrittenNorMade) {
+TEST_F(ChunksOfSeveralShapes, CannotBeWrittenOrCreated) {
   const auto refused =
       open_array(store_, {.writable = true}).value().write(kAll, std::span<const std::uint8_t>(kSevens));
   EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
@@ -45,13 +45,13 @@ TEST_F(ChunksOfSeveralShapes, AreNotWrittenNorMade) {
   EXPECT_EQ(neuroglancer::create_precomputed(memory_store(), "", info).error().member(), "scales[0].chunk_sizes");
 }
 
-TEST_F(ChunksOfSeveralShapes, AreNoStraysAndWarnedOf) {
+TEST_F(ChunksOfSeveralShapes, CauseAWarningAndAreNotForeign) {
   const auto faults = check(store_, {.data = true}).value().faults;
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].code, "document_odd");
 }
 
-TEST_F(ChunksOfSeveralShapes, AreOfTheFirstShapeInACopy) {
+TEST_F(ChunksOfSeveralShapes, AreCopiedInTheFirstShape) {
   const auto to = memory_store();
   copy(store_, to).value();
   EXPECT_EQ(voxels(to), kSevens);
@@ -60,7 +60,7 @@ TEST_F(ChunksOfSeveralShapes, AreOfTheFirstShapeInACopy) {
   EXPECT_TRUE(check(to, {.data = true}).value().faults.empty());
 }
 
-TEST(Volume, WithWhatCloudVolumeTellsOfItsOriginHasNoStrays) {
+TEST(Volume, ProvenanceOfCloudVolumeIsNotForeign) {
   const auto store = memory_store();
   store->set("info", kInfo).value();
   store->set("provenance", "{}").value();

@@ -70,12 +70,12 @@ Tree built(const Uint64Sharding& sharding, const Values& values, const std::vect
 
 class ShardedBuild : public testing::TestWithParam<Uint64Sharding> {};
 
-TEST_P(ShardedBuild, HoldsEveryValueWhereItsIdLeads) {
+TEST_P(ShardedBuild, StoresEveryValueUnderItsId) {
   const Values values = some_values(5000, 40);
   EXPECT_EQ(values_of(built(GetParam(), values, ids_of(values)), GetParam()), values);
 }
 
-TEST_P(ShardedBuild, HasTheSameBytesWhateverTheOrderTheThreadsAndTheMemory) {
+TEST_P(ShardedBuild, BytesDoNotDependOnOrderThreadsOrMemory) {
   const Values values = some_values(60000, 600);  // 18 MiB: several times the least memory
   std::vector<std::uint64_t> order = ids_of(values);
   const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
@@ -117,7 +117,7 @@ std::size_t places_of_lists(const std::string& shard, unsigned minishard_bits) {
   return places;
 }
 
-TEST(ShardedBuild, PutsListsBehindTheValuesOfManyMinishards) {
+TEST(ShardedBuild, StoresMinishardIndexesAfterTheValuesOfASection) {
   const Tree objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
   EXPECT_EQ(objects.at("0.shard").substr(32, 6), "fabcde");
   EXPECT_EQ(places_of_lists(objects.at("0.shard"), 1), 1U);
@@ -131,9 +131,9 @@ TEST(ShardedBuild, PutsListsBehindTheValuesOfManyMinishards) {
   EXPECT_EQ(places(values), 5U) << "too many ids";
 }
 
-TEST(ShardedBuild, OfNothingIsNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
+TEST(ShardedBuild, WithoutValuesWritesNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
 
-TEST(ShardedBuild, TakesValuesFromManyThreadsAndInBatches) {
+TEST(ShardedBuild, AcceptsValuesFromManyThreadsAndInBatches) {
   const Values values = some_values(20000, 900);
   const Uint64Sharding sharding{.minishard_bits = 3, .shard_bits = 2, .hash = kMurmur, .gzip_data = true};
   const auto ids = ids_of(values);
@@ -157,7 +157,7 @@ TEST(ShardedBuild, TakesValuesFromManyThreadsAndInBatches) {
   EXPECT_TRUE(tree_of(*store) == expected);
 }
 
-TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
+TEST(ShardedBuild, AcceptsValuesLargerThanItsMemory) {
   const Values values{{1, "a"}, {2, std::string(5 << 20, 'b')}, {3, std::string(20 << 20, 'c')}, {4, "d"}};
   for (const bool gzip : {false, true}) {
     const Uint64Sharding sharding{.minishard_bits = 1, .gzip_data = gzip};
@@ -167,7 +167,7 @@ TEST(ShardedBuild, TakesValuesLargerThanItsMemory) {
   }
 }
 
-TEST(ShardedBuild, PutsWhatComesBeforeAValueRightBeforeIt) {
+TEST(ShardedBuild, StoresPrecedingBytesImmediatelyBeforeTheirValue) {
   for (const std::uint64_t memory : {kLeastMemory, std::uint64_t{256} << 20}) {
     const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
     const auto store = memory_store();
@@ -211,7 +211,7 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
 
 // ---- what is refused ----
 
-TEST(ShardedBuild, OfAnIdGivenTwiceMakesNothing) {
+TEST(ShardedBuild, WritesNothingIfAnIdIsRepeated) {
   const Values values = some_values(60000, 600);
   for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
     const auto store = memory_store();
@@ -226,7 +226,7 @@ TEST(ShardedBuild, OfAnIdGivenTwiceMakesNothing) {
   }
 }
 
-TEST(ShardedBuild, ReplacesShardsOnlyWhereItMay) {
+TEST(ShardedBuild, ReplacesShardsOnlyIfAllowed) {
   const auto store = memory_store();
   const Uint64Sharding sharding{.shard_bits = 2};
   store->set("2.shard", "old").value();
@@ -248,7 +248,7 @@ TEST(ShardedBuild, ReplacesShardsOnlyWhereItMay) {
   EXPECT_EQ(values_of(objects, sharding), (Values{{0, "new"}, {1, "new"}, {2, "new"}}));
 }
 
-TEST(ShardedBuild, CountsTheOlderFormOfAShardAsOne) {
+TEST(ShardedBuild, CountsLegacyFilesAsAShard) {
   const auto store = memory_store();
   store->set("0.index", "old").value();
   ShardedBuilder builder = builder_of(store, {});
@@ -259,7 +259,7 @@ TEST(ShardedBuild, CountsTheOlderFormOfAShardAsOne) {
   EXPECT_EQ(refused.error().key(), "0.index");
 }
 
-TEST(ShardedBuild, ErasesWhatItHasMadeWhereWritingFails) {
+TEST(ShardedBuild, ErasesItsShardsIfWritingFails) {
   const auto beneath = memory_store();
   beneath->set("info", "{}").value();
   for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
@@ -287,7 +287,7 @@ TEST(ShardedBuild, NamesWhatIsWrongWithItsParameters) {
   EXPECT_EQ(ShardedBuilder::create("ftp://somewhere", good).error().code(), ErrorCode::unsupported);
 }
 
-TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
+TEST(ShardedBuild, RefusesValuesThatCouldNotBeReadBack) {
   const Uint64Sharding sharding{.gzip_data = true};
   BuildOptions options;
   options.config.limits.chunk_bytes = 1000;
@@ -318,7 +318,7 @@ TEST(ShardedBuild, RefusesWhatNoReadWouldGiveBack) {
   EXPECT_EQ(values.get_preceding(7).value(), largest);
 }
 
-TEST(ShardedBuild, EndsWithFinish) {
+TEST(ShardedBuild, AcceptsNothingAfterFinish) {
   ShardedBuilder builder = builder_of(memory_store(), {});
   builder.finish().value();
   EXPECT_EQ(add(builder, 1, "late").error().code(), ErrorCode::invalid_argument);
@@ -327,7 +327,7 @@ TEST(ShardedBuild, EndsWithFinish) {
 
 // ---- hooks ----
 
-TEST(ShardedBuild, IsInterruptedWithoutATrace) {
+TEST(ShardedBuild, LeavesNothingWhenInterrupted) {
   for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
     const auto store = memory_store();
     bool stop = false;
@@ -376,7 +376,7 @@ TEST(ShardedBuild, LeavesNothingButShardsInItsDirectories) {
   EXPECT_EQ(destination.contents(), (std::set<std::string>{"a", "a/b", "a/b/0.shard", "c", "c/0.shard"}));
 }
 
-TEST(ShardedBuild, SaysWhereItCannotMakeItsTemporaryFile) {
+TEST(ShardedBuild, NamesTheDirectoryWhereNoTemporaryFileCanBeCreated) {
   BuildOptions options = with_memory(kLeastMemory);
   options.temporary = "/proc/self";
   ShardedBuilder builder = builder_of(memory_store(), {}, options);

@@ -48,7 +48,7 @@ TEST(Skeleton, OfAnyOtherLengthIsCorrupt) {
   expect_exact_length(golden(), [&](Bytes bytes) { return Skeleton::parse(bytes, info.vertex_attributes); });
 }
 
-TEST(Skeleton, SaysWhatItsCountsNeedAndWhatIsThere) {
+TEST(Skeleton, ReportsTheExpectedAndTheActualLength) {
   const auto says = [](const std::string& bytes, std::span<const VertexAttribute> attributes = {}) {
     return refusal(Skeleton::parse(bytes_of(bytes), attributes), ErrorCode::corrupt);
   };
@@ -122,7 +122,7 @@ TEST(SkeletonInfo, NamesTheMemberThatIsWrong) {
               HasSubstr("vertex_attributes[1].num_components"));
 }
 
-TEST(SkeletonInfo, IsPrintedOnlyWhereItCanBeRead) {
+TEST(SkeletonInfo, IsPrintedOnlyIfItCanBeReadBack) {
   SkeletonInfo info;
   info.vertex_attributes = {{"a"}, {"a"}};
   EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("stands twice"));

@@ -64,7 +64,7 @@ void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.name; }
 
 class Volume : public testing::TestWithParam<Layout> {};
 
-TEST_P(Volume, GivesBackWhatAnyBoxWroteIntoItAndAnotherHandleToo) {
+TEST_P(Volume, RoundTripsAnyBoxAlsoThroughAnotherHandle) {
   const Layout& layout = GetParam();
   VolumeInfo info = volume(layout.dtype, layout.sharding, layout.encoding);
   info.num_channels = layout.channels;
@@ -143,7 +143,7 @@ TEST(PrecomputedVolume, IsAGroupOfItsScales) {
   EXPECT_EQ(open_array(store, {.path = "a/b/8_8_41"}).error().code(), ErrorCode::not_found);
 }
 
-TEST(PrecomputedVolume, HasTheKeysAndBytesThatTheFormatSays) {
+TEST(PrecomputedVolume, HasTheSpecifiedKeysAndBytes) {
   VolumeInfo info = volume(DType::uint8);
   info.scales[0].size = {3, 2, 2};
   info.scales[0].chunk_sizes = {{2, 2, 2}};
@@ -169,7 +169,7 @@ TEST(PrecomputedVolume, PutsChunksIntoShardsByTheirMortonCode) {
   EXPECT_THAT(keys_of(*store), ElementsAre("8_8_40/1c.shard", "info")) << "0b011100";
 }
 
-TEST(PrecomputedVolume, AColdChunkCostsThreeReadsAWarmOneOneAndAWholeShardIsWrittenWithoutReading) {
+TEST(PrecomputedVolume, ReadsAChunkWithThreeRequestsAndWritesWholeShardsWithoutReading) {
   const auto recorder = std::make_shared<Recorder>();
   const auto store = recorded_store(memory_store(), recorder);
   Array array = create_precomputed(store, "", volume(DType::uint16, sharding(1, 2, 10))).value();
@@ -179,7 +179,7 @@ TEST(PrecomputedVolume, AColdChunkCostsThreeReadsAWarmOneOneAndAWholeShardIsWrit
   for (const auto& request : recorder->stop()) EXPECT_EQ(request.op, "put") << request.key;
 }
 
-TEST(PrecomputedVolume, AShardToWhichAChunkIsAddedKeepsTheOthersAsTheyAre) {
+TEST(PrecomputedVolume, AddingAChunkToAShardKeepsTheOthersUnchanged) {
   const auto recorder = std::make_shared<Recorder>();
   const auto store = memory_store();
   Array array =
@@ -196,7 +196,7 @@ TEST(PrecomputedVolume, AShardToWhichAChunkIsAddedKeepsTheOthersAsTheyAre) {
   EXPECT_EQ(after.chunks_moved - before.chunks_moved, 0U);
 }
 
-TEST(PrecomputedVolume, RefusesWhatWouldSpoilIt) {
+TEST(PrecomputedVolume, RefusesWritesThatWouldDamageIt) {
   const auto store = memory_store();
   Array array = create_precomputed(store, "v", volume(DType::uint8)).value();
   EXPECT_EQ(array.resize({80, 50, 33, 1}).error().code(), ErrorCode::unsupported);
@@ -216,7 +216,7 @@ TEST(PrecomputedVolume, RefusesWhatWouldSpoilIt) {
   EXPECT_EQ(open_array(store, {.path = "v"}).value().dtype(), DType::uint16);
 }
 
-TEST(PrecomputedVolume, IsNotOverwrittenWhereOtherFilesStandAmongItsOwn) {
+TEST(PrecomputedVolume, IsNotOverwrittenIfItContainsForeignFiles) {
   const auto overwrite = [](const std::shared_ptr<Store>& store) {
     return create_precomputed(store, "v", volume(DType::uint16), {.overwrite = true});
   };
@@ -247,7 +247,7 @@ TEST(PrecomputedVolume, IsNotOverwrittenWhereOtherFilesStandAmongItsOwn) {
   EXPECT_THAT(keys_of(*store), ElementsAre("v/info"));
 }
 
-TEST(PrecomputedVolume, WhatCannotBeDecodedIsDescribedAndNotRead) {
+TEST(PrecomputedVolume, UndecodableScalesAreDescribedButNotRead) {
   auto info = volume(DType::uint8);
   auto json = info.print().value();
   Json scales = *json.find("scales");

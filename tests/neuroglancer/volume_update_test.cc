@@ -98,7 +98,7 @@ TEST(VolumeUpdate, OfOneChunkInAShardOf64MiBWritesLessThanOne) {
 }
 
 // Under another sharding the same shard holds chunks that are not its own; to write it anew would lose them.
-TEST(VolumeUpdate, OfMostOfAShardIsRefusedWhereThatHoldsChunksOfOthers) {
+TEST(VolumeUpdate, OfAShardWithChunksOfAnotherShardingIsRefused) {
   const auto store = memory_store();
   VolumeInfo info = volume(16, 8, "raw", 0);
   info.scales[0].size = {16, 16, 8};
@@ -124,7 +124,7 @@ TEST(VolumeUpdate, OfMostOfAShardIsRefusedWhereThatHoldsChunksOfOthers) {
   EXPECT_EQ(all_of(open_array(store).value()), model);
 }
 
-TEST(VolumeUpdate, OfMostOfAShardWritesItAnew) {
+TEST(VolumeUpdate, OfMostOfAShardRewritesIt) {
   const TempDir dir;
   const Array array = create_precomputed(dir.path(), volume(32, 8, "gzip", 2)).value();
   Values model = numbers(array);
@@ -137,7 +137,7 @@ TEST(VolumeUpdate, OfMostOfAShardWritesItAnew) {
 
 class UpdatedVolume : public testing::TestWithParam<const char*> {};
 
-TEST_P(UpdatedVolume, GivesWhatAModelGivesAndKeepsDeadBytesWithinBounds) {
+TEST_P(UpdatedVolume, AgreesWithAModelAndBoundsDeadBytes) {
   const TempDir dir;
   const Array array = create_precomputed(dir.path(), volume(32, 8, GetParam(), 2)).value();
   Values model(*element_count(array.shape()), 0);
@@ -192,7 +192,7 @@ TEST(VolumeUpdate, ByProcessesAtOnceLosesNothing) {
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], 1000 + i / (8 * 32 * 32)) << i;
 }
 
-TEST(VolumeUpdate, IsSeenByReadersWholeOrNotAtAll) {
+TEST(VolumeUpdate, IsAtomicForReaders) {
   const TempDir dir;
   const Array array = create_precomputed(dir.path(), volume(16, 8, "raw", 1)).value();
   Values model(*element_count(array.shape()), 1);

@@ -27,7 +27,7 @@ def volume(tmp_path):
     )
 
 
-def test_an_array_says_what_it_is(volume, tmp_path):
+def test_an_array_describes_itself(volume, tmp_path):
     assert volume.shape == (60, 40)
     assert volume.dtype == np.dtype("uint16")
     assert (volume.ndim, volume.size, len(volume)) == (2, 2400, 60)
@@ -80,7 +80,7 @@ def test_a_one_dimensional_array_is_resized_by_an_int():
     assert array.shape == (9,) and array.chunks == (2,)
 
 
-def test_numpy_takes_an_array_as_one_of_its_own(volume):
+def test_numpy_functions_accept_an_array(volume):
     volume[...] = np.arange(2400).reshape(60, 40)
     assert np.array_equal(np.asarray(volume), volume[...])
     assert np.asarray(volume, dtype="float32").dtype == np.float32
@@ -89,7 +89,7 @@ def test_numpy_takes_an_array_as_one_of_its_own(volume):
         np.array(volume, copy=False)
 
 
-def test_read_fills_what_it_is_given(volume):
+def test_read_fills_a_given_array(volume):
     volume[...] = np.arange(2400).reshape(60, 40)
     out = np.zeros((5, 40), "uint16")
     assert volume.read(np.s_[2:7], out=out) is out
@@ -123,7 +123,7 @@ def test_attributes_are_a_mapping_whose_update_is_one_write(volume, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["array", "group"])
-def test_a_change_of_attributes_leaves_those_alone_that_another_handle_has_changed(tmp_path, kind):
+def test_an_edit_of_attributes_keeps_changes_of_another_handle(tmp_path, kind):
     node = tmp_path / "node"
     if kind == "array":
         sherd.create_array(node, shape=4, dtype="uint8")
@@ -142,7 +142,7 @@ def test_a_change_of_attributes_leaves_those_alone_that_another_handle_has_chang
     assert dict(sherd.open(node).attrs) == {"x": 1, "y": 2, "nothing": None} == other.attrs.asdict()
 
 
-def test_an_attribute_of_none_takes_no_other_handles_change_back(tmp_path):
+def test_setting_an_attribute_to_none_keeps_changes_of_another_handle(tmp_path):
     sherd.create_group(tmp_path / "g.zarr", attributes={"old": 1})
     first, second = (sherd.open(tmp_path / "g.zarr", mode="r+") for _ in range(2))
     second.attrs["theirs"] = 1.5
@@ -183,7 +183,7 @@ def test_groups_hold_arrays_and_groups(tmp_path):
             del root[path]
 
 
-def test_a_broken_member_hides_no_other_and_is_warned_of(tmp_path):
+def test_a_broken_member_does_not_hide_others_and_causes_a_warning(tmp_path):
     root = sherd.create_group(tmp_path)
     root.create_array("a", shape=(1,), dtype="u1")
     root.create_group("g")
@@ -300,7 +300,7 @@ def test_a_store_in_memory_is_a_store_for_every_function():
         sherd.check(sherd.open(other))
 
 
-def test_settings_of_a_handle_go_before_the_defaults(tmp_path):
+def test_settings_of_a_handle_override_the_defaults(tmp_path):
     sherd.create_array(tmp_path, data=np.arange(12).reshape(3, 4))
     assert sherd.open(tmp_path)[...].flags.c_contiguous
     assert sherd.open(tmp_path, config={"order": "F"})[...].flags.f_contiguous
@@ -327,7 +327,7 @@ def test_settings_are_checked(tmp_path):
 
 
 @pytest.mark.parametrize("setting", [{"update": "append"}, {"slack": 0.1}, {"layout": "hdf5"}, {"chunk_order": "arrival"}])
-def test_settings_of_later_versions_are_refused_by_name(tmp_path, setting):
+def test_planned_settings_are_refused_by_name(tmp_path, setting):
     (name,) = setting
     with pytest.raises(sherd.Unsupported, match="not supported by this version") as error:
         sherd.create_group(tmp_path / "g", config=setting)
@@ -337,7 +337,7 @@ def test_settings_of_later_versions_are_refused_by_name(tmp_path, setting):
     assert not (tmp_path / "g").exists()
 
 
-def test_settings_of_later_versions_are_attributes_that_say_so(tmp_path):
+def test_planned_settings_are_attributes_that_raise(tmp_path):
     for name, now in [("update", "rewrite"), ("layout", "plain")]:
         assert getattr(sherd.config, name) == now
         setattr(sherd.config, name, now)
@@ -371,7 +371,7 @@ def test_limits_are_changed_by_assigning_them():
 
 
 @pytest.mark.parametrize("name", ["compact", "repair"])
-def test_names_of_later_versions_say_so(name):
+def test_planned_names_raise_an_error_that_says_so(name):
     with pytest.raises(AttributeError, match="not supported by this version"):
         getattr(sherd, name)
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
@@ -385,7 +385,7 @@ def test_the_environment_raises_limits_as_it_does_for_the_command(text, limit):
     assert ran.stdout.split() == [str(limit), "32"], ran.stderr
 
 
-def test_a_limit_in_the_environment_that_is_no_size_is_told():
+def test_a_limit_in_the_environment_must_be_a_size():
     ran = subprocess.run([sys.executable, "-c", "import sherd"], env=os.environ | {"SHERD_LIMIT_INDEX_BYTES": "much"}, capture_output=True, text=True)
     assert ran.returncode == 1 and "SHERD_LIMIT_INDEX_BYTES: 'much' is not a size" in ran.stderr
 

@@ -87,7 +87,7 @@ def test_unknown_members_of_the_info_are_refused_by_name(tmp_path):
     assert caught.value.member == "skeleton" and not (tmp_path / "v").exists()
 
 
-def test_foreign_members_are_stored_where_they_are_given_as_such(tmp_path):
+def test_foreign_members_are_stored_if_given_explicitly(tmp_path):
     ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", mesh="mesh", members={"author": "me", "tags": [1]},
                           scales=[{**SCALE, "hidden": True, "members": {"blur": 2}}])
     info = json.loads((tmp_path / "v" / "info").read_text())

@@ -90,7 +90,7 @@ def test_an_error_of_the_iterable_comes_through():
     assert store.keys() == []
 
 
-def test_shards_are_replaced_only_where_asked_for():
+def test_shards_are_replaced_only_on_request():
     store = sherd.MemoryStore()
     ng.build(store, sharding(bits=(0, 0, 1)), [(0, b"old"), (1, b"old")])
     before = objects(store)
@@ -162,7 +162,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_a_build_without_a_trace(tmp_path):
+def test_an_interrupted_build_leaves_nothing(tmp_path):
     text = INTERRUPTED.replace("{parameters}", repr(sharding(data="gzip")))
     ran = subprocess.run([sys.executable, "-c", text, tmp_path / "out"], capture_output=True, text=True)
     assert (ran.returncode, ran.stdout) == (0, "ended\n"), ran.stderr

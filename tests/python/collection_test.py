@@ -93,7 +93,7 @@ def test_segment_properties_are_the_info(tmp_path):
     assert ng.Collection(tmp_path / "p").info.to_json() == properties.to_json()
 
 
-def test_what_is_wrong_is_told(tmp_path):
+def test_errors_name_key_id_and_member(tmp_path):
     skeletons = ng.Collection.create(tmp_path / "s", skeleton_info(None))
     with pytest.raises(sherd.InvalidArgument, match="of type Skeleton, not MultiscaleMesh"):
         skeletons.write(1, mesh())

@@ -25,7 +25,7 @@ def arrays(node):
     ({}, 2), ({"shards": (8, 8, 8)}, 2), ({"shards": ()}, 2), ({"codecs": "gzip"}, 0), ({"to": "draft2022"}, 2),
     ({"to": "precomputed"}, 0), ({"to": "precomputed", "sharding": "auto"}, 0), ({"to": "precomputed", "pyramid": "mean"}, 0),
     ({"pyramid": "mode"}, 2)], ids=str)
-def test_a_copy_stores_every_chunk_where_that_is_asked_for(tmp_path, source, options, moved):
+def test_a_copy_stores_every_chunk_on_request(tmp_path, source, options, moved):
     sherd.create_array(tmp_path / "a", data=VALUES, chunks=(4, 4, 4), dimension_names=["z", "y", "x"], **source)
     report = sherd.copy(tmp_path / "a", tmp_path / "b", config=EVERY, **options)
     assert report["chunks_moved"] == moved

@@ -72,7 +72,7 @@ SHAPES = [(7, 5, 9), (8, 8, 8), (1, 13, 2), (3, 1, 1), (21, 10, 19)]
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [*LABELS[:-1], "float32", "float64"])
-def test_means_are_numpys(dtype, shape):
+def test_means_agree_with_numpy(dtype, shape):
     data = data_of(dtype, shape, "mean")
     group = pyramid_of(data, (4, 4, 4), "mean:3")
     for level in range(1, len(list(group.keys()))):
@@ -88,7 +88,7 @@ def test_means_are_numpys(dtype, shape):
 @pytest.mark.parametrize("ignore_zero", [False, True])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", LABELS)
-def test_modes_are_numpys(dtype, shape, ignore_zero):
+def test_modes_agree_with_numpy(dtype, shape, ignore_zero):
     data = data_of(dtype, shape, "mode")
     group = pyramid_of(data, (4, 4, 4), "mode:3", ignore_zero=ignore_zero)
     for level in range(1, len(list(group.keys()))):
@@ -96,7 +96,7 @@ def test_modes_are_numpys(dtype, shape, ignore_zero):
         np.testing.assert_array_equal(group[str(level)].read(), data)
 
 
-def test_a_block_in_which_all_differ_gives_the_smallest():
+def test_the_mode_of_different_values_is_the_smallest():
     data = np.arange(64, dtype="uint64").reshape(4, 4, 4)[::-1, ::-1, ::-1] + 2**60
     np.testing.assert_array_equal(pyramid_of(data, (4, 4, 4), "mode:1")["1"].read(), data[1::2, 1::2, 1::2])
 
@@ -116,7 +116,7 @@ def test_a_volume_goes_to_zarr_and_back(tmp_path):
     assert json.loads((tmp_path / "back/info").read_text()) == json.loads((tmp_path / "em/info").read_text())
 
 
-def test_axes_encoding_and_sharding_are_taken(tmp_path):
+def test_axes_encoding_and_sharding_are_accepted(tmp_path):
     data = np.arange(20 * 30 * 25, dtype="uint32").reshape(20, 30, 25) // 50
     sherd.create_array(tmp_path / "a", data=data, config=FAST)
     with pytest.raises(sherd.InvalidArgument, match="the dimensions of the source have no names"):
@@ -148,7 +148,7 @@ def test_axes_encoding_and_sharding_are_taken(tmp_path):
     ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is not an axis"),
     ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),
 ])
-def test_what_cannot_be_is_refused(options, member, message):
+def test_impossible_copies_are_refused(options, member, message):
     source = sherd.MemoryStore()
     sherd.create_array(source, data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
     with pytest.raises(sherd.InvalidArgument) as refused:
@@ -190,7 +190,7 @@ def test_a_pyramid_is_made_in_the_draft(tmp_path):
     np.testing.assert_array_equal(sherd.open_array(tmp_path / "draft/1")[...], mean_of(data))
 
 
-def test_the_type_of_a_copy_is_taken(tmp_path):
+def test_the_type_of_a_copy_is_accepted(tmp_path):
     sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "u4"), dimension_names=["z", "y", "x"], config=FAST)
     sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed", type="segmentation", config=FAST)
     assert json.loads((tmp_path / "v/info").read_text())["type"] == "segmentation"

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 import sherd
-from lacking import lacking
+from dependencies import missing
 
 
 def make(**options):
@@ -26,7 +26,7 @@ class Codec:
         return self.members
 
 
-def test_codecs_are_strings_objects_or_have_to_dict():
+def test_codecs_are_strings_mappings_or_objects_with_to_dict():
     for codec in ("gzip:5", {"name": "gzip", "configuration": {"level": 5}}, Codec(name="gzip", configuration={"level": 5})):
         for compressors in (codec, [codec], (codec,)):
             assert make(compressors=compressors).codecs[-1] == {"name": "gzip", "configuration": {"level": 5}}
@@ -34,11 +34,11 @@ def test_codecs_are_strings_objects_or_have_to_dict():
         make(compressors=[5])
 
 
-def test_what_zarr_python_leaves_open_in_a_codec_is_chosen_by_the_type():
+def test_codec_members_that_zarr_python_omits_depend_on_the_type():
     try:
         import zarr
     except ImportError:
-        lacking("zarr-python")
+        missing("zarr-python")
     left_open = zarr.codecs.BloscCodec(cname="lz4", clevel=7)
     chosen = make(dtype="int32", compressors=left_open).codecs[-1]["configuration"]
     assert (chosen["typesize"], chosen["shuffle"], chosen["cname"], chosen["clevel"]) == (4, "shuffle", "lz4", 7)
@@ -47,7 +47,7 @@ def test_what_zarr_python_leaves_open_in_a_codec_is_chosen_by_the_type():
     assert (chosen["typesize"], chosen["shuffle"]) == (2, "bitshuffle")
 
 
-def test_what_is_left_auto_is_chosen():
+def test_auto_values_are_chosen():
     assert names(make()) == ["bytes", "zstd"]
     assert names(make(compressors=None)) == names(make(compressors=[])) == ["bytes"]
     assert names(make(filters=[{"name": "transpose", "configuration": {"order": [1, 0]}}])) == ["transpose", "bytes", "zstd"]
@@ -65,7 +65,7 @@ def test_codecs_is_the_whole_chain():
         make(codecs=chain, shards=(8, 8))
 
 
-def test_shards_have_an_index_where_and_how_one_likes():
+def test_shards_have_an_index_of_any_location_and_codecs():
     array = make(chunks=(2, 2), shards=(4, 4), index_location="start", index_codecs=["bytes"])
     configuration = array.codecs[0]["configuration"]
     assert configuration["index_location"] == "start"
@@ -105,7 +105,7 @@ def test_a_chunk_grid_may_be_given_as_in_metadata():
     assert array.nchunks_initialized == 2
 
 
-def test_chunks_may_have_lengths_of_their_own():
+def test_chunks_may_have_different_lengths():
     data = np.arange(50).reshape(10, 5)
     for chunks in ([[3, 3, 4], [5]], ((3, 3, 4), 5), [np.array([3, 3, 4]), [5]], [[[3, 2], 4], [5]]):
         array = make(shape=(10, 5), dtype="int64", chunks=chunks)
@@ -124,7 +124,7 @@ def test_lengths_of_chunks_add_up_to_the_shape():
     assert array.chunks == ((3, 1), ())
 
 
-def test_shards_may_have_lengths_of_their_own():
+def test_shards_may_have_different_lengths():
     data = np.arange(60).reshape(10, 6)
     array = make(shape=(10, 6), dtype="int64", chunks=(2, 3), shards=[[2, 4, 4], [6]])
     assert array.chunks == (2, 3) and array.shards == ((2, 4, 4), (6,))
@@ -159,7 +159,7 @@ def test_a_grid_of_more_chunks_than_can_be_listed_says_so():
 
 
 @pytest.mark.parametrize("codec", ["cast_value", "scale_offset", "reshape", "zfp", "n5_default", "conditional"])
-def test_codecs_that_later_versions_may_have_are_refused_by_name(codec):
+def test_planned_codecs_are_refused_by_name(codec):
     for given in (codec, {"name": codec}, Codec(name=codec)):
         for options in ({"filters": [given]}, {"compressors": given}, {"codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, given]}):
             with pytest.raises(sherd.Unsupported, match=f"the codec '{codec}' is not supported by this version"):
@@ -198,7 +198,7 @@ def test_data_gives_shape_and_dtype():
     assert error.value.member == "shape"
 
 
-def test_what_is_missing_is_named():
+def test_missing_arguments_are_named():
     for options in ({"shape": (1,)}, {"dtype": "u1"}):
         with pytest.raises(sherd.InvalidArgument) as error:
             sherd.create_array(sherd.MemoryStore(), **options)

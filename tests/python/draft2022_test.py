@@ -18,7 +18,7 @@ def store():
     return store
 
 
-def test_it_is_made_of_a_path_or_a_document(store, tmp_path):
+def test_it_is_created_from_a_path_or_a_document(store, tmp_path):
     document = sherd.open_array(store, path="vol/em").metadata
     for made in (ShardingTransformer(store, "vol/em"), ShardingTransformer(store, document),
                  ShardingTransformer(store, document, path="vol/em")):
@@ -37,7 +37,7 @@ def test_it_is_made_of_a_path_or_a_document(store, tmp_path):
     assert ShardingTransformer(f"file://{tmp_path}/new", document).list() == ["data/root/c3/2"]
 
 
-def test_it_says_why_it_cannot_be_made(store, tmp_path):
+def test_the_error_says_why_it_cannot_be_created(store, tmp_path):
     document = sherd.open_array(store, path="vol/em").metadata
     create_array(store, name="twin", shape=(7, 5), dtype="<i4", chunks=(2, 2), chunks_per_shard=(2, 2), compressors=None)
     create_array(store, name="plain", shape=(7, 5), dtype="<i4", chunks=(2, 2), compressors=None)

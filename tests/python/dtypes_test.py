@@ -54,7 +54,7 @@ def test_a_type_has_many_names(given, name):
     assert sherd.create_array(sherd.MemoryStore(), shape=(1,), dtype=given).metadata["data_type"] == name
 
 
-def test_types_with_a_configuration_stand_in_metadata_as_registered():
+def test_types_with_a_configuration_are_written_as_registered():
     def stored(dtype):
         return sherd.create_array(sherd.MemoryStore(), shape=(1,), dtype=dtype).metadata["data_type"]
 
@@ -69,7 +69,7 @@ def test_types_with_a_configuration_stand_in_metadata_as_registered():
      (np.longdouble, sherd.Unsupported), ({"name": "int4"}, sherd.Unsupported), ("V0", sherd.Unsupported)],
     ids=str,
 )
-def test_what_there_is_no_type_for_is_refused(dtype, error):
+def test_unsupported_types_are_refused(dtype, error):
     with pytest.raises(error):
         sherd.create_array(sherd.MemoryStore(), shape=(1,), dtype=dtype)
 

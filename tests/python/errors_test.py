@@ -22,7 +22,7 @@ CLASSES = [
 
 
 @pytest.mark.parametrize(("kind", "code", "base"), CLASSES)
-def test_every_error_is_an_error_and_what_python_calls_it(kind, code, base):
+def test_every_error_is_also_the_matching_builtin_error(kind, code, base):
     error = kind("text", key="a/zarr.json", slot=3, member="shape")
     assert isinstance(error, sherd.Error) and isinstance(error, base)
     assert (error.code, str(error), error.key, error.slot, error.member) == (code, "text", "a/zarr.json", 3, "shape")
@@ -108,7 +108,7 @@ def test_the_operating_systems_errors_are_io():
         (lambda store: sherd.open_array(store), sherd.InvalidArgument),
     ],
 )
-def test_what_goes_wrong_has_its_class(call, kind):
+def test_every_kind_of_failure_has_its_class(call, kind):
     store = sherd.MemoryStore()
     sherd.create_array(store, name="a", shape=(1,), dtype="u1")
     before = store.keys()
@@ -117,7 +117,7 @@ def test_what_goes_wrong_has_its_class(call, kind):
     assert store.keys() == before
 
 
-def test_a_list_that_holds_itself_is_no_json():
+def test_a_list_that_contains_itself_is_not_json():
     endless = []
     endless.append(endless)
     with pytest.raises(RecursionError):
@@ -151,7 +151,7 @@ def test_an_argument_of_a_wrong_type_is_named_with_what_it_takes(call, text):
     assert str(error.value) == text
 
 
-def test_a_name_that_is_no_text_is_refused():
+def test_a_name_that_is_not_a_string_is_refused():
     store = sherd.MemoryStore()
     group = sherd.create_group(store)
     for make in (lambda name: sherd.create_group(store, path=name), group.create_group, group.__getitem__,
@@ -160,7 +160,7 @@ def test_a_name_that_is_no_text_is_refused():
             make("a\udc80")
 
 
-def test_a_name_that_looks_like_another_one_is_warned_of():
+def test_a_name_that_looks_like_another_one_causes_a_warning():
     store = sherd.MemoryStore()
     group = sherd.create_group(store)
     for make in (lambda name: sherd.create_group(store, path=name), lambda name: group.create_group(name, overwrite=True),

@@ -143,10 +143,10 @@ def test_a_manifest_says_where_its_fragments_are():
 
 
 def test_draco_fragments_are_decoded_and_placed():
-    from lacking import lacking
+    from dependencies import missing
 
     if not ng.can_decode_draco():
-        lacking("libdraco-dev")
+        missing("libdraco-dev")
     mesh = ng.QuantizedMesh.from_draco((FRAGMENTS / "quantized.drc").read_bytes())
     assert mesh.vertices.dtype == np.uint32 and mesh.vertices.shape == (98, 3) and mesh.triangles.shape == (192, 3)
     placed = manifest().place(mesh, 0, 1, 10)

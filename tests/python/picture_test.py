@@ -24,13 +24,13 @@ def test_a_plane_is_chosen_by_names_or_numbers_of_axes(array, tmp_path):
     numpy.testing.assert_array_equal(drawn(array, tmp_path)[..., 0], DATA[0, 0, 2])
 
 
-def test_a_picture_has_the_width_that_is_asked_for(array, tmp_path):
+def test_a_picture_has_the_requested_width(array, tmp_path):
     assert drawn(array, tmp_path, at={"c": 0}, width=14).shape == (12, 14)
 
 
 @pytest.mark.parametrize("options", [{"axis": "q"}, {"axis": 5}, {"index": 5}, {"at": {"t": 3}}, {"width": 0}, {"width": -1}, {"width": 65536},
                                      {"axis": "y", "at": {"z": 1}}, {"index": 2**64}])
-def test_what_cannot_be_drawn_is_an_invalid_argument(array, tmp_path, options):
+def test_impossible_pictures_are_invalid_arguments(array, tmp_path, options):
     with pytest.raises(sherd.InvalidArgument):
         sherd.picture(array, tmp_path / "p.png", **options)
     assert not (tmp_path / "p.png").exists()

@@ -40,7 +40,7 @@ def test_a_handle_pickles_as_url_and_settings(array, tmp_path):
     assert pickle.loads(pickle.dumps(store)).get("zarr.json") == store.get("zarr.json")
 
 
-def test_what_is_in_memory_refuses_to_be_pickled():
+def test_memory_stores_cannot_be_pickled():
     store = sherd.MemoryStore()
     group = sherd.create_group(store)
     for thing in (store, group, group.create_array("a", shape=(1,), dtype="u1")):
@@ -125,7 +125,7 @@ except Stop:
 """
 
 
-def test_what_a_signal_handler_raises_comes_out_of_the_read():
+def test_an_exception_of_a_signal_handler_ends_the_read():
     found = subprocess.run([sys.executable, "-c", HANDLER], capture_output=True, text=True, timeout=60)
     assert found.stdout == "stopped\n", found.stderr
 
@@ -185,7 +185,7 @@ def test_a_write_waits_for_a_lock_no_longer_than_lock_timeout(locked, tmp_path):
     sherd.open_array(tmp_path / "a", config={"lock_timeout": None})
 
 
-def test_without_locks_nobody_is_waited_for(locked, tmp_path):
+def test_without_locks_a_write_does_not_wait(locked, tmp_path):
     array = sherd.open_array(tmp_path / "a", mode="r+", config={"lock": "none", "lock_timeout": 0})
     array[...] = 1
     assert np.all(array[...] == 1)

@@ -17,7 +17,7 @@ def path(tmp_path):
     return tmp_path
 
 
-def test_one_inner_chunk_costs_two_requests_cold_and_one_warm(path):
+def test_one_inner_chunk_takes_two_requests_and_one_if_the_index_is_cached(path):
     array = sherd.open(path, config=LARGE)
     with sherd.record() as cold:
         array[1, 1]
@@ -62,7 +62,7 @@ def test_writing_whole_shards_reads_nothing(path):
     assert log.stats["bytes_written"] == sum(request["length"] for request in log.requests)
 
 
-def test_an_updated_chunk_moves_the_others_as_they_are(path):
+def test_updating_a_chunk_moves_the_others_unchanged(path):
     array = sherd.open(path, mode="r+")
     with sherd.record() as log:
         array[:8, :8] = 5

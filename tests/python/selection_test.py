@@ -253,7 +253,7 @@ def test_values_of_any_byte_order_and_layout_are_written():
 
 
 @pytest.mark.parametrize("order", "CF")
-def test_results_come_in_the_order_that_is_asked_for(order):
+def test_results_have_the_requested_memory_order(order):
     data = sample((6, 5, 4))
     array = stored(data, "int32", order=order)
     for found in (array[...], array[1:4, ::2], array.oindex[[1, 2], :, [0, 3]]):
@@ -293,7 +293,7 @@ def test_values_must_fit():
      [[0, 1]], np.array([2**63], "uint64"), 2**70, -(2**70)],
     ids=lambda key: repr(key)[:30],
 )
-def test_what_is_no_index_is_an_index_error(key):
+def test_an_invalid_index_is_an_index_error(key):
     array = stored(sample((7, 5)), "int32")
     with pytest.raises(IndexError):
         array[key]
@@ -304,7 +304,7 @@ def test_what_is_no_index_is_an_index_error(key):
 
 
 @pytest.mark.parametrize("key", [0, (0,), (slice(None), 0), ([0], [5]), ([7], [0]), ([0.5], [0]), ([True], [0]), np.zeros((7, 4), bool)], ids=lambda key: repr(key)[:30])
-def test_what_names_no_points_is_an_index_error(key):
+def test_invalid_points_are_an_index_error(key):
     with pytest.raises(IndexError):
         stored(sample((7, 5)), "int32").vindex[key]
 

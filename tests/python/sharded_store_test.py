@@ -35,7 +35,7 @@ def test_values_are_put_got_listed_and_deleted(store):
     assert store.get(19) == b"x" * 19
 
 
-def test_the_sharding_is_told_or_found(store, tmp_path):
+def test_the_sharding_is_given_or_found(store, tmp_path):
     store.put(1, b"one")
     assert ShardedStore(sherd.Store(tmp_path), SHARDING).get(1) == b"one"
     with pytest.raises(sherd.NotFound, match="give a sharding"):
@@ -46,7 +46,7 @@ def test_the_sharding_is_told_or_found(store, tmp_path):
     assert found.url == f"file://{tmp_path}" and str(tmp_path) in repr(found)
 
 
-def test_one_that_is_read_only_says_so(store, tmp_path):
+def test_a_read_only_store_refuses_writes(store, tmp_path):
     reader = ShardedStore(tmp_path, SHARDING)
     assert reader.read_only and not store.read_only
     for change in (lambda: reader.put(1, b""), lambda: reader.put_many({}), lambda: reader.delete(1), reader.compact):
@@ -54,7 +54,7 @@ def test_one_that_is_read_only_says_so(store, tmp_path):
             change()
 
 
-def test_a_replaced_value_costs_little_and_a_cold_one_three_requests(store, tmp_path):
+def test_replacing_a_value_writes_little_and_reading_one_takes_three_requests(store, tmp_path):
     values = {each: np.random.default_rng(each).bytes(16 << 10) for each in range(512)}
     store.put_many(values)
     with sherd.record() as log:
@@ -82,14 +82,14 @@ def test_settings_of_a_handle(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**64, "1", 1.0, None, True])
-def test_what_is_no_id_is_refused(store, wrong):
+def test_invalid_ids_are_refused(store, wrong):
     for call in (store.get, store.delete, lambda each: store.put(each, b""), lambda each: store.get_many([each]),
                  lambda each: store.put_many([(each, b"")]), lambda each: each in store):
         with pytest.raises(sherd.InvalidArgument, match="an id is an int"):
             call(wrong)
 
 
-def test_what_is_no_value_or_no_mode_is_refused(store, tmp_path):
+def test_invalid_values_and_modes_are_refused(store, tmp_path):
     for wrong in ("text", 5, None):
         with pytest.raises(TypeError):
             store.put(1, wrong)

@@ -61,7 +61,7 @@ def test_a_scale_that_is_wrong_is_refused_by_its_member(tmp_path, member, value)
     assert not (tmp_path / "v").exists()
 
 
-def test_info_tells_of_a_scale_and_its_sharding(tmp_path):
+def test_info_describes_a_scale_and_its_sharding(tmp_path):
     hashed = sharding("murmurhash3_x86_128", (0, 1, 1))
     scales = [{"size": [8, 8, 8], "resolution": [8, 8, 8], "chunk_size": [4, 4, 4], "sharding": hashed}]
     array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype="uint16", scales=scales)

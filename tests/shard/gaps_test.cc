@@ -36,7 +36,7 @@ TEST(Gaps, AreTakenFromTheFirstThatIsLongEnough) {
   }
 }
 
-TEST(Gaps, AreNoneWhereNothingSaysOtherwise) { EXPECT_EQ(Gaps().take(1), std::nullopt); }
+TEST(Gaps, AreInitiallyNone) { EXPECT_EQ(Gaps().take(1), std::nullopt); }
 
 }  // namespace
 }  // namespace sherd

@@ -122,7 +122,7 @@ Result<std::optional<std::string>> find(const std::string& shard, const Uint64Fo
 
 class Uint64Shard : public testing::TestWithParam<Uint64Sharding> {};
 
-TEST_P(Uint64Shard, GivesBackEveryChunkAndNoOther) {
+TEST_P(Uint64Shard, ReturnsEveryChunkAndNoOther) {
   const Uint64Format format = format_of(GetParam());
   std::map<std::uint64_t, std::string> chunks;
   for (std::uint64_t id = 3; id < 3000; id = id * 3 / 2 + 1) chunks[id] = std::string(id % 17, static_cast<char>(id));
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Shardings, Uint64Shard,
                                          Uint64Sharding{.preshift_bits = 2, .minishard_bits = 5, .hash = kMurmur},
                                          Uint64Sharding{.minishard_bits = 4, .gzip_index = true}));
 
-TEST(Uint64Shard, HasTheBytesThatTheFormatSays) {
+TEST(Uint64Shard, HasTheSpecifiedBytes) {
   const std::string shard = shard_of(format_of({.minishard_bits = 1}), {{3, "abc"}, {5, "de"}, {2, "f"}});
   std::vector<std::uint64_t> words;
   const auto word = [&](std::size_t at) { return load_little<std::uint64_t>(as_bytes(shard).data() + at); };
@@ -174,7 +174,7 @@ TEST(Uint64Shard, OfARepeatedIdTheFirstCounts) {
   EXPECT_THAT(index.repeated(), ElementsAre(7));
 }
 
-TEST(Uint64Shard, ThatIsDamagedSaysWhere) {
+TEST(Uint64Shard, DamageIsReportedWithItsLocation) {
   const Uint64Format format = format_of({});
   const auto message = [&](const std::string& shard) {
     const auto found = find(shard, format, 7);
@@ -213,7 +213,7 @@ TEST(Uint64Shard, CannotMakeAReaderHoldMoreThanTheLimit) {
   EXPECT_THAT(refused.error().message(), HasSubstr("index_bytes"));
 }
 
-TEST(Uint64Shard, ColdCostsTwoReadsAndWarmNone) {
+TEST(Uint64Shard, IndexTakesTwoReadsAndNoneIfCached) {
   const Uint64Format format = format_of({.minishard_bits = 2});
   auto store = memory_store();
   const std::string shard = shard_of(format, {{1, "a"}, {2, "b"}, {5, "c"}});

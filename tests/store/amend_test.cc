@@ -19,7 +19,7 @@ class EveryAmendableStore : public EveryStore {};
 INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kKinds),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(EveryAmendableStore, AmendsAnObjectBehindItsEndAndBeforeIt) {
+TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
   set("k", "0123456789");
   const auto before = generation("k");
   auto writer = store_->amend("k", before).value();

@@ -46,7 +46,7 @@ class Leftovers : public testing::Test {
   TempDir root_;
 };
 
-TEST_F(Leftovers, BesideAnObjectAreRemovedByAWriterOfAnotherOneThere) {
+TEST_F(Leftovers, AreRemovedByAnyWriterInTheSameDirectory) {
   open()->set("a/kept", "x").value();
   kill_a_writer_of("a/k");
   kill_a_writer_of("b/k");
@@ -56,7 +56,7 @@ TEST_F(Leftovers, BesideAnObjectAreRemovedByAWriterOfAnotherOneThere) {
   EXPECT_THAT(files(), ElementsAre("a/.held.sherd-lock", "a/kept", "a/other", "b/.k.sherd-lock"));
 }
 
-TEST_F(Leftovers, OfAMakerAreRemovedUnlessItIsAliveOrMayBeGoneOnWith) {
+TEST_F(Leftovers, OfAnUnfinishedNodeAreRemovedUnlessInUseOrResumable) {
   const auto store = open();
   store->set("a", "x").value();
   kill_a_writer_of(".sherd-new-1");

@@ -70,7 +70,7 @@ TEST_F(FileStore, IsNamedByAUrlThatOpensItAgain) {
   EXPECT_TRUE(fs::exists(directory + "/k"));
 }
 
-TEST_F(FileStore, StaysWhereItIsWhenTheProcessGoesElsewhere) {
+TEST_F(FileStore, KeepsItsDirectoryWhenTheProcessChangesItsOwn) {
   EXPECT_EQ(in_child([&] {
               fs::current_path(root_.path());
               const auto store = file_store("relative").value();
@@ -81,7 +81,7 @@ TEST_F(FileStore, StaysWhereItIsWhenTheProcessGoesElsewhere) {
   EXPECT_TRUE(fs::exists(root_ / "relative/k"));
 }
 
-TEST_F(FileStore, RefusesARootThatIsNoDirectory) {
+TEST_F(FileStore, RefusesARootThatIsNotADirectory) {
   write_file(root_ / "file", "x");
   for (const std::string& path : {root_ / "file", std::string(), std::string("a\0b", 3)}) {
     const auto store = file_store(path);
@@ -169,7 +169,7 @@ TEST_F(FileStore, KeepsTheModeOfWhatItReplaces) {
   EXPECT_EQ(fs::status(root_ / "a").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(FileStore, GivesNewVersionsLaterTimesThanOldOnes) {
+TEST_F(FileStore, NewVersionsHaveLaterTimes) {
   store_->set("a", "old").value();
   const auto future = fs::last_write_time(root_ / "a") + std::chrono::hours(1);
   fs::last_write_time(root_ / "a", future);
@@ -177,7 +177,7 @@ TEST_F(FileStore, GivesNewVersionsLaterTimesThanOldOnes) {
   EXPECT_GT(fs::last_write_time(root_ / "a"), future);
 }
 
-TEST_F(FileStore, RemovesTheDirectoriesOfAnObjectThatNeverCame) {
+TEST_F(FileStore, RemovesTheDirectoriesOfAnUncommittedObject) {
   fs::create_directory(root_ / "kept");
   {
     const auto lock = store_->lock("kept/a/b/c").value();
@@ -189,7 +189,7 @@ TEST_F(FileStore, RemovesTheDirectoriesOfAnObjectThatNeverCame) {
   EXPECT_THAT(root_.contents(), ElementsAre("kept"));
 }
 
-TEST_F(FileStore, LeavesNoEmptyDirectoriesWhereAPrefixWasErased) {
+TEST_F(FileStore, LeavesNoEmptyDirectoriesAfterErasingAPrefix) {
   for (const char* key : {"g/a/c/0/0", "g/a/c/0/1", "g/a/zarr.json", "g/zarr.json"}) store_->set(key, "x").value();
   store_->erase_prefix("g/a/").value();
   EXPECT_THAT(root_.contents(), ElementsAre("g", "g/zarr.json"));
@@ -275,7 +275,7 @@ TEST_F(FileStore, ListsEndlessLinksOnce) {
   EXPECT_EQ(loop.error().code(), ErrorCode::io);
 }
 
-TEST_F(FileStore, ALinkThatLeadsNowhereIsAnErrorAndNoAbsence) {
+TEST_F(FileStore, ADanglingLinkIsAnErrorNotAbsence) {
   store_->set("a/k", "x").value();
   fs::create_symlink("/not/mounted/file", root_ / "file");
   fs::create_directory_symlink("/not/mounted/directory", root_ / "a/below");
@@ -307,7 +307,7 @@ TEST_F(FileStore, WhatIsAbsentBelowALinkIsAbsent) {
   EXPECT_EQ(store_->get("a/k").value(), "x");
 }
 
-TEST_F(FileStore, ListsADirectoryAboveTheRootWithoutComingBack) {
+TEST_F(FileStore, ListsALinkToAParentDirectoryWithoutLooping) {
   const TempDir outer;
   fs::create_directories(outer / "inner");
   const auto store = file_store(outer / "inner").value();
@@ -332,7 +332,7 @@ TEST_F(FileStore, KeepsWritersApartFromNamesOfAnyLength) {
   }
 }
 
-TEST_F(FileStore, RefusesPathsThatNobodyCouldOpen) {
+TEST_F(FileStore, RefusesPathsThatCannotBeOpened) {
   std::string key = "a";
   while (key.size() < 4090) key += "/a";
   for (const auto& store : {store_, open(false)}) {
@@ -361,7 +361,7 @@ TEST_F(FileStore, WritesReadsAndErasesVeryDeepKeys) {
 
 // Killed writers
 
-TEST_F(FileStore, AKilledWriterLeavesTheOldValueAndTheNextOneTidiesUp) {
+TEST_F(FileStore, AKilledWriterLeavesTheOldValueAndTheNextOneCleansUp) {
   store_->set("c/0", "old").value();
   kill_a_writer_of("c/0");
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/.0.sherd-lock", "c/0"));
@@ -372,7 +372,7 @@ TEST_F(FileStore, AKilledWriterLeavesTheOldValueAndTheNextOneTidiesUp) {
   EXPECT_THAT(root_.contents(), ElementsAre("c", "c/0"));
 }
 
-TEST_F(FileStore, TidiesUpAfterAKilledWriterWhereverItTakesTheLock) {
+TEST_F(FileStore, CleansUpAfterAKilledWriterWheneverItTakesTheLock) {
   kill_a_writer_of("a/k");
   {
     const auto lock = store_->lock("a/k").value();
@@ -402,7 +402,7 @@ TEST_F(FileStore, DoesNotEraseTheFilesOfAWriterAtWork) {
   EXPECT_THAT(root_.contents(), ElementsAre("a", "a/k"));
 }
 
-TEST_F(FileStore, NeverWritesIntoASideFileThatItDidNotMake) {
+TEST_F(FileStore, NeverWritesIntoASideFileThatItDidNotCreate) {
   write_file(root_ / "other", "precious");
   fs::create_hard_link(root_ / "other", root_ / ".k.sherd-lock");
   store_->set("k", "new").value();

@@ -49,7 +49,7 @@ TEST_F(LockWait, OfAFreeLockNeedsNoTime) {
   EXPECT_TRUE(store->write("c/0"));
 }
 
-TEST_F(LockWait, NamesTheStoreOfANodeThatIsBeingMade) {
+TEST_F(LockWait, NamesTheStoreOfANodeThatIsBeingCreated) {
   const auto held = open()->lock(".sherd-new-1").value();
   const auto outcome = open({.lock_timeout = 0})->lock(".sherd-new-1");
   EXPECT_THAT(outcome.error().message(), HasSubstr("the lock of '" + root_.path() + "'"));
@@ -92,7 +92,7 @@ TEST_F(LockWait, IsAnnouncedOnce) {
   EXPECT_EQ(heard, "waiting for another writer, which holds the lock of '" + root_ / "c/0'");
 }
 
-TEST_F(LockWait, IsNotForTheChildOfAKilledWriter) {
+TEST_F(LockWait, DoesNotWaitForAChildOfAKilledWriter) {
   int alive[2], ready[2];
   ASSERT_EQ(::pipe(alive), 0);
   ASSERT_EQ(::pipe(ready), 0);
@@ -119,7 +119,7 @@ TEST_F(LockWait, IsNotForTheChildOfAKilledWriter) {
   for (const int fd : {alive[1], ready[0], ready[1]}) ::close(fd);
 }
 
-TEST_F(LockWait, LeavesTheLockWithAParentWhoseChildEnds) {
+TEST_F(LockWait, AChildThatEndsKeepsTheLockOfItsParent) {
   auto held = open()->lock("c/0").value();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -78,7 +78,7 @@ TEST_F(RecordedStore, KeepsRequestsBetweenStartAndStopOnly) {
   EXPECT_EQ(recorder_->stats().requests, 5u);
 }
 
-TEST_F(RecordedStore, ShowsNoBytesBehindItsBack) {
+TEST_F(RecordedStore, OffersNoUncountedView) {
   store_->set("a", "1").value();
   EXPECT_EQ(store_->open("a").value()->view(), std::nullopt);
 }

@@ -26,7 +26,7 @@ class EveryStoreWithLocks : public EveryStore {};
 INSTANTIATE_TEST_SUITE_P(Stores, EveryStoreWithLocks, testing::ValuesIn(kinds_with_locks()),
                          [](const auto& kind) { return kind.param.name; });
 
-TEST_P(EveryStore, HasNothingInTheBeginning) {
+TEST_P(EveryStore, IsInitiallyEmpty) {
   EXPECT_EQ(store_->open("a/b").value(), nullptr);
   EXPECT_EQ(get("a"), std::nullopt);
   EXPECT_FALSE(store_->erase("a/b").value());
@@ -38,7 +38,7 @@ TEST_P(EveryStore, HasNothingInTheBeginning) {
   EXPECT_THAT(directory_.contents(), IsEmpty());
 }
 
-TEST_P(EveryStore, GivesBackWhatWasSet) {
+TEST_P(EveryStore, ReturnsWhatWasWritten) {
   set("zarr.json", "{}");
   set("c/0/1", std::string(100'000, 'x'));
   set("c/0/2", "");
@@ -58,7 +58,7 @@ TEST_P(EveryStore, RefusesAnObjectLargerThanTheBound) {
   EXPECT_EQ(refused.error().key(), "a");
 }
 
-TEST_P(EveryStore, TakesWritesInAnyOrderAndFillsGapsWithZeros) {
+TEST_P(EveryStore, AcceptsWritesInAnyOrderAndFillsGapsWithZeros) {
   auto writer = store_->write("a").value();
   writer->write(8, as_bytes("world")).value();
   writer->write(0, as_bytes("hello")).value();
@@ -68,7 +68,7 @@ TEST_P(EveryStore, TakesWritesInAnyOrderAndFillsGapsWithZeros) {
   EXPECT_EQ(get("a"), std::string("hello\0\0\0world\0\0\0!", 17));
 }
 
-TEST_P(EveryStore, TakesWritesFromManyThreads) {
+TEST_P(EveryStore, AcceptsWritesFromManyThreads) {
   constexpr std::size_t kThreads = 8, kBlock = 3000, kBlocks = 20;
   auto writer = store_->write("a").value();
   std::vector<std::thread> threads;
@@ -85,7 +85,7 @@ TEST_P(EveryStore, TakesWritesFromManyThreads) {
   EXPECT_EQ(get("a"), expected);
 }
 
-TEST_P(EveryStore, RefusesAWriteBeyondAllSizes) {
+TEST_P(EveryStore, RefusesAWriteWhoseEndOverflows) {
   auto writer = store_->write("a").value();
   const auto refused = writer->write(std::numeric_limits<std::uint64_t>::max(), as_bytes("ab"));
   ASSERT_FALSE(refused);
@@ -127,7 +127,7 @@ std::string content(ByteSource& source) {
   return text;
 }
 
-TEST_P(EveryStore, ShowsOneVersionFromBeginningToEnd) {
+TEST_P(EveryStore, KeepsAnOpenObjectAtOneVersion) {
   set("a", "old old");
   const auto source = store_->open("a").value();
   const auto before = source->generation().value();
@@ -140,7 +140,7 @@ TEST_P(EveryStore, ShowsOneVersionFromBeginningToEnd) {
   EXPECT_EQ(content(*source), "old old");
 }
 
-TEST_P(EveryStore, NamesEveryVersionDifferently) {
+TEST_P(EveryStore, GivesEveryVersionItsOwnGeneration) {
   std::set<std::string> tokens;
   for (int i = 0; i < 200; ++i) {
     set("a", "same size");
@@ -150,7 +150,7 @@ TEST_P(EveryStore, NamesEveryVersionDifferently) {
   EXPECT_EQ(tokens.size(), 200u);
 }
 
-TEST_P(EveryStore, ReplacesOnlyWhereTheConditionHolds) {
+TEST_P(EveryStore, ReplacesOnlyIfTheConditionHolds) {
   store_->set("a", "1", Condition::absent()).value();
   const auto first = generation("a");
   const auto again = store_->set("a", "2", Condition::absent());
@@ -169,7 +169,7 @@ TEST_P(EveryStore, ReplacesOnlyWhereTheConditionHolds) {
   EXPECT_THAT(keys(), ElementsAre("a"));
 }
 
-TEST_P(EveryStore, ErasesOnlyWhereTheConditionHolds) {
+TEST_P(EveryStore, ErasesOnlyIfTheConditionHolds) {
   set("a", "1");
   const auto first = generation("a");
   set("a", "2");
@@ -192,7 +192,7 @@ TEST_P(EveryStore, ErasesOnlyWhereTheConditionHolds) {
   EXPECT_THAT(keys(), IsEmpty());
 }
 
-TEST_P(EveryStore, ShowsNothingBeforeTheCommitAndNothingWithoutIt) {
+TEST_P(EveryStore, ShowsAnObjectOnlyAfterItsCommit) {
   set("a", "old");
   {
     auto writer = store_->write("a").value();
@@ -207,7 +207,7 @@ TEST_P(EveryStore, ShowsNothingBeforeTheCommitAndNothingWithoutIt) {
   EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
 }
 
-TEST_P(EveryStore, TellsTheGenerationOfWhatWasCommitted) {
+TEST_P(EveryStore, ReturnsTheGenerationOfACommit) {
   for (const char* text : {"first", "second"}) {
     const auto writer = store_->write("a").value();
     writer->write(0, as_bytes(text)).value();
@@ -258,7 +258,7 @@ TEST_P(EveryStore, CopiesFromAnOlderVersionAndFromOtherStores) {
   EXPECT_TRUE(get("a") == large + '\0' + large.substr(11, 5000) + large.substr(2'000'001) + large.substr(1, 2'500'000));
 }
 
-TEST_P(EveryStore, RefusesToCopyWhatIsNotThere) {
+TEST_P(EveryStore, RefusesToCopyAMissingObject) {
   set("a", "0123456789");
   const auto source = store_->open("a").value();
   auto writer = store_->write("b").value();
@@ -284,7 +284,7 @@ TEST_P(EveryStore, ErasesObjectsAndPrefixes) {
   EXPECT_TRUE(store_->list_dir("").value().prefixes.empty());
 }
 
-TEST_P(EveryStore, MovesAPrefixIntoWhatStandsThere) {
+TEST_P(EveryStore, MovesAPrefixIntoAnExistingOne) {
   for (const char* key : {"new/a/b", "new/a/c/d", "new/z.json", "new/e/f", "a/b", "a/kept", "e/g", "newer"})
     set(key, key);
   store_->move_prefix("new/", "").value();
@@ -309,7 +309,7 @@ TEST_P(EveryStore, ListsTheChildrenOfAPrefix) {
   EXPECT_THAT(listing.prefixes, ElementsAre("c", "c.d"));
 }
 
-TEST_P(EveryStore, ListsAllKeysInOrderAndStopsWhenTold) {
+TEST_P(EveryStore, ListsAllKeysInOrderAndStopsOnRequest) {
   const std::vector<std::string> sorted = {"a.b/c", "a/b", "a/c/d", "a/c/e/f", "ab", "z"};
   for (auto key = sorted.rbegin(); key != sorted.rend(); ++key) set(*key, "x");
   EXPECT_EQ(keys(), sorted);
@@ -319,7 +319,7 @@ TEST_P(EveryStore, ListsAllKeysInOrderAndStopsWhenTold) {
   EXPECT_EQ(seen, 3);
 }
 
-TEST_P(EveryStore, RefusesKeysThatLeadElsewhere) {
+TEST_P(EveryStore, RefusesKeysOutsideTheStore) {
   const std::string deep = [] {
     std::string key = "a";
     for (int i = 0; i < 10'000; ++i) key += "/a";
@@ -345,7 +345,7 @@ TEST_P(EveryStore, RefusesKeysThatLeadElsewhere) {
   EXPECT_THAT(directory_.contents(), IsEmpty());
 }
 
-TEST_P(EveryStore, TakesEveryOtherKeyAsItStands) {
+TEST_P(EveryStore, AcceptsEveryOtherKeyUnchanged) {
   const std::vector<std::string> odd = {
       "%2e%2e%2f",           "%252e",    "..\\..\\a", "...",         "..a", ".zattrs", "A/case", "a/case",
       "caf\xc3\xa9",         "\xff\xfe", " ",         "c:d?e#f*g|h", "-rf", "x\ny",    ".sherd", "x.sherd-lock",

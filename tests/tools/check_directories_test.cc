@@ -55,7 +55,7 @@ Array volume_of(const std::string& url, const Json& how) {
 
 class DirectoryInPlaceOf : public testing::TestWithParam<Layout> {};
 
-TEST_P(DirectoryInPlaceOf, AChunkIsToldOf) {
+TEST_P(DirectoryInPlaceOf, AChunkIsReported) {
   const TempDir dir;
   const std::string url = dir / "array";
   const Array array = GetParam().make(url);
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                "s/1.shard"}),
     [](const auto& of) { return of.param.name; });
 
-TEST(Directory, InPlaceOfAShardOfObjectsIsToldOfByAllThatList) {
+TEST(Directory, InPlaceOfAShardIsReportedByListings) {
   const TempDir dir;
   const std::string url = dir / "skeletons";
   neuroglancer::SkeletonInfo info;
@@ -103,7 +103,7 @@ TEST(Directory, InPlaceOfAShardOfObjectsIsToldOfByAllThatList) {
   EXPECT_EQ(ids.compact().error().key(), "1.shard");
 }
 
-TEST(Directory, OfTheNameOfAChunkIsNoneWhereObjectsHaveNoDirectories) {
+TEST(Directory, NamedLikeAChunkIsIgnoredInStoresWithoutDirectories) {
   const auto store = memory_store();
   const Array array = create_array(store, "", {.shape = {8, 8}, .dtype = DType::uint8, .chunks = {4, 4}}).value();
   const std::vector<std::uint8_t> values(64, 7);

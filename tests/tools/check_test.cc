@@ -72,7 +72,7 @@ Fault only(const CheckReport& report) {
   return {};
 }
 
-TEST(Check, AStructWithoutAByteOrderIsWarnedOf) {
+TEST(Check, AStructWithoutAByteOrderCausesAWarning) {
   const Json list = Json::parse(R"({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "int16"},
       {"name": "y", "data_type": "uint8"}]}})")
                         .value();
@@ -135,7 +135,7 @@ TEST(Check, EveryLayoutThatIsWrittenPassesWithData) {
   }
 }
 
-TEST(Check, NoNodeIsNotFoundRatherThanAFault) {
+TEST(Check, WithoutANodeIsNotFoundRatherThanAFault) {
   const auto report = check(memory_store());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code(), ErrorCode::not_found);
@@ -189,7 +189,7 @@ TEST(Check, AChunkBeyondTheShapeIsAChunkOutside) {
   EXPECT_EQ(fault.severity, Fault::Severity::warning);
 }
 
-TEST(Check, AChunkThatNoEncodingMakesSoLargeIsChunkSize) {
+TEST(Check, AChunkLargerThanAnyEncodingIsChunkSize) {
   auto store =
       store_with({.shape = {8, 8}, .dtype = DType::uint16, .chunks = {4, 4}, .codecs = std::vector<Json>{"zstd:1"}});
   save(*store, "c/0/1", std::string(1 << 20, 'x'));
@@ -284,7 +284,7 @@ struct Entry {
 };
 class CheckEntries : public ::testing::TestWithParam<Entry> {};
 
-TEST_P(CheckEntries, AreToldBySlot) {
+TEST_P(CheckEntries, AreReportedBySlot) {
   auto store = store_with(sharded());
   change_index(*store, GetParam().change);
   for (const bool data : {false, true}) {
@@ -312,7 +312,7 @@ INSTANTIATE_TEST_SUITE_P(
               "extent_in_index"}),
     [](const auto& param) { return std::string(param.param.name); });
 
-TEST(Check, SharedRangesAreSilentAndPartialOverlapsAreWarnedOf) {
+TEST(Check, SharedRangesAreFineAndPartialOverlapsCauseAWarning) {
   auto store = store_with(sharded());
   change_index(*store, [](Index& index, const std::string&) {
     index.offset(3) = index.offset(2);
@@ -410,7 +410,7 @@ TEST(Check, AFaultInANestedShardNamesBothSlots) {
   EXPECT_THAT(fault.message, ::testing::HasSubstr("slot 3: "));
 }
 
-TEST(Check, AThousandFaultsOfOneKeyAreToldAndTheRestCounted) {
+TEST(Check, AThousandFaultsOfOneKeyAreReportedAndTheRestCounted) {
   CreateOptions options{
       .shape = {2048}, .dtype = DType::uint16, .chunks = {1}, .shards = {2048}, .codecs = std::vector<Json>{"bytes"}};
   options.index_codecs = std::vector<Json>{"bytes"};
@@ -447,14 +447,14 @@ TEST(Check, OneChunkInAHugeArrayIsCheckedWithoutLookingForTheOthers) {
   EXPECT_LT(recorder->stats().requests, 20U);
 }
 
-TEST(Check, InterruptionEndsIt) {
+TEST(Check, CanBeInterrupted) {
   auto store = store_with(sharded());
   const auto report = check(store, {.config = {.interrupted = [] { return true; }}});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code(), ErrorCode::unavailable);
 }
 
-TEST(Check, TheReportIsTheJsonOfTheInterface) {
+TEST(Check, TheReportHasTheDocumentedJson) {
   auto store = store_with(sharded());
   change_index(*store, [](Index& index, const std::string&) { index.offset(2) = kEmpty; });
   const Json json = checked(store).to_json();

@@ -63,7 +63,7 @@ TEST_P(CopyWithFewDescriptors, LeavesNothingAfterTheNextRun) {
 }
 
 // The documents of old and new copy are equal, so that only what the run before has left says which of them there is.
-TEST(CopyAgain, OverAnOlderCopyGoesOnWhereItWasCutShort) {
+TEST(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
   const TempDir folder;
   const std::string from = folder / "from", to = folder / "to";
   const Array source = filled(file_store(from).value(), "", {.chunks = {6, 4}, .shards = {12, 8}});

@@ -81,7 +81,7 @@ class CopyIntoVolume : public testing::TestWithParam<Kind> {};
 // 5 x 4 x 3 chunks, of which the last along x end at 37 and not at 40.
 constexpr std::uint64_t kWhole = 4 * 4 * 3, kEdge = 4 * 3;
 
-TEST_P(CopyIntoVolume, WholeChunksAreMovedAndThoseThatAreCutOffEncodedBothWays) {
+TEST_P(CopyIntoVolume, WholeChunksAreMovedAndClippedOnesEncoded) {
   const Kind& kind = GetParam();
   const auto zarr = zarr_of(kind);
   const auto volume = memory_store();
@@ -130,7 +130,7 @@ TEST(CopyIntoVolume, ChunksInAnotherOrderOrEncodingAreEncoded) {
   }
 }
 
-TEST(CopyIntoVolume, WhatIsMissingIsTheFillValueThereToo) {
+TEST(CopyIntoVolume, MissingChunksReadAsTheFillValue) {
   for (const bool sharded : {false, true}) {
     const auto zarr = memory_store();
     CreateOptions options{.shape = {12, 10, 16}, .dtype = DType::int16, .chunks = {6, 5, 8}, .fill_value = Json(-7)};
@@ -147,7 +147,7 @@ TEST(CopyIntoVolume, WhatIsMissingIsTheFillValueThereToo) {
   }
 }
 
-TEST(CopyIntoVolume, ChunksThatAreAllToBeMadeAreNotListedFirst) {
+TEST(CopyIntoVolume, DoesNotListAllChunksInAdvance) {
   const auto zarr = memory_store();
   CreateOptions options{.shape = {std::uint64_t{1} << 29, std::uint64_t{1} << 29, 8},
                         .dtype = DType::uint8,
@@ -201,7 +201,7 @@ TEST(CopyOfAVolume, ToZarrAndBackHasAnEqualInfo) {
     "resolution": [4.5, 4.5, 40], "chunk_sizes": [[8, 4, 8]], "encoding": "raw"}]})"));
 }
 
-TEST(CopyOfAVolume, KeepsMembersThatOnlyItsInfoHasAndHowNumbersAreWritten) {
+TEST(CopyOfAVolume, KeepsMembersOfTheInfoAndTheTextOfNumbers) {
   expect_equal_after_a_round_trip(json(R"({"type": "segmentation", "mesh": "mesh", "segment_properties": "props",
     "data_type": "uint16", "num_channels": 1, "x-y": [1, {"a": null}], "scales": [
     {"key": "8_8_40", "size": [40, 30, 20], "voxel_offset": [0, 0, 0], "resolution": [8.0, 8.0, 40.0], "note": "fine",
@@ -211,7 +211,7 @@ TEST(CopyOfAVolume, KeepsMembersThatOnlyItsInfoHasAndHowNumbersAreWritten) {
      "minishard_bits": 1, "shard_bits": 1, "minishard_index_encoding": "gzip", "data_encoding": "gzip"}}]})"));
 }
 
-TEST(CopyOfAVolume, SaysInOmeNgffWhereItsVoxelsAre) {
+TEST(CopyOfAVolume, RecordsTheVoxelPositionInOmeNgff) {
   const auto volume = volume_of(json(R"({"type": "image", "data_type": "uint16", "num_channels": 2, "scales": [
     {"key": "a", "size": [8, 8, 8], "voxel_offset": [-3, 7, 0], "resolution": [4, 4, 40], "chunk_sizes": [[8, 8, 8]], "encoding": "raw"},
     {"key": "b", "size": [5, 5, 4], "voxel_offset": [-2, 3, 0], "resolution": [8, 8, 80], "chunk_sizes": [[8, 8, 8]], "encoding": "raw"}]})"));
@@ -265,7 +265,7 @@ TEST(CopyIntoVolume, SpacingAndUnitsOfAnImportedFileGiveNanometres) {
   EXPECT_EQ(*info_of(volume).find("scales")->elements().front().find("resolution"), json("[1000000, 1000, 2500000]"));
 }
 
-TEST(CopyIntoVolume, SpacingThatIsSomebodyElsesSaysNothing) {
+TEST(CopyIntoVolume, ForeignSpacingAttributesAreIgnored) {
   for (const char* attributes :
        {R"({"spacing": {"a": 1, "b": 2, "c": 3}, "units": {"a": 1, "b": 2, "c": 3}})",
         R"({"spacing": "even", "units": "K"})", R"({"spacing": [1, null, 1], "units": [1, 2, 3]})",
@@ -321,7 +321,7 @@ TEST(CopyIntoVolume, OneScaleOfAVolumeIsCopiedAlone) {
   EXPECT_EQ(info_of(back), expected);
 }
 
-TEST(CopyIntoVolume, TakesEncodingShardingAndChunks) {
+TEST(CopyIntoVolume, AcceptsEncodingShardingAndChunks) {
   const auto zarr = zarr_of({"zyx", 1, "", false});
   const auto volume = memory_store();
   const CopyReport report =
@@ -342,7 +342,7 @@ TEST(CopyIntoVolume, TakesEncodingShardingAndChunks) {
   EXPECT_EQ(all_of(open_array(other).value()), voxels("xyz", {37, 20, 18}));
 }
 
-TEST(CopyIntoVolume, LabelsAreSaidToBeSuch) {
+TEST(CopyIntoVolume, LabelsAreMarkedAsSegmentation) {
   const auto zarr = memory_store();
   CreateOptions options{.shape = {8, 8, 8}, .dtype = DType::uint32};
   options.dimension_names = {{"z", "y", "x"}};
@@ -361,7 +361,7 @@ TEST(CopyIntoVolume, LabelsAreSaidToBeSuch) {
   EXPECT_EQ(type({.format = "precomputed", .type = "image", .encoding = "compressed_segmentation"}), "image");
 }
 
-TEST(CopyIntoVolume, WhatAVolumeCannotBeIsRefusedAndTheErrorSaysWhatToDo) {
+TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
   CreateOptions array{.shape = {8, 8, 8}, .dtype = DType::uint8};
   EXPECT_THAT(refusal(array, {}),
               HasSubstr("axes: the dimensions of the source have no names; name them (--axes z,y,x)"));

@@ -15,7 +15,7 @@ namespace {
 using namespace copy_testing;
 using tools_testing::FailingStore;
 
-TEST(Copy, WhatStandsAtTheDestinationIsConflictUnlessOverwritten) {
+TEST(Copy, AnExistingDestinationIsAConflictUnlessOverwritten) {
   auto source = memory_store();
   auto destination = memory_store();
   filled(source, "", {.chunks = {6, 4}});
@@ -40,7 +40,7 @@ TEST(Copy, ACopyIntoItselfIsRefused) {
   EXPECT_TRUE(check(store).value().faults.empty()) << "the group between is made";
 }
 
-TEST(Copy, OfChunksOnADiskThatIsNotMountedIsAnErrorAndNoEmptyArray) {
+TEST(Copy, WithChunksOnAnUnmountedDiskIsAnErrorNotAnEmptyArray) {
   const TempDir folder;
   const auto source = file_store(folder / "a").value();
   const auto destination = file_store(folder / "b").value();
@@ -81,7 +81,7 @@ TEST(Copy, ACopyOntoAnotherNameOfItsSourceIsRefused) {
   }
 }
 
-TEST(Copy, OverwritingTakesANodeAndNotADirectoryOfOtherFiles) {
+TEST(Copy, OverwritingRemovesANodeButNoForeignFiles) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}});
   auto destination = memory_store();
@@ -92,7 +92,7 @@ TEST(Copy, OverwritingTakesANodeAndNotADirectoryOfOtherFiles) {
   EXPECT_EQ(tree_of(*destination), (Tree{{"sub/letter.txt", "dear"}}));
 }
 
-TEST(Copy, OneThatFailsLeavesWhatStandsThere) {
+TEST(Copy, AFailureKeepsTheExistingNode) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}});
   source->set("c/1/1", "no chunk").value();
@@ -105,7 +105,7 @@ TEST(Copy, OneThatFailsLeavesWhatStandsThere) {
   EXPECT_EQ(tree_of(*destination), before);
 }
 
-TEST(Copy, WhatACutOffCopyLeavesIsInNobodysWay) {
+TEST(Copy, LeftoversOfAnInterruptedCopyDoNoHarm) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}});
   const auto cut_off = [&] {
@@ -127,7 +127,7 @@ TEST(Copy, WhatACutOffCopyLeavesIsInNobodysWay) {
   EXPECT_EQ(tree_of(*created).size(), 2U);
 }
 
-TEST(Copy, WhatSomebodyPutThereAfterACopyWasCutOffStays) {
+TEST(Copy, ObjectsAddedAfterAnInterruptionAreKept) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}});
   auto beneath = memory_store();
@@ -153,7 +153,7 @@ class HalfMovingStore final : public ForwardingStore {
   }
 };
 
-TEST(Copy, OneThatIsCutOffOnTheWayIntoItsPlaceIsMadeAgainOrGoneOnWith) {
+TEST(Copy, InterruptedWhileMovingIntoPlaceCanBeRepeatedOrResumed) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}});
   for (const bool resume : {true, false}) {
@@ -168,7 +168,7 @@ TEST(Copy, OneThatIsCutOffOnTheWayIntoItsPlaceIsMadeAgainOrGoneOnWith) {
   }
 }
 
-TEST(Copy, ToAUrlJoinsTheHierarchyAroundItAndTakesItsFormat) {
+TEST(Copy, ToAUrlJoinsTheEnclosingHierarchyAndItsFormat) {
   const TempDir folder;
   filled(file_store(folder / "a").value(), "", {.chunks = {6, 4}});
   create_group(folder / "draft.zarr", {}, false, {}, "draft2022").value();

@@ -54,7 +54,7 @@ std::vector<Change> changes() {
           {"location", {.index_location = IndexLocation::start}}};
 }
 
-TEST(Copy, EveryLayoutBecomesEveryOtherWithTheSameElements) {
+TEST(Copy, ConvertsAnyLayoutToAnyOther) {
   for (const Layout& layout : layouts())
     for (Change change : changes())
       for (const ChunkOrder order : {ChunkOrder::morton, ChunkOrder::f, ChunkOrder::c}) {
@@ -196,7 +196,7 @@ TEST(Copy, AHierarchyIsCopiedWithItsDocumentsToTheByte) {
   EXPECT_EQ(tree_of(*destination), expected);
 }
 
-TEST(Copy, AChangedLayoutKeepsUnknownMembersAndRenewsConsolidatedMetadata) {
+TEST(Copy, AChangedLayoutKeepsUnknownMembersAndUpdatesConsolidatedMetadata) {
   auto source = memory_store();
   auto destination = memory_store();
   filled(source, "z", {.chunks = {6, 4}});
@@ -215,7 +215,7 @@ TEST(Copy, AChangedLayoutKeepsUnknownMembersAndRenewsConsolidatedMetadata) {
   EXPECT_EQ(wrong.error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(Copy, ConsolidatedMetadataSayWhatWasCopiedWhateverTheSourcesSaid) {
+TEST(Copy, ConsolidatedMetadataDescribesWhatWasCopied) {
   auto source = memory_store();
   for (const char* path : {"g/same", "g/changed", "g/gone"}) filled(source, path, {.chunks = {6, 4}});
   for (const char* path : {"g", ""}) open_group(source, {.path = path, .writable = true}).value().consolidate().value();
@@ -236,7 +236,7 @@ TEST(Copy, ConsolidatedMetadataSayWhatWasCopiedWhateverTheSourcesSaid) {
   EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
 }
 
-TEST(Copy, AChunkThatNoEncodingMakesSoLargeIsNotMovedIntoAShard) {
+TEST(Copy, AChunkLargerThanAnyEncodingIsNotMovedIntoAShard) {
   auto source = memory_store();
   filled(source, "", {.chunks = {6, 4}, .codecs = std::vector<Json>{"zstd:1"}});
   source->set("c/1/1", std::string(1 << 20, 'x')).value();
@@ -272,7 +272,7 @@ TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {
 }
 
 #if SHERD_MEASURES_MEMORY
-TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
+TEST(Copy, OfAShardOfEightTimesTheBudgetStaysWithinTheBudget) {
   const TempDir folder;
   const Shape shape{512, 512, 256};  // 128 MiB
   make_sharded(folder / "a", shape, {64, 64, 64});
@@ -280,7 +280,7 @@ TEST(Copy, AShardEightTimesTheBudgetTakesNoMoreThanTheBudget) {
   EXPECT_TRUE(check(folder / "b").value().faults.empty());
 }
 
-TEST(Copy, OfLongTextTakesNoMoreThanTheBudget) {
+TEST(Copy, OfLongStringsStaysWithinTheBudget) {
   const TempDir folder;
   constexpr std::uint64_t count = 96, shard = 24;
   const std::string text(std::size_t{1} << 20, 'x');

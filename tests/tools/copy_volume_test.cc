@@ -45,7 +45,7 @@ std::vector<std::uint16_t> all_of(const std::shared_ptr<Store>& store, const std
 
 class CopyVolume : public testing::TestWithParam<bool> {};
 
-TEST_P(CopyVolume, ToZarrMovesWholeChunksAndEncodesThoseThatAreCutOff) {
+TEST_P(CopyVolume, ToZarrMovesWholeChunksAndEncodesClippedOnes) {
   const auto volume = memory_store();
   const auto values = fill(volume, GetParam() ? sharding() : Json(), "raw");
   const auto zarr = memory_store();
@@ -71,7 +71,7 @@ TEST_P(CopyVolume, ToAVolumeKeepsEveryObject) {
   EXPECT_TRUE(tree_of(*twin) == tree_of(*volume));
 }
 
-TEST_P(CopyVolume, WithOtherChunksOrAnEncodingThatZarrDoesNotKnowIsEncodedAnew) {
+TEST_P(CopyVolume, WithOtherChunksOrAnUnknownEncodingIsReencoded) {
   const auto volume = memory_store();
   const auto values = fill(volume, GetParam() ? sharding() : Json(), "png");
   for (const auto& chunks : {std::optional<Shape>(), std::optional<Shape>({30, 30, 30})}) {
@@ -131,7 +131,7 @@ std::shared_ptr<Store> volume_with_meshes() {
   return store;
 }
 
-TEST(CopyVolumeWithMeshes, TakesThemAlongAsTheyAre) {
+TEST(CopyVolumeWithMeshes, CopiesThemUnchanged) {
   const auto volume = volume_with_meshes();
   const auto twin = memory_store();
   copy(volume, twin, {.destination_path = "a/b"}).value();
@@ -151,7 +151,7 @@ TEST(CopyVolumeWithMeshes, ToZarrLeavesThemBehind) {
   EXPECT_TRUE(objects_of(zarr, "objects/").empty());
 }
 
-TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
+TEST(CopyCollection, KeepsEveryByteAndCanBeResumed) {
   const auto store = memory_store();
   meshes_at(store, "mesh");
   const auto twin = memory_store();
@@ -177,7 +177,7 @@ TEST(CopyCollection, KeepsEveryByteAndGoesOn) {
   EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
 }
 
-TEST(CopyCollection, ShowsNothingBeforeItIsWholeAndIsGoneOnWith) {
+TEST(CopyCollection, IsInvisibleUntilCompleteAndCanBeResumed) {
   const auto store = memory_store();
   meshes_at(store, "mesh");
   const auto twin = memory_store();
@@ -197,7 +197,7 @@ TEST(CopyCollection, ShowsNothingBeforeItIsWholeAndIsGoneOnWith) {
   EXPECT_TRUE(twin->list_dir("").value().prefixes == std::vector<std::string>{"m"}) << "nothing is left beside it";
 }
 
-TEST(CopyCollection, TakesThePlaceOfACollectionOrANodeAndNotOfOtherFiles) {
+TEST(CopyCollection, ReplacesACollectionOrANodeButNoForeignFiles) {
   const auto store = memory_store();
   meshes_at(store, "");
   const auto home = memory_store();
@@ -209,7 +209,7 @@ TEST(CopyCollection, TakesThePlaceOfACollectionOrANodeAndNotOfOtherFiles) {
   EXPECT_TRUE(objects_of(home, "node/") == objects_of(store, ""));
 }
 
-TEST(CopyCollection, IsNoOtherFormatAndHasNoChunks) {
+TEST(CopyCollection, RefusesOtherFormatsAndChunkOptions) {
   const auto store = memory_store();
   meshes_at(store, "");
   const auto twin = memory_store();

@@ -58,7 +58,7 @@ TEST(Picture, CutsAcrossTheAxisAtTheIndex) {
   EXPECT_EQ(plane(2, 3), std::pair(Shape({2, 3}), Pixels({30, 70, 110, 150, 190, 230})));
 }
 
-TEST(Picture, SpreadsThePlanesOwnRangeOverBlackToWhite) {
+TEST(Picture, ScalesTheRangeOfThePlaneFromBlackToWhite) {
   const Folder folder;
   EXPECT_EQ(draw(folder, make<std::int16_t>(folder, {2, 2}, {-100, 0, 100, 0})).second, Pixels({0, 128, 255, 128}));
   EXPECT_EQ(draw(folder, make<float>(folder, {2, 3}, {NAN, 1, 2, INFINITY, -INFINITY, 1})).second,
@@ -70,7 +70,7 @@ TEST(Picture, SpreadsThePlanesOwnRangeOverBlackToWhite) {
   EXPECT_EQ(draw(folder, make<float>(folder, {2, 2}, {NAN, NAN, NAN, NAN})).second, Pixels({0, 0, 0, 0}));
 }
 
-TEST(Picture, ClipsToTheRangeThatIsGivenAndMayTurnItAround) {
+TEST(Picture, ClipsToTheGivenRangeWhichMayBeReversed) {
   const Folder folder;
   const Array array = make<std::int32_t>(folder, {2, 2}, {-5, 0, 50, 500});
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 100.0)}).second, Pixels({0, 0, 128, 255}));
@@ -84,7 +84,7 @@ TEST(Picture, RefusesARangeThatIsNotFinite) {
     EXPECT_TRUE(fails(picture(array, folder / "a.png", {.range = range}), ErrorCode::invalid_argument, "two finite"));
 }
 
-TEST(Picture, RefusesElementsThatAreNoRealNumbers) {
+TEST(Picture, RefusesElementsThatAreNotRealNumbers) {
   const Folder folder;
   for (const DType& dtype : {DType::string, DType::complex64}) {
     const CreateOptions options{.shape = {3, 3}, .dtype = dtype, .overwrite = true};
@@ -162,14 +162,14 @@ TEST(Picture, IsNeverOnePixelWideOrHigh) {
   EXPECT_EQ(draw(folder, flat, {.at = {{"y", 0}}}).first, (Shape{9, 8}));
 }
 
-TEST(Picture, PassesOverADimensionOfLengthOneWithoutAName) {
+TEST(Picture, IgnoresAnUnnamedDimensionOfLengthOne) {
   const Folder folder;
   const Array array = make(folder, {3, 4, 1}, pattern_of<std::uint8_t>(12));
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0)}),
             std::pair(Shape({3, 4}), pattern_of<std::uint8_t>(12)));
 }
 
-TEST(Picture, HasTheWidthThatIsAskedFor) {
+TEST(Picture, HasTheRequestedWidth) {
   const Folder folder;
   const Array array = make<std::uint8_t>(folder, {2, 2}, {10, 20, 30, 40});
   EXPECT_EQ(draw(folder, array, {.range = std::pair(0.0, 255.0), .width = 4}),
@@ -194,7 +194,7 @@ TEST(Picture, HasAtMostThePixelsOfTheLimitOrOfThePlane) {
   EXPECT_TRUE(refused(empty({70000, 2}), 3, "higher than 70000 pixels"));
 }
 
-TEST(Picture, DrawsNoAxisOfWhichAnIndexIsGiven) {
+TEST(Picture, DrawsNoAxisThatHasAnIndex) {
   const Folder folder;
   const Array array = make(folder, {3, 2, 4, 5}, pattern_of<std::uint8_t>(120), names("tzyx"));
   EXPECT_TRUE(fails(picture(array, folder / "a.png", {.axis = "y", .at = {{"z", 1}}}), ErrorCode::invalid_argument,
@@ -219,7 +219,7 @@ TEST(Picture, AddsChannelsInTheirColoursWithinAnyBudget) {
   EXPECT_EQ(draw(folder, array.with_config(config), {.range = std::pair(0.0, 255.0)}), whole);
 }
 
-TEST(Picture, RefusesWhatHasNoPlane) {
+TEST(Picture, RefusesArraysWithoutAPlane) {
   const Folder folder;
   const auto refused = [&](const Array& array, const PictureOptions& options, std::string_view text) {
     return fails(picture(array, folder / "a.png", options), ErrorCode::invalid_argument, text);

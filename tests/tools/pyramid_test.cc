@@ -83,7 +83,7 @@ std::vector<Shape> shapes_in(const std::shared_ptr<Store>& store) {
   return shapes;
 }
 
-TEST(Pyramid, GoesOnUntilOneChunkHoldsTheImageOrAsFarAsIsSaid) {
+TEST(Pyramid, EndsWhenOneChunkHoldsTheImageOrAtTheGivenLevel) {
   const auto store = image({3, 1, 37, 50}, {1, 1, 10, 10}, {});
   const std::vector<std::string> axes{"c", "z", "y", "x"};
   const auto made = [&](std::optional<std::uint64_t> levels) {
@@ -114,7 +114,7 @@ TEST(Pyramid, IsAnOmeNgffGroupWhoseLevelsCoverTheSameSpace) {
             (std::vector<std::optional<std::string>>{"z", "y", "x"}));
 }
 
-TEST(Pyramid, OfAVolumeAtAnOddOffsetMeetsItsVoxels) {
+TEST(Pyramid, OfAVolumeAtAnOddOffsetIsAlignedWithIt) {
   const auto store = image({4, 4, 7}, {4, 4, 4}, {}, json(R"({"voxel_offset": [0, -2, -3]})"));
   const auto to = memory_store();
   copy(store, to, {.format = "precomputed", .axes = kZyx, .pyramid = Pyramid{.levels = 2}}).value();
@@ -132,7 +132,7 @@ TEST(Pyramid, OfAVolumeAtAnOddOffsetMeetsItsVoxels) {
   EXPECT_EQ(coarse.front(), std::nearbyint(sum / 4)) << "of one voxel along x";
 }
 
-TEST(Pyramid, OnlyWhatIsStoredIsReadAndMade) {
+TEST(Pyramid, ReadsAndWritesOnlyStoredRegions) {
   const auto store = memory_store();
   CreateOptions options{.shape = {64, 64, 64}, .dtype = DType::uint8, .chunks = {8, 8, 8}, .shards = {16, 16, 16}};
   options.fill_value = Json(5);
@@ -209,14 +209,14 @@ INSTANTIATE_TEST_SUITE_P(Ways, PyramidOf,
                                          Way{"precomputed", {16, 16, 32}}));
 
 #if SHERD_MEASURES_MEMORY
-TEST(Pyramid, TakesNoMoreThanTheBudget) {
+TEST(Pyramid, StaysWithinTheBudget) {
   const TempDir folder;
   make_sharded(folder / "a", {256, 512, 256}, {32, 64, 64});
   EXPECT_LE(growth_of_copy(folder / "a", folder / "b", {.axes = kZyx, .pyramid = Pyramid{.levels = 1}}, 32), 16U);
 }
 #endif
 
-TEST(Pyramid, IsRefusedOfWhatHasNoMeanOrMode) {
+TEST(Pyramid, IsRefusedForTypesWithoutMeanOrMode) {
   const auto refusal = [](const DType& dtype, const Pyramid& pyramid) {
     const auto store = memory_store();
     create_array(store, "", {.shape = {4, 4, 4}, .dtype = dtype, .chunks = {2, 2, 2}}).value();

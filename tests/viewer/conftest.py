@@ -6,15 +6,15 @@ import pytest
 @pytest.fixture(scope="session")
 def neuroglancer():
     """The viewer in a browser, one for all tests."""
-    from lacking import lacking
+    from dependencies import missing
     from viewer.server import Server
     from viewer.viewer import NODE, PAGE, Neuroglancer
 
     chromium = shutil.which("chromium")
     if chromium is None:
-        lacking("Chromium")
+        missing("Chromium")
     if not (PAGE / "index.html").is_file() or not NODE.exists():
-        lacking("Neuroglancer")
+        missing("Neuroglancer")
     with Server(PAGE) as page, Neuroglancer(chromium, page.url) as viewer:
         yield viewer
 

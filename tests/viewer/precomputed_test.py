@@ -118,7 +118,7 @@ def test_labels_are_read_and_shown(neuroglancer, served, write, encoding, layout
     assert_shows(view, painted(data[:, :, PLANE, 0].T, COLORS))
 
 
-def test_a_volume_stands_at_its_voxel_offset(neuroglancer, served, write):
+def test_a_volume_is_shown_at_its_voxel_offset(neuroglancer, served, write):
     data = noise("uint16")
     write(data, voxel_offset=[-3, 7, 0], **LAYOUTS["identity, gzip"])
 

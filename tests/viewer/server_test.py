@@ -45,7 +45,7 @@ def test_head_tells_the_length(ask):
 
 @pytest.mark.parametrize("path", ["/nothing", "/folder", "/" + "../" * 20 + "etc/passwd"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_what_is_no_file_of_the_folder_is_not_found(ask, method, path):
+def test_files_outside_the_folder_are_not_found(ask, method, path):
     assert ask(method, path)[0].status == 404
 
 

@@ -109,7 +109,7 @@ def test_chunks_that_were_never_written_are_the_fill_value(neuroglancer, served,
     assert_shows(view, gray(data[PLANE]))
 
 
-def test_a_chunk_that_is_spoilt_is_reported_and_the_others_are_read(neuroglancer, served, tmp_path):
+def test_a_damaged_chunk_is_reported_and_the_others_are_read(neuroglancer, served, tmp_path):
     data = noise("uint8")
     write(tmp_path, data, compressors="zstd:3")
     with open(tmp_path / "volume/c/0/0/0", "r+b") as shard:
@@ -124,7 +124,7 @@ def test_a_chunk_that_is_spoilt_is_reported_and_the_others_are_read(neuroglancer
     assert numpy.array_equal(view.volumes[0].elements, data)
 
 
-def test_one_wrong_voxel_does_not_pass(neuroglancer, served, tmp_path):
+def test_one_wrong_voxel_fails_the_test(neuroglancer, served, tmp_path):
     data = noise("uint8")
     write(tmp_path, data, compressors=None)
     with open(tmp_path / "volume/c/0/0/0", "r+b") as shard:

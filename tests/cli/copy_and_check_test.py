@@ -1,0 +1,123 @@
+"""copy and check over arrays and hierarchies."""
+
+import numpy
+import pytest
+
+VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
+
+
+@pytest.fixture
+def source(sherd):
+    sherd.ok("create", "study", "--group", "--attributes", '{"title": "a study"}')
+    sherd.ok("create", "study/a", "--shape", "20,24", "--dtype", "uint8", "--chunks", "4,4", "--shards", "8,8",
+             "--dimension-names", "y,x")
+    sherd.ok("write", "study/a", "-i", "-", input=VALUES.tobytes())
+    return "study/a"
+
+
+@pytest.mark.parametrize("options, chunks, shards", [
+    ([], [4, 4], [8, 8]), (["--shards", "16,16"], [4, 4], [16, 16]), (["--shards", "none"], [4, 4], None),
+    (["--chunks", "5,6", "--shards", "10,12"], [5, 6], [10, 12]),
+    (["--codec", "gzip:9", "--index-location", "start", "--chunk-order", "c"], [4, 4], [8, 8]),
+    (["--chunks", "7,7", "--shards", "none", "--memory", "8MiB", "--threads", "1"], [7, 7], None),
+])
+def test_a_copy_has_other_chunks_and_the_same_elements(sherd, source, options, chunks, shards):
+    sherd.ok("copy", source, "b", *options)
+    info = sherd.ok("info", "b", "--json").json
+    assert (info["chunks"], info["shards"], info["dimension_names"]) == (chunks, shards, ["y", "x"])
+    assert sherd.ok("read", "b", "--format", "raw").stdout == VALUES.tobytes()
+
+
+def test_a_copy_with_too_little_memory_is_refused(sherd, source):
+    ran = sherd("copy", source, "b", "--memory", "1KiB")
+    assert ran.code == 2 and "8 MiB at the least" in ran.stderr
+    sherd.ok("copy", source, "b", "--memory", "8MiB")
+
+
+def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):
+    moved = sherd.ok("copy", source, "b", "--shards", "4,8", "--json").json
+    assert set(moved) == {"arrays", "groups", "shards", "shards_skipped", "chunks_moved", "chunks_encoded"}
+    assert (moved["arrays"], moved["chunks_moved"], moved["chunks_encoded"]) == (1, 30, 0)
+    encoded = sherd.ok("copy", source, "c", "--codec", "gzip:1", "--json").json
+    assert (encoded["chunks_moved"], encoded["chunks_encoded"]) == (0, 30)
+    assert "30 chunks moved" in sherd.ok("copy", source, "d").stderr
+
+
+def test_a_hierarchy_is_copied_whole(sherd, source):
+    sherd.ok("copy", "study", "other")
+    assert sherd.ok("tree", "other").text == sherd.ok("tree", "study").text.replace("study", "other")
+    assert sherd.ok("info", "other", "--json").json["attributes"] == {"title": "a study"}
+
+
+def test_copy_replaces_or_resumes_only_on_request(sherd, source):
+    sherd.ok("copy", source, "b")
+    assert sherd("copy", source, "b").code == 6
+    again = sherd.ok("copy", source, "b", "--resume", "--json").json
+    assert (again["shards"], again["shards_skipped"]) == (0, 9)
+    assert sherd.ok("copy", source, "b", "--overwrite", "--json").json["shards"] == 9
+    assert sherd("copy", "nothing", "c").code == 3
+    assert sherd("copy", source, "c", "--memory", "much").code == 2
+
+
+@pytest.mark.parametrize("below", ["study/a/c", "study/a/c/0", "study/a/c/0/1"])
+def test_chunks_behind_a_dangling_link_are_an_error(sherd, source, tmp_path, below):
+    place, moved = tmp_path / below, tmp_path / "disk"
+    place.rename(moved)
+    place.symlink_to(moved)
+    assert sherd.ok("read", source, "--format", "raw").stdout == VALUES.tobytes()
+    moved.rename(tmp_path / "unmounted")
+    ran = sherd("read", source, "--format", "raw")
+    assert ran.code == 7 and "leads nowhere" in ran.stderr
+    ran = sherd("check", "study", "--json")
+    assert ran.code == 1
+    assert [(fault["severity"], fault["code"], f"study/{fault['key']}") for fault in ran.json["faults"]] == [
+        ("error", "unreadable", below)]
+
+
+def test_a_sound_store_is_checked_with_one_line(sherd, source):
+    ran = sherd.ok("check", "study", "--data")
+    assert ran.text.startswith("ok: 2 documents, 9 shards, 30 chunks; ") and ran.text.count("\n") == 1
+    report = sherd.ok("check", "study", "--json").json
+    assert report["ok"] is True and report["faults"] == [] and report["repaired"] == []
+    assert report["checked"] == {"documents": 2, "shards": 9, "chunks": 30}
+    assert set(report["space"]) == {"live", "slack", "dead"} and report["space"]["live"] > 0
+
+
+def test_a_flipped_bit_is_found_in_its_slot_and_the_others_still_read(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "8", "--dtype", "uint8", "--chunks", "2", "--shards", "8", "--codec", "crc32c")
+    sherd.ok("write", "a", "-i", "-", "--chunk-order", "c", input=bytes(range(1, 9)))
+    shard = tmp_path / "a/c/0"
+    raw = bytearray(shard.read_bytes())
+    raw[6 * 2] ^= 16  # two bytes and a checksum of four a chunk: the third chunk's first
+    shard.write_bytes(raw)
+    assert sherd("check", "a").code == 0
+    ran = sherd("check", "a", "--data", "--json")
+    assert ran.code == 1 and ran.json["ok"] is False
+    (fault,) = ran.json["faults"]
+    assert set(fault) == {"severity", "code", "key", "slot", "offset", "message"}
+    assert (fault["severity"], fault["key"], fault["slot"], fault["offset"]) == ("error", "c/0", 2, 12)
+    table = sherd("check", "a", "--data")
+    assert table.code == 1 and table.stderr == ""
+    assert table.text.splitlines()[0].split() == ["SEVERITY", "CODE", "KEY", "SLOT", "OFFSET", "MESSAGE"]
+    assert table.text.splitlines()[1].split()[2:5] == ["c/0", "2", "12"]
+    assert table.text.splitlines()[2].startswith("1 fault: ")
+    assert sherd.ok("read", "a", "--select", ":4", "--json").json == [1, 2, 3, 4]
+    assert sherd("read", "a", "--select", "4").code == 4
+
+
+def test_an_error_of_a_copy_names_the_store(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2", "--codec", "crc32c")
+    sherd.ok("write", "a", "--value", "1")
+    (tmp_path / "a/c/1").write_bytes(b"short")
+    ran = sherd("copy", "a", "b", "--codec", "zstd")
+    assert ran.code == 4 and f"file://{tmp_path}/a" in ran.stderr and f"{tmp_path}/b" not in ran.stderr
+    sherd.ok("create", "b", "--shape", "2", "--dtype", "uint8")
+    ran = sherd("copy", "a", "b")
+    assert ran.code == 6 and f"file://{tmp_path}/b" in ran.stderr and f"{tmp_path}/a" not in ran.stderr
+
+
+def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_path, source):
+    (tmp_path / "study/a/zarr.json").write_text("{")
+    ran = sherd("check", "study", "--json")
+    assert ran.code == 1 and ran.json["faults"][0]["key"] == "a/zarr.json"
+    assert sherd("check", "nothing").code == 3

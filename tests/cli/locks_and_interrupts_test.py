@@ -1,0 +1,124 @@
+"""A command that finds its destination locked by another writer, and files beyond the shell's limit."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+from interrupts import heed_interrupts
+
+LONG = ["--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8"]
+SHORT = ["--from", "raw", "--shape", "8", "--dtype", "uint8"]
+
+
+@pytest.fixture
+def stopped_writer(sherd, start):
+    """Stopped in the middle of an import to a.zarr, whose lock it holds."""
+    with open(sherd.folder / "zeros.bin", "wb") as file:
+        file.truncate(2**37)
+    (sherd.folder / "short.bin").write_bytes(b"12345678")
+    process = start("import", "zeros.bin", "a.zarr", *LONG, "--progress=always")
+    process.stderr.readline()
+    process.send_signal(signal.SIGSTOP)
+    return process
+
+
+def has_lock_open(process):
+    return any(".sherd-lock" in os.readlink(link) for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()
+               if link.is_symlink())
+
+
+def wait_until_locked_out(process):
+    while not has_lock_open(process):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_waiting_for_another_writer(sherd, stopped_writer, start, number):
+    waiting = start("import", "short.bin", "a.zarr", *SHORT)
+    wait_until_locked_out(waiting)
+    waiting.send_signal(number)
+    assert waiting.wait(60) == 128 + number
+    assert waiting.stderr.read() == b"sherd: interrupted\n"
+
+
+def test_waiting_for_another_writer_is_announced_and_ends_with_it(sherd, stopped_writer, start):
+    waiting = start("import", "short.bin", "a.zarr", *SHORT)
+    announced = waiting.stderr.readline().decode()
+    assert announced == f"sherd: waiting for another writer, which holds the lock of '{sherd.folder / 'a.zarr'}'\n"
+    stopped_writer.kill()
+    assert waiting.wait(60) == 0, waiting.stderr.read()
+    assert sherd.ok("read", "a.zarr", "--format", "raw").stdout == b"12345678"
+
+
+def test_waiting_for_another_writer_has_a_limit(sherd, stopped_writer):
+    ran = sherd("import", "short.bin", "a.zarr", *SHORT, "--lock-timeout", "0.1")
+    assert ran.code == 8
+    assert f"another writer holds the lock of '{sherd.folder / 'a.zarr'}'" in ran.stderr
+    assert "--lock-timeout" in ran.stderr
+
+
+def test_an_interrupted_copy_without_output_does_not_mention_resume(sherd, stopped_writer, start):
+    sherd.ok("import", "short.bin", "b.zarr", *SHORT)
+    ran = sherd("copy", "b.zarr", "a.zarr", "--lock-timeout", "0.1")
+    assert ran.code == 8 and "--lock-timeout" in ran.stderr and "--resume" not in ran.stderr
+    waiting = start("copy", "b.zarr", "a.zarr")
+    wait_until_locked_out(waiting)
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(60) == 130
+    assert waiting.stderr.read() == b"sherd: interrupted\n"
+
+
+def test_an_interrupted_copy_mentions_resume(sherd):
+    (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
+    sherd.ok("import", "noise.bin", "b.zarr", "--from", "raw", "--shape", f"{2**20}", "--dtype", "uint8")
+    ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "copy", "b.zarr", "a.zarr"],
+                         cwd=sherd.folder, capture_output=True, text=True, preexec_fn=heed_interrupts)
+    assert ran.returncode == 7 and "the same command with --resume" in ran.stderr, ran.stderr
+    sherd.ok("copy", "b.zarr", "a.zarr", "--resume")
+
+
+def test_without_locks_a_write_does_not_wait(sherd, stopped_writer):
+    sherd.ok("import", "short.bin", "a.zarr", *SHORT, "--lock", "none")
+    assert sherd.ok("read", "a.zarr", "--format", "raw").stdout == b"12345678"
+    ran = sherd("create", "b.zarr", "--group", "--lock", "never")
+    assert ran.code == 2 and "--lock" in ran.stderr
+
+
+@pytest.mark.parametrize("seconds", ["-1", "soon", "nan", "1s"])
+def test_a_lock_timeout_is_a_number_of_seconds(sherd, seconds):
+    ran = sherd("create", "a.zarr", "--group", "--lock-timeout", seconds)
+    assert ran.code == 2 and "--lock-timeout" in ran.stderr
+
+
+def test_an_interrupt_ends_the_encoding_of_a_large_chunk(sherd, start):
+    """A chunk that takes a minute to encode: far longer than this test may take."""
+    data = os.urandom(2**16)
+    with open(sherd.folder / "noise.bin", "wb") as file:
+        for i in range(2**11):
+            file.write(data[i:] + data[:i])
+    process = start("import", "noise.bin", "a.zarr", "--from", "raw", "--shape", f"{2**27}", "--dtype", "uint8",
+                    "--chunks", f"{2**27}", "--codec", "zstd:22")
+    scratch = sherd.folder / "a.zarr"
+    while not (scratch.exists() and any(scratch.rglob("*.sherd-lock"))):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    time.sleep(0.5)  # by then the chunk is being encoded; an earlier signal would end the import, too
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.stderr.read() == b"sherd: interrupted\n"
+    assert sherd("info", "a.zarr").code == 3
+
+
+def test_a_file_larger_than_the_shells_limit_is_an_error_and_leaves_nothing(sherd):
+    (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
+    before = sorted(sherd.folder.rglob("*"))
+    ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "import", "noise.bin", "a.zarr",
+                          "--from", "raw", "--shape", f"{2**20}", "--dtype", "uint8"],
+                         cwd=sherd.folder, capture_output=True, text=True, preexec_fn=heed_interrupts)
+    assert ran.returncode == 7, ran.stderr
+    assert "c/0" in ran.stderr and "File too large" in ran.stderr
+    assert sorted(sherd.folder.rglob("*")) == before

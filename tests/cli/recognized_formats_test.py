@@ -1,0 +1,94 @@
+"""What is said where there is no array or group: what exists there instead, and what to do with it."""
+
+import gzip
+import json
+
+import nibabel
+import numpy
+import pytest
+import tifffile
+from PIL import Image
+
+import sherd as library
+
+
+def zarr2_array(folder):
+    folder.mkdir()
+    (folder / ".zarray").write_text(json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1"}))
+
+
+def zarr2_group(folder):
+    folder.mkdir()
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+
+
+def ome_zarr(folder):
+    zarr2_group(folder)
+    (folder / ".zattrs").write_text(json.dumps({"multiscales": [{"version": "0.4", "axes": [], "datasets": []}]}))
+
+
+FOUND = {
+    "v2 array": (zarr2_array, "is a Zarr v2 array (it contains .zarray)", "zarr migrate v3"),
+    "v2 group": (zarr2_group, "is a Zarr v2 group (it contains .zgroup)", "zarr migrate v3"),
+    "ome": (ome_zarr, "is an OME-Zarr 0.4 image (Zarr v2: it contains .zgroup)", "zarr migrate v3"),
+    "x.h5": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is an HDF5 file", "h5py"),
+    "x.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1")), "is a TIFF file", "sherd import"),
+    "big endian.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), byteorder=">"), "is a TIFF file",
+                       "sherd import"),
+    "big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1"), bigtiff=True), "is a TIFF file",
+                "sherd import"),
+    "big endian big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), bigtiff=True, byteorder=">"),
+                           "is a TIFF file", "sherd import"),
+    "x.png": (lambda path: Image.new("L", (4, 4)).save(path), "is a PNG file", "sherd import"),
+    "nifti 2.nii": (lambda path: nibabel.save(nibabel.Nifti2Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
+                    "is a NIfTI file", "sherd import"),
+    "x.nii": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
+              "is a NIfTI file", "sherd import"),
+    "x.nii.gz": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
+                 "is a NIfTI file", "sherd import"),
+    "x.npy": (lambda path: numpy.save(path, numpy.zeros(4)), "is an .npy file", "sherd import"),
+    "x.zip": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(500)), "is a ZIP file", "unpack it"),
+    "x.gz": (lambda path: path.write_bytes(gzip.compress(b"text")), "is a gzip file", "decompress it"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_other_formats_are_recognized(sherd, tmp_path, name):
+    make, what, advice = FOUND[name]
+    make(tmp_path / name)
+    for line in (["info", name], ["read", name], ["copy", name, "b"], ["export", name, "b.npy"]):
+        ran = sherd(*line)
+        assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
+    with pytest.raises(library.Unsupported, match="is a"):
+        library.open(tmp_path / name)
+
+
+def test_a_path_through_a_file_names_the_file(sherd, tmp_path):
+    (tmp_path / "x.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500))
+    ran = sherd("info", "x.h5/group/data")
+    assert ran.code == 5 and "x.h5 is an HDF5 file" in ran.stderr
+
+
+def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp_path):
+    (tmp_path / "empty").mkdir()
+    missing, empty = sherd("info", "missing"), sherd("info", "empty")
+    assert (missing.code, empty.code) == (3, 3)
+    assert missing.stderr == f"sherd: directory does not exist: {tmp_path}/missing\n"
+    assert f"directory exists, but contains no array or group: {tmp_path}/empty; looked for zarr.json" in empty.stderr
+    with pytest.raises(library.NotFound, match="directory does not exist"):
+        library.open(tmp_path / "missing")
+    with pytest.raises(library.NotFound, match="contains no array or group"):
+        library.open(tmp_path / "empty")
+
+
+def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):
+    (tmp_path / "file").write_text("text")
+    ran = sherd("info", "file")
+    assert ran.code == 2 and "is not a directory" in ran.stderr
+
+
+def test_opening_zarr_v2_for_writing_creates_nothing(tmp_path):
+    zarr2_group(tmp_path / "v2")
+    with pytest.raises(library.Unsupported, match="Zarr v2 group"):
+        library.open(tmp_path / "v2", mode="a")
+    assert [path.name for path in (tmp_path / "v2").iterdir()] == [".zgroup"]

@@ -1,0 +1,135 @@
+// Keys that threads of one process hold.
+#include "store/key_locks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <thread>
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class HeldKeys : public testing::Test {
+ protected:
+  /// Waits for the key for this many seconds.
+  Result<std::shared_ptr<KeyHold>> take(const std::string& key, double timeout = 0) {
+    LockPatience patience;
+    patience.timeout = timeout;
+    const std::function<std::string()> name = [&] { return key; };
+    LockWait wait(patience, name);
+    return locks_->take(key, wait);
+  }
+  /// The code with which another thread fails that may not wait, nullopt where it gets the key.
+  std::optional<ErrorCode> taken_elsewhere(const std::string& key) {
+    std::optional<ErrorCode> code;
+    std::thread([&] {
+      if (const auto hold = take(key); !hold) code = hold.error().code();
+    }).join();
+    return code;
+  }
+
+  std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
+};
+
+TEST_F(HeldKeys, AreOutOfReachOfOtherThreads) {
+  const auto hold = take("c/0").value();
+  EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
+  EXPECT_EQ(taken_elsewhere("c/1"), std::nullopt);
+}
+
+TEST_F(HeldKeys, AreHeldAgainByTheSameThread) {
+  const auto hold = take("c/0").value();
+  EXPECT_EQ(take("c/0").value(), hold);
+}
+
+TEST_F(HeldKeys, AreReleasedWithTheLastHold) {
+  auto hold = take("c/0").value();
+  auto again = take("c/0").value();
+  hold.reset();
+  EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
+  again.reset();
+  EXPECT_EQ(taken_elsewhere("c/0"), std::nullopt);
+}
+
+TEST_F(HeldKeys, AreReleasedByTheLocksThatWereMadeOfThem) {
+  auto lock = lock_of(take("c/0").value());
+  EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
+  lock.reset();
+  EXPECT_EQ(taken_elsewhere("c/0"), std::nullopt);
+}
+
+TEST_F(HeldKeys, AreHeldByOneOfManyThreadsAtATime) {
+  int held = 0;  // not atomic: two holders would be a race
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        const auto hold = take("c/0", 60).value();
+        ++held;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(held, 800);
+}
+
+TEST_F(HeldKeys, HaveOneWriterAtATime) {
+  const auto hold = take("c/0").value();
+  EXPECT_TRUE(hold->begin_writer());
+  const auto second = hold->begin_writer();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(second.error().text(), HasSubstr("c/0"));
+  hold->end_writer();
+  EXPECT_TRUE(hold->begin_writer());
+}
+
+TEST_F(HeldKeys, AreListedBelowAPrefix) {
+  EXPECT_THAT(locks_->held_below(""), IsEmpty());
+  const auto a = take("a/c/0").value(), b = take("b/c/0").value(), scratch = take(".sherd-new-1/zarr.json").value();
+  EXPECT_THAT(locks_->held_below("a/"), ElementsAre("a/c/0"));
+  EXPECT_THAT(locks_->held_below(""), UnorderedElementsAre("a/c/0", "b/c/0"))
+      << "nobody waits for what is still being made";
+}
+
+TEST_F(HeldKeys, OutliveWhatTheStoreHoldsBeneath) {
+  class Beneath final : public StoreLock {
+   public:
+    Beneath(const KeyLocks& locks, bool& was_held) : locks_(locks), was_held_(was_held) {}
+    ~Beneath() override { was_held_ = !locks_.held_below("").empty(); }
+
+   private:
+    const KeyLocks& locks_;
+    bool& was_held_;
+  };
+  bool was_held = false;
+  auto hold = take("c/0").value();
+  hold->beneath = std::make_unique<Beneath>(*locks_, was_held);
+  hold.reset();
+  EXPECT_TRUE(was_held) << "another thread could have come between";
+}
+
+TEST_F(HeldKeys, OfAParentAreFreeInItsForkedChildAndStayHeldInTheParent) {
+  auto hold = take("c/0").value();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto mine = take("c/0");
+    const bool is_new = mine && *mine != hold;
+    hold.reset();  // of the parent: releases nothing here
+    ::_exit(is_new && taken_elsewhere("c/0") == ErrorCode::unavailable ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace sherd
