@@ -171,6 +171,13 @@ void bind_facts(nb::class_<BoundArray>& type) {
       .def_prop_ro(
           "url", [](const BoundArray& self) { return self.array.url(); }, "Store and path, as a user would name it.")
       .def_prop_ro(
+          "order", [](const BoundArray& self) { return self.array.config().order == Order::f ? "F" : "C"; },
+          "The order in memory of what is read: \"C\" or \"F\"; see `config[\"order\"]`.",
+          nb::sig("def order(self) -> str"))
+      .def_prop_ro(
+          "store", [](const BoundArray& self) { return store_to(self.array.store()); },
+          "The Store that the array is in.", nb::sig("def store(self) -> Store"))
+      .def_prop_ro(
           "format", [](const BoundArray& self) { return std::string(self.array.format()); },
           "The name of the storage format, such as \"zarr3\".")
       .def_prop_ro(
@@ -189,9 +196,10 @@ void bind_access(nb::class_<BoundArray>& type) {
           "__getitem__",
           [](const BoundArray& self, nb::handle key) { return read(self, basic_index(key, self.array.shape())); },
           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"),
-          "Reads as NumPy's basic indexing does: integers, slices with any step, '...'; besides one list or 1-d array "
-          "among\n"
-          "slices, or a boolean mask of the array's shape. Gives a new ndarray in the order `config[\"order\"]`, or "
+          "Reads as NumPy does: integers, slices with any step, '...'; one list or 1-d array among slices; integer "
+          "arrays\n"
+          "for all dimensions, point by point; a boolean mask of the array's shape. Gives a new ndarray in the order "
+          "`config[\"order\"]`, or "
           "one element.\n"
           "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
       .def(
@@ -283,7 +291,8 @@ void bind_array(nb::module_& module) {
   nb::class_<BoundArray> type(
       module, "Array",
       "A stored array. Any number of threads may use one handle; reads and writes release the GIL.\n"
-      "Handles pickle as URL and settings.");
+      "Handles pickle as URL and settings.",
+      nb::is_weak_referenceable());
   bind_facts(type);
   bind_access(type);
   bind_changes(type);

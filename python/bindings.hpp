@@ -25,6 +25,7 @@ void bind_array(nb::module_& module);
 void bind_group(nb::module_& module);
 void bind_scalar(nb::module_& module);
 void bind_tools(nb::module_& module);
+void bind_files(nb::module_& module);
 void bind_draft2022(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_mesh(nb::module_& module);

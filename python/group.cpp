@@ -33,6 +33,8 @@ void bind_group_class(nb::module_& module) {
   nb::class_<Group>(module, "GroupHandle", "What a sherd.Group stands on.")
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
       .def_prop_ro("url", &Group::url)
+      .def_prop_ro(
+          "store", [](const Group& self) { return store_to(self.store()); }, nb::sig("def store(self) -> Store"))
       .def_prop_ro("format", [](const Group& self) { return std::string(self.format()); })
       .def_prop_ro("read_only", &Group::read_only)
       .def_prop_ro(

@@ -121,16 +121,25 @@ class IndexReader {
         whole(rest);
       else
         add(item);
+      ++position_;
     }
     if (ellipses == 0) whole(rest);
     index_.scalar = index_.shape.empty() && ellipses == 0;
     index_.selection = Selection::orthogonal(std::move(axes_));
     return std::move(index_);
   }
-  [[nodiscard]] std::size_t lists() const noexcept { return lists_; }
-  [[nodiscard]] std::size_t integers() const noexcept { return integers_; }
+  /// Whether NumPy gives the same: integers and a list are next to each other, and there is no second list.
+  [[nodiscard]] bool as_numpy() const noexcept {
+    if (lists_ == 0 || (lists_ == 1 && integers_ == 0)) return true;
+    return lists_ == 1 && last_ - first_ == integers_;
+  }
 
  private:
+  /// The present item is an integer or a list.
+  void mark() {
+    if (integers_ + lists_ == 1) first_ = position_;
+    last_ = position_;
+  }
   void whole(std::size_t dimensions) {
     for (; dimensions > 0; --dimensions) {
       const std::uint64_t length = array_shape_[axes_.size()];
@@ -144,6 +153,7 @@ class IndexReader {
     if (is_integer(item)) {
       axes_.emplace_back(Range{integer_at(item, length, d), 1, 1});
       ++integers_;
+      mark();
     } else if (PySlice_Check(item.ptr())) {
       const Range range = range_at(item, length);
       axes_.emplace_back(range);
@@ -153,6 +163,7 @@ class IndexReader {
       index_.shape.push_back(indices.size());
       axes_.emplace_back(std::move(indices));
       ++lists_;
+      mark();
     } else if (item.is_none()) {
       throw index_error("None (np.newaxis) adds a dimension to a result, not to an array; index what was read with it");
     } else {
@@ -164,7 +175,7 @@ class IndexReader {
   const Shape& array_shape_;
   std::vector<Selection::Axis> axes_;
   Index index_;
-  std::size_t lists_ = 0, integers_ = 0;
+  std::size_t lists_ = 0, integers_ = 0, first_ = 0, last_ = 0, position_ = 0;
 };
 
 /// The key as a mask of all dimensions, or an invalid object.
@@ -189,6 +200,25 @@ Index points_of(nb::handle arrays, const Shape& array_shape, Shape shape) {
   return index;
 }
 
+/// Whether the key has an integer or integers for each dimension, and is more than one list: NumPy and zarr-python
+/// choose points then.
+bool is_points(nb::handle key, const Shape& array_shape) {
+  const bool tuple = PyTuple_Check(key.ptr());
+  const auto count = static_cast<std::size_t>(tuple ? PyTuple_GET_SIZE(key.ptr()) : 1);
+  if (count != array_shape.size()) return false;
+  bool points = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const nb::handle item = tuple ? nb::handle(PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(i))) : key;
+    if (PySlice_Check(item.ptr())) return false;
+    if (is_integer(item)) continue;
+    if (!is_array_like(item) || (count == 1 && PyList_Check(item.ptr()))) return false;
+    const nb::object array = numpy().asarray(item);
+    if (is_boolean(array)) return false;
+    points = points || count > 1 || nb::cast<int>(array.attr("ndim")) > 1;
+  }
+  return points;
+}
+
 Index mask_index(nb::handle mask, const Shape& array_shape) {
   const nb::object arrays = numpy().module.attr("nonzero")(mask);
   return points_of(arrays, array_shape, {nb::cast<std::uint64_t>(arrays[0].attr("size"))});
@@ -203,13 +233,15 @@ Index whole_index(const Shape& array_shape) {
 Index basic_index(nb::handle key, const Shape& array_shape) {
   if (!array_shape.empty()) {
     if (const nb::object mask = whole_mask(key, array_shape); mask.is_valid()) return mask_index(mask, array_shape);
+    if (is_points(key, array_shape)) return point_index(key, array_shape);
   }
   IndexReader reader(array_shape);
   Index index = reader.read(key);
-  if (reader.lists() > 1 || (reader.lists() == 1 && reader.integers() > 0))
+  if (!reader.as_numpy())
     throw index_error(
-        "a list beside integers or other lists means one thing in .oindex[…], each dimension on its own, and "
-        "another in .vindex[…], point by point");
+        "several lists among slices or with masks, and a list apart from an integer, mean one thing in .oindex[…], "
+        "each "
+        "dimension on its own, and another in NumPy; use .oindex[…], or .vindex[…] for points");
   return index;
 }
 

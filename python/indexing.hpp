@@ -17,7 +17,8 @@ struct Index {
 
 // Each throws IndexError for what is out of bounds and for what is no index.
 
-/// array[key]: integers, slices, `...`; one list or 1-d array among slices; a boolean mask of the array's shape.
+/// array[key]: integers, slices, `...`; one list or 1-d array among slices and beside integers; integers and integer
+/// arrays for all dimensions, point by point; a boolean mask of the array's shape.
 [[nodiscard]] Index basic_index(nanobind::handle key, const Shape& array_shape);
 /// array.oindex[key]: besides, a list, a 1-d array or a 1-d mask for any number of dimensions, each on its own.
 [[nodiscard]] Index orthogonal_index(nanobind::handle key, const Shape& array_shape);

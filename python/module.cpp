@@ -18,6 +18,7 @@ NB_MODULE(_sherd, module) {
   python::bind_group(module);
   python::bind_scalar(module);
   python::bind_tools(module);
+  python::bind_files(module);
   python::bind_draft2022(module);
   python::bind_skeleton(module);
   python::bind_mesh(module);

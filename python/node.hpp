@@ -12,6 +12,8 @@ namespace sherd::python {
 
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
+/// The Store, or MemoryStore, of a node.
+[[nodiscard]] nb::object store_to(std::shared_ptr<Store> store);
 /// Whether that is a Store, whose root begins a hierarchy; what a path or URL names may lie in one.
 [[nodiscard]] bool is_store(nb::handle value);
 /// CreateOptions from the dict that sherd._options makes.

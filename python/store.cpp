@@ -52,6 +52,11 @@ std::string url_from(nb::handle value) {
 
 bool is_store(nb::handle value) { return nb::isinstance<BoundStore>(value); }
 
+nb::object store_to(std::shared_ptr<Store> store) {
+  if (store->url().starts_with("memory:")) return nb::cast(BoundMemoryStore{{std::move(store)}});
+  return nb::cast(BoundStore{std::move(store)});
+}
+
 std::shared_ptr<Store> store_from(nb::handle value, const Config& config) {
   if (is_store(value)) return nb::cast<const BoundStore&>(value).store;
   const std::string url = url_from(value);

@@ -8,6 +8,7 @@
 """
 
 from . import draft2022, neuroglancer
+from ._array import Array
 from ._attributes import Attributes
 from ._errors import (
     BrokenMemberWarning,
@@ -22,11 +23,30 @@ from ._errors import (
     Unavailable,
     Unsupported,
 )
+from ._creation import (
+    array,
+    create,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    save,
+    save_array,
+    save_group,
+    zeros,
+    zeros_like,
+)
+from ._files import export, import_
 from ._group import Group
 from ._limits import limits_from_environment as _limits_from_environment
 from ._nodes import consolidate_metadata, create_array, create_group, open, open_array, open_group
 from ._record import record
-from ._sherd import Array, Config, MemoryStore, Store, config
+from ._sherd import Config, MemoryStore, Store, config
 from ._sherd import version as __version__
 from ._tools import check, copy, picture
 
@@ -49,19 +69,37 @@ __all__ = [
     "Unavailable",
     "Unsupported",
     "__version__",
+    "array",
     "check",
     "config",
     "consolidate_metadata",
     "copy",
+    "create",
     "create_array",
     "create_group",
     "draft2022",
+    "empty",
+    "empty_like",
+    "export",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "import_",
+    "load",
     "neuroglancer",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
     "open_group",
     "picture",
     "record",
+    "save",
+    "save_array",
+    "save_group",
+    "zeros",
+    "zeros_like",
 ]
 
 _LATER = ("compact", "repair")

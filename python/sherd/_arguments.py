@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import unicodedata
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, SupportsIndex
+
+import numpy as np
 
 from . import _sherd
 from ._errors import InvalidArgument, NodeNameWarning
@@ -34,12 +38,31 @@ def text(value: Any, name: str) -> str:
     return value
 
 
-def new_name(value: Any, name: str) -> str:
-    """The path of a node that is to be made; warns of one that looks like another one."""
+def new_name(value: Any, name: str, frames: int = 2) -> str:
+    """The path of a node that is to be made; warns of one that looks like another one. frames: how far up from here the
+    user's call is."""
     if not unicodedata.is_normalized("NFKC", text(value, name)):
         normal = unicodedata.normalize("NFKC", value)
-        # What called sherd.create_group or the like is two frames up from here.
-        warnings.warn(f"{name} {value!r} is not in Unicode's form NFKC, {normal!r}", NodeNameWarning, stacklevel=3)
+        warnings.warn(f"{name} {value!r} is not in Unicode's form NFKC, {normal!r}", NodeNameWarning, stacklevel=frames + 1)
+    return value
+
+
+def _check_finite(value: Any, place: str) -> None:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            _check_finite(member, f"{place}.{name}")
+    elif isinstance(value, (list, tuple)):
+        for i, element in enumerate(value):
+            _check_finite(element, f"{place}[{i}]")
+    elif isinstance(value, (np.ndarray, np.generic)):
+        _check_finite(value.tolist(), place)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidArgument(f"{place}: JSON has no {value}; other programs could not read it. Write 'NaN' or None", member=place)
+
+
+def attributes(value: Any) -> Any:
+    """Attributes, as they are; NaN and infinities are refused by the name of the attribute."""
+    _check_finite(value, "attributes")
     return value
 
 
@@ -51,6 +74,16 @@ def count(value: Any, name: str) -> int:
         raise _wrong(value, name, "an int") from None
     if not 0 <= number < 2**64:
         raise InvalidArgument(f"{name} must be from 0 to 2^64 - 1, not {number}", member=name)
+    return number
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number of 64 bits, as an int."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise _wrong(value, name, "an int")
+    number = operator.index(value)
+    if not -(2**63) < number < 2**63:
+        raise InvalidArgument(f"{number} is too large", member=name)
     return number
 
 

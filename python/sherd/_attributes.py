@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
+from . import _arguments
+
 
 class Attributes(MutableMapping[str, Any]):
     """The user's attributes of an array or a group. Values are what JSON can say.
@@ -40,7 +42,7 @@ class Attributes(MutableMapping[str, Any]):
         """Changes many attributes in one atomic write."""
         changes = {**dict(other), **more}
         if changes:
-            self._node._update_attributes(changes)
+            self._node._update_attributes(_arguments.attributes(changes))
 
     def clear(self) -> None:
         """Removes all attributes in one atomic write."""
@@ -48,11 +50,14 @@ class Attributes(MutableMapping[str, Any]):
 
     def put(self, attributes: Mapping[str, Any]) -> None:
         """Replaces all attributes in one atomic write."""
-        self._node._set_attributes(dict(attributes))
+        self._node._set_attributes(_arguments.attributes(dict(attributes)))
 
     def asdict(self) -> dict[str, Any]:
         """A copy as a dict."""
         return dict(self._node._attributes())
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __repr__(self) -> str:
         return repr(self._node._attributes())

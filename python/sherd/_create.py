@@ -7,12 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from . import _arguments, _options, _sherd
+from . import _arguments, _blocks, _options
+from ._array import Array
 from ._errors import Error, InvalidArgument
 
 
+def _is_stored(data: Any) -> bool:
+    """Whether the data are read piece by piece: an array of Sherd's, zarr-python's or dask's."""
+    return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
+
+
+def _write(array: Array, data: Any) -> None:
+    if not _is_stored(data):
+        array[...] = data
+        return
+    for box in _blocks.boxes(array):
+        array[box] = np.asarray(data[box])
+
+
 def make_array(
-    create: Callable[[dict[str, Any]], _sherd.Array],
+    create: Callable[[dict[str, Any]], Array],
     *,
     shape: Any = None,
     dtype: Any = None,
@@ -30,17 +44,21 @@ def make_array(
     dimension_names: Any = None,
     attributes: Any = None,
     volume: Any = None,
+    order: str | None = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
-) -> _sherd.Array:
+) -> Array:
     """Calls `create` with the engine's options, which write the data, where there is any."""
     _arguments.flag(overwrite, "overwrite")
-    if data is not None:
+    _arguments.attributes(attributes)
+    if order is not None:
+        config = {**(config or {}), "order": order}
+    if data is not None and not _is_stored(data):
         if np.ma.is_masked(data):
             raise InvalidArgument("masked elements have no value to store; give them one with filled()", member="data")
         data = np.asarray(data)
-        if shape is not None and tuple(np.atleast_1d(shape)) != data.shape:
-            raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")
+    if data is not None and shape is not None and tuple(np.atleast_1d(shape)) != tuple(data.shape):
+        raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")
     options = _options.node(
         shape=shape,
         dtype=dtype,
@@ -64,7 +82,7 @@ def make_array(
         compressor="gzip:6" if _options.is_two_formats(config) else "zstd:3",
     )
     if data is not None:
-        options["contents"] = lambda array: array.__setitem__(..., data)
+        options["contents"] = lambda array: _write(array, data)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}
     try:
         return create(options)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 
 class Error(Exception):
     """What every failure of Sherd is.
@@ -24,12 +27,17 @@ class Error(Exception):
         self.key = key
         self.slot = slot
         self.member = member
+        if isinstance(self, FileNotFoundError):
+            self.errno = errno.ENOENT
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), self.args, {"key": self.key, "slot": self.slot, "member": self.member}
+        state = {"key": self.key, "slot": self.slot, "member": self.member}
+        if isinstance(self, OSError):
+            state["errno"] = self.errno
+        return type(self), self.args, state
 
 
 class InvalidArgument(Error, ValueError):
@@ -51,7 +59,7 @@ class Unsupported(Error):
 
 
 class NotFound(Error, FileNotFoundError):
-    """What was named does not exist."""
+    """What was named does not exist. `errno` is ENOENT."""
 
     code = "not_found"
 
@@ -63,7 +71,7 @@ class Conflict(Error):
 
 
 class Io(Error, OSError):
-    """The operating system or a server failed."""
+    """The operating system or a server failed. `errno` is that of the system call; None where a server failed."""
 
     code = "io"
 
@@ -93,8 +101,20 @@ CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported
 MEMORY_RAN_OUT = ("out of memory", "no memory", "Cannot allocate memory")
 
 
+# By the longest text first, because one may end with another.
+_SYSTEM_TEXTS = sorted(((os.strerror(number), number) for number in errno.errorcode), key=lambda pair: -len(pair[0]))
+
+
+def _number(text: str) -> int | None:
+    """The errno that the engine's text speaks of; the engine hands on the system's text, not its number."""
+    return next((number for words, number in _SYSTEM_TEXTS if f": {words}" in text), None)
+
+
 def make(code: str, text: str, key: str | None, slot: int | None, member: str | None) -> Error:
     """The exception for an error of the engine."""
     no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
     kind = OutOfMemory if no_memory else CLASSES[code]
-    return kind(text, key=key, slot=slot, member=member)
+    error = kind(text, key=key, slot=slot, member=member)
+    if isinstance(error, Io):
+        error.errno = _number(text)
+    return error

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import _arguments, _sherd
+from ._array import Array
 from ._attributes import Attributes
 from ._create import make_array
-from ._errors import BrokenMemberWarning, Corrupt, Error, InvalidArgument, Io, NotFound, Unsupported
+from ._errors import BrokenMemberWarning, Conflict, Corrupt, Error, InvalidArgument, Io, NotFound, Unsupported
+from ._info import Info, group_info
 
 
-def wrap(node: Any) -> _sherd.Array | Group:
+def wrap(node: Any) -> Array | Group:
     """A node of the engine as its public class."""
     return Group(node) if isinstance(node, _sherd.GroupHandle) else node
 
@@ -38,6 +43,26 @@ class Group:
         return self._handle.path
 
     @property
+    def name(self) -> str:
+        """The path with a slash before it; "/" for the root."""
+        return "/" + self.path
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path; "" for the root."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def store(self) -> _sherd.Store:
+        """The Store that the group is in."""
+        return self._handle.store
+
+    @property
+    def info(self) -> Info:
+        """A summary: a dict that prints as a table."""
+        return group_info(self)
+
+    @property
     def url(self) -> str:
         """Store and path, as a user would name it."""
         return self._handle.url
@@ -61,6 +86,14 @@ class Group:
         """The names of the direct members, sorted; of broken ones, too."""
         return [name for name, _ in self._handle.members()]
 
+    def array_keys(self) -> list[str]:
+        """The names of the arrays directly below, sorted. Opens none of them."""
+        return [name for name, kind in self._handle.members() if kind == "array"]
+
+    def group_keys(self) -> list[str]:
+        """The names of the groups directly below, sorted. Opens none of them."""
+        return [name for name, kind in self._handle.members() if kind == "group"]
+
     def _each_member(self) -> Iterator[tuple[str, str, Any]]:
         """Name, kind and node of each member; the Error in place of the node of one that cannot be opened."""
         for name, kind in self._handle.members():
@@ -69,18 +102,18 @@ class Group:
             except (Corrupt, Unsupported, Io, NotFound) as error:
                 yield name, kind, error
 
-    def _open_members(self, kind: str | None) -> list[tuple[str, Any]]:
+    def _open_members(self, kind: str | None, stacklevel: int = 3) -> list[tuple[str, Any]]:
         opened = []
         for name, found, node in self._each_member():
             if kind not in (None, found) and found != "unknown":
                 continue
             if isinstance(node, Error):
-                warnings.warn(f"member {name!r} is left out: {node}", BrokenMemberWarning, stacklevel=3)
+                warnings.warn(f"member {name!r} is left out: {node}", BrokenMemberWarning, stacklevel=stacklevel)
             else:
                 opened.append((name, node))
         return opened
 
-    def arrays(self) -> list[tuple[str, _sherd.Array]]:
+    def arrays(self) -> list[tuple[str, Array]]:
         """Names and handles of the arrays directly below, sorted by name; see members()."""
         return self._open_members("array")
 
@@ -88,16 +121,57 @@ class Group:
         """Names and handles of the groups directly below, sorted by name; see members()."""
         return self._open_members("group")
 
-    def members(self) -> list[tuple[str, _sherd.Array | Group]]:
-        """Names and handles of all direct members, sorted by name. One that cannot be opened is left out with a
-        BrokenMemberWarning; group[name] raises what is wrong with it."""
+    def array_values(self) -> list[Array]:
+        """The arrays directly below, sorted by name; see members()."""
+        return [node for _, node in self._open_members("array")]
+
+    def group_values(self) -> list[Group]:
+        """The groups directly below, sorted by name; see members()."""
+        return [node for _, node in self._open_members("group")]
+
+    def items(self) -> list[tuple[str, Array | Group]]:
+        """Names and handles of all direct members, as members() gives them."""
         return self._open_members(None)
 
-    def tree(self) -> Tree:
-        """All that stands below, as text: print(group.tree()). What cannot be opened is shown with its error."""
-        return Tree(self)
+    def values(self) -> list[Array | Group]:
+        """The direct members, sorted by name; see members()."""
+        return [node for _, node in self._open_members(None)]
 
-    def __getitem__(self, path: str) -> _sherd.Array | Group:
+    def members(self, max_depth: int | None = 0) -> list[tuple[str, Array | Group]]:
+        """Paths and handles of the members, sorted, a group before what is in it. One that cannot be opened is left out
+        with a BrokenMemberWarning; group[path] raises what is wrong with it.
+
+        max_depth: 0 gives direct members, 1 also those of their groups, and so on; None gives all.
+        """
+        if max_depth is not None and _arguments.whole(max_depth, "max_depth") < 0:
+            raise InvalidArgument(f"max_depth is None or 0 and more, not {max_depth}", member="max_depth")
+        return self._open_below("", max_depth, 4)
+
+    def _open_below(self, prefix: str, depth: int | None, stacklevel: int) -> list[tuple[str, Array | Group]]:
+        found: list[tuple[str, Array | Group]] = []
+        for name, node in self._open_members(None, stacklevel):
+            found.append((prefix + name, node))
+            if isinstance(node, Group) and depth != 0:
+                found += node._open_below(f"{prefix}{name}/", None if depth is None else depth - 1, stacklevel + 1)
+        return found
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """How many members members(max_depth) gives."""
+        return len(self.members(max_depth))
+
+    def tree(self, level: int | None = None) -> Tree:
+        """All that is below, as text: print(group.tree()). What cannot be opened is shown with its error. level: the depth
+        down to which groups are opened, 0 for direct members; None for all."""
+        return Tree(self, level)
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """group[path], or `default` where there is no such member."""
+        try:
+            return self[path]
+        except KeyError:
+            return default
+
+    def __getitem__(self, path: str) -> Array | Group:
         _arguments.text(path, "a member's path")
         try:
             return wrap(self._handle.open(path))
@@ -119,6 +193,13 @@ class Group:
         except NotFound as error:
             raise KeyError(path) from error
 
+    def __setitem__(self, path: str, value: Any) -> None:
+        """Makes an array of the value, with create_array's defaults, in place of an array at the path. A group there is
+        Conflict: it would be erased with all its members."""
+        if isinstance(self.get(path), Group):
+            raise Conflict(f"a group is at {path!r}; del group[{path!r}] erases it with its members", member="path")
+        self.create_array(path, data=value, overwrite=path in self)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
@@ -130,12 +211,53 @@ class Group:
         it is to be overwritten, which erases it and its members; a file that is no part of them is Conflict even then."""
         _arguments.new_name(path, "path")
         _arguments.flag(overwrite, "overwrite")
-        return Group(self._handle.create_group(path, {} if attributes is None else attributes, overwrite))
+        given = {} if attributes is None else _arguments.attributes(attributes)
+        return Group(self._handle.create_group(path, given, overwrite))
 
-    def create_array(self, name: str, **options: Any) -> _sherd.Array:
+    def create_array(self, name: str, **options: Any) -> Array:
         """Makes an array below this group, and the groups on the way to it. Takes the keywords of sherd.create_array."""
         _arguments.new_name(name, "name")
         return make_array(lambda made: self._handle.create_array(name, made), **options)
+
+    def require_group(self, name: str, *, overwrite: bool = False) -> Group:
+        """The group of this name, which is made where there is none. TypeError where an array is. With `overwrite`, a new
+        group in place of what is there."""
+        found = None if _arguments.flag(overwrite, "overwrite") else self.get(name)
+        if isinstance(found, Array):
+            raise TypeError(f"{name!r} is an array, not a group")
+        return self.create_group(name, overwrite=overwrite) if found is None else found
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """require_group() of each name."""
+        return tuple(self.require_group(name) for name in names)
+
+    def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
+        """The array of this name, which is made where there is none, by create_array's keywords. TypeError where what is
+        there is a group or has another shape, or a type that NumPy does not cast safely to `dtype` (exact: another
+        type). dtype: may be None where the array exists."""
+        found = self.get(name)
+        if found is None:
+            return self.create_array(name, shape=shape, dtype=dtype, **options)
+        if isinstance(found, Group):
+            raise TypeError(f"{name!r} is a group, not an array")
+        if tuple(np.atleast_1d(np.asarray(shape, "int64"))) != found.shape:
+            raise TypeError(f"{name!r} has shape {found.shape}, not {shape}")
+        if dtype is not None:
+            wanted = _sherd.describe_dtype(dtype)[1]
+            if found.dtype != wanted and (exact or not np.can_cast(found.dtype, wanted)):
+                raise TypeError(f"{name!r} has elements of type {found.dtype}, not {wanted}")
+        return found
+
+    def update_attributes(self, new_attributes: dict[str, Any]) -> Group:
+        """group.attrs.update(new_attributes); gives the group."""
+        self.attrs.update(new_attributes)
+        return self
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
+    def _repr_html_(self) -> str:
+        return f"{self.info._repr_html_()}<pre>{html.escape(str(self.tree()))}</pre>"
 
     def __repr__(self) -> str:
         return f"<sherd.Group {self.url}{', read-only' if self.read_only else ''}>"
@@ -147,11 +269,10 @@ class Group:
 class Tree:
     """The names below a group, indented by depth."""
 
-    def __init__(self, group: Group) -> None:
-        name = group.path.rpartition("/")[2] or "/"
-        self._lines = [name, *self._below(group, "")]
+    def __init__(self, group: Group, level: int | None = None) -> None:
+        self._lines = [group.basename or "/", *self._below(group, "", level)]
 
-    def _below(self, group: Group, indent: str) -> Iterator[str]:
+    def _below(self, group: Group, indent: str, level: int | None) -> Iterator[str]:
         members = list(group._each_member())
         for i, (name, _, node) in enumerate(members):
             last = i + 1 == len(members)
@@ -160,7 +281,8 @@ class Tree:
                 yield f"{indent}{branch}{name} ! {node}"
             elif isinstance(node, Group):
                 yield indent + branch + name
-                yield from self._below(node, indent + deeper)
+                if level != 0:
+                    yield from self._below(node, indent + deeper, None if level is None else level - 1)
             else:
                 yield f"{indent}{branch}{name} {node.shape} {node._type_name}"
 

@@ -1,7 +1,8 @@
-"""What an array is, in short."""
+"""What an array or a group is, in short."""
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 from . import _sherd
@@ -10,10 +11,17 @@ from . import _sherd
 class Info(dict[str, Any]):
     """A dict that prints as a table."""
 
+    def _shown(self) -> dict[str, Any]:
+        short = {"codecs": _chain, "dtype": _name}
+        return {name: short[name](value) if name in short else value for name, value in self.items()}
+
     def __repr__(self) -> str:
         width = max(len(name) for name in self)
-        shown = dict(self) | {"codecs": _chain(self["codecs"]), "dtype": _name(self["dtype"])}
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in shown.items())
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self._shown().items())
+
+    def _repr_html_(self) -> str:
+        cells = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>" for name, value in self._shown().items())
+        return f"<table>{''.join(cells)}</table>"
 
 
 def _name(extension: Any) -> str:
@@ -53,3 +61,14 @@ def info(array: _sherd.Array) -> Info:
     if volume:
         facts["sharding"] = volume["scales"][metadata["scale"]].get("sharding")
     return facts
+
+
+def group_info(group: Any) -> Info:
+    """The facts of a group, without a look at its members."""
+    return Info(
+        url=group.url,
+        format=group.format,
+        node_type="group",
+        attributes=group.attrs.asdict(),
+        read_only=group.read_only,
+    )

@@ -6,6 +6,7 @@ import os
 from typing import Any, Literal
 
 from . import _arguments, _sherd
+from ._array import Array
 from ._create import make_array
 from ._errors import InvalidArgument, NotFound
 from ._group import Group, wrap
@@ -20,20 +21,45 @@ def _check_mode(mode: str) -> None:
         raise InvalidArgument(f"mode is one of {', '.join(MODES)}; not {mode!r}", member="mode")
 
 
-def _format_name(format: str | None) -> str:
-    return "" if format is None else _arguments.text(format, "format")
+ZARR_FORMATS = {2: "zarr2", 3: "zarr3"}
 
 
-def _open(store: StoreLike, mode: str, path: str, format: str | None, config: Any) -> _sherd.Array | Group:
+def format_name(format: str | None, zarr_format: int | None) -> str:
+    """The engine's name of a format, by its name or, as in zarr-python, by the version of Zarr; "" where neither is given."""
+    if zarr_format is not None and (isinstance(zarr_format, bool) or zarr_format not in ZARR_FORMATS):
+        raise InvalidArgument(f"zarr_format is 2 or 3, not {zarr_format!r}", member="zarr_format")
+    name = "" if zarr_format is None else ZARR_FORMATS[zarr_format]
+    if format is None:
+        return name
+    if name and _arguments.text(format, "format") != name:
+        raise InvalidArgument(f"zarr_format={zarr_format} is {name!r}, format says {format!r}", member="zarr_format")
+    return _arguments.text(format, "format")
+
+
+def _open(store: StoreLike, mode: str, path: str, format: str, config: Any) -> Array | Group:
     _arguments.store(store)
     _arguments.text(path, "path")
-    return wrap(_sherd.open_node(store, path, mode != "r", _format_name(format), config))
+    return wrap(_sherd.open_node(store, path, mode != "r", format, config))
 
 
-def _make_group(store: StoreLike, path: str, attributes: Any, overwrite: bool, format: str | None, config: Any) -> Group:
+def _make_group(store: StoreLike, path: str, attributes: Any, overwrite: bool, format: str, config: Any) -> Group:
     _arguments.store(store)
-    wanted = {} if attributes is None else attributes
-    return Group(_sherd.create_group(store, path, wanted, overwrite, _format_name(format), config))
+    wanted = {} if attributes is None else _arguments.attributes(attributes)
+    return Group(_sherd.create_group(store, path, wanted, overwrite, format, config))
+
+
+def _open_or_make(store: StoreLike, mode: str, path: str, format: str, attributes: Any, config: Any) -> Array | Group:
+    _check_mode(mode)
+    if mode in ("r", "r+") and attributes is not None:
+        raise InvalidArgument(f"mode {mode!r} makes no group and takes no attributes", member="mode")
+    if mode not in ("w", "w-"):
+        try:
+            return _open(store, mode, path, format, config)
+        except NotFound:
+            if mode != "a":
+                raise
+    _arguments.new_name(path, "path", 3)
+    return _make_group(store, path, attributes, mode == "w", format, config)
 
 
 def open(
@@ -42,24 +68,26 @@ def open(
     mode: Mode = "r",
     path: str = "",
     format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    attributes: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
-) -> _sherd.Array | Group:
+    **options: Any,
+) -> Array | Group:
     """Opens what stands at a path, a URL or in a Store: an Array or a Group.
 
     mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
     nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
+    With `shape`, `data` or other keywords of create_array these make an array, as open_array() does.
     path: below the store's root. format: such as "zarr3"; None: found out, or where a group is made that of the hierarchy
-    around it, elsewhere "zarr3". config: settings of this handle.
+    around it, elsewhere "zarr3". zarr_format: 3 is format="zarr3", 2 is "zarr2". attributes: of what is made.
+    config: settings of this handle.
     """
-    _check_mode(mode)
-    if mode not in ("w", "w-"):
-        try:
-            return _open(store, mode, path, format, config)
-        except NotFound:
-            if mode != "a":
-                raise
-    _arguments.new_name(path, "path")
-    return _make_group(store, path, None, mode == "w", format, config)
+    name = format_name(format, zarr_format)
+    if not options:
+        return _open_or_make(store, mode, path, name, attributes, config)
+    if attributes is not None:
+        options["attributes"] = attributes
+    return open_array(store, mode=mode, path=path, format=name or None, config=config, **options)
 
 
 def open_group(
@@ -68,10 +96,13 @@ def open_group(
     mode: Mode = "r",
     path: str = "",
     format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    attributes: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Opens a group as open() does; InvalidArgument where an array stands."""
-    node = open(store, mode=mode, path=path, format=format, config=config)
+    """Opens a group as open() does; InvalidArgument where an array stands. attributes: of a group that is made; one that
+    exists keeps its own."""
+    node = _open_or_make(store, mode, path, format_name(format, zarr_format), attributes, config)
     if not isinstance(node, Group):
         raise InvalidArgument(f"{node.url} is an array, not a group")
     return node
@@ -83,16 +114,19 @@ def open_array(
     mode: Mode = "r",
     path: str = "",
     format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
     scale: int = 0,
     config: dict[str, Any] | None = None,
     **options: Any,
-) -> _sherd.Array:
+) -> Array:
     """Opens an array; InvalidArgument where a group stands, except for a precomputed volume, of which it is a scale.
 
-    scale: of a precomputed volume: which resolution, counted from the finest; NotFound where there are not so many.
+    format, zarr_format: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
+    NotFound where there are not so many.
     The modes that may make an array ("a", "w", "w-"; see open()) take the keywords of create_array.
     """
     _check_mode(mode)
+    name = format_name(format, zarr_format)
     scale = _arguments.count(scale, "scale")
     if "overwrite" in options:
         raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
@@ -102,18 +136,20 @@ def open_array(
         _arguments.store(store)
         _arguments.text(path, "path")
         try:
-            return _sherd.open_array(store, path, mode != "r", _format_name(format), config, scale)
+            return _sherd.open_array(store, path, mode != "r", name, config, scale)
         except NotFound:
             if mode != "a":
                 raise
     if scale != 0:
         raise InvalidArgument("an array that is made here has no further scales", member="scale")
-    _arguments.store(store)
     _arguments.new_name(path, "path")
-    given = {} if format is None else {"format": _format_name(format)}
-    return make_array(
-        lambda made: _sherd.create_array(store, path, made | given), overwrite=mode == "w", config=config, **options
-    )
+    return _make_array(store, path, name, overwrite=mode == "w", config=config, **options)
+
+
+def _make_array(store: StoreLike, path: str, format: str, **options: Any) -> Array:
+    _arguments.store(store)
+    given = {"format": format} if format else {}
+    return make_array(lambda made: _sherd.create_array(store, path, made | given), **options)
 
 
 def create_group(
@@ -122,13 +158,16 @@ def create_group(
     path: str = "",
     attributes: dict[str, Any] | None = None,
     overwrite: bool = False,
+    format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
     """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
-    overwritten, which erases it and all its members; files that are no part of it are Conflict even then."""
+    overwritten, which erases it and all its members; files that are no part of it are Conflict even then.
+    format, zarr_format: as for open()."""
     _arguments.new_name(path, "path")
     _arguments.flag(overwrite, "overwrite")
-    return _make_group(store, path, attributes, overwrite, None, config)
+    return _make_group(store, path, attributes, overwrite, format_name(format, zarr_format), config)
 
 
 def create_array(
@@ -151,9 +190,12 @@ def create_array(
     dimension_names: Any = None,
     attributes: dict[str, Any] | None = None,
     volume: dict[str, Any] | None = None,
+    order: Literal["C", "F"] | None = None,
+    format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
-) -> _sherd.Array:
+) -> Array:
     """Makes an array. Shape and dtype are needed, or `data`: the array then appears with it, all at once, or not at all.
 
     name: the path below the store's root; None: the root itself.
@@ -171,14 +213,16 @@ def create_array(
     dimension_names: a str or None a dimension. attributes: a dict.
     volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
+    data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
+    order: short for config={"order": …}, the order in memory of what is read. format, zarr_format: as for open().
     overwrite: erase the node that stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     config: settings of this handle; see sherd.config.
     """
     arguments = dict(locals())
-    del arguments["store"], arguments["name"]
-    _arguments.store(store)
+    for each in ("store", "name", "format", "zarr_format"):
+        del arguments[each]
     path = "" if name is None else _arguments.new_name(name, "name")
-    return make_array(lambda options: _sherd.create_array(store, path, options), **arguments)
+    return _make_array(store, path, format_name(format, zarr_format), **arguments)
 
 
 def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:
@@ -189,6 +233,6 @@ def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:
     return open_group(store, path=path)
 
 
-def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> _sherd.Array | Group:
+def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> Array | Group:
     """What a pickled handle becomes."""
     return wrap(_sherd.open_node(url, path, writable, format, config))

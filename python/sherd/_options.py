@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _sherd
+from ._array import Array
 from ._errors import InvalidArgument
+from ._info import info
 
 
 def codec(value: Any) -> Any:
@@ -140,6 +142,13 @@ def object_dtype(data: np.ndarray[Any, Any]) -> str:
     raise InvalidArgument('data of objects needs dtype="string" or dtype="bytes"', member="dtype")
 
 
+def _dtype_of(data: Any) -> Any:
+    """The element type of data that have a shape."""
+    if isinstance(data, Array):
+        return info(data)["dtype"]
+    return object_dtype(data) if data.dtype == object else data.dtype
+
+
 def has_edges(lengths: Any) -> bool:
     """Whether lengths are given for each chunk along some dimension: ((3, 3, 4), 5)."""
     return isinstance(lengths, (list, tuple)) and any(isinstance(each, (list, tuple, np.ndarray)) for each in lengths)
@@ -176,7 +185,7 @@ def node(
     *,
     shape: Any,
     dtype: Any,
-    data: np.ndarray[Any, Any] | None,
+    data: Any,
     fill_value: Any,
     chunk_key_encoding: Any,
     dimension_names: Any,
@@ -188,7 +197,7 @@ def node(
     """What an array is apart from its chunks and codecs."""
     if data is not None:
         shape = data.shape if shape is None else shape
-        dtype = (object_dtype(data) if data.dtype == object else data.dtype) if dtype is None else dtype
+        dtype = _dtype_of(data) if dtype is None else dtype
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is None:
             raise InvalidArgument(f"{name} is missing; give it, or data", member=name)

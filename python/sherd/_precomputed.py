@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _arguments, _sherd
+from ._array import Array
 from ._build import choose_sharding
 from ._errors import InvalidArgument
 from ._nodes import StoreLike
@@ -93,7 +94,7 @@ def create_precomputed(
     members: Mapping[str, Any] | None = None,
     config: dict[str, Any] | None = None,
     **references: Any,
-) -> _sherd.Array:
+) -> Array:
     """Makes a volume and gives the array of its first scale: dimensions x, y, z, channel.
 
         array = sherd.neuroglancer.create_precomputed("em", type="image", dtype="uint8",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal
 
 from . import _arguments, _options, _sherd
+from ._array import Array
 from ._errors import InvalidArgument
 from ._group import Group
 
-Source = str | os.PathLike[str] | _sherd.Store | _sherd.Array | Group
+Source = str | os.PathLike[str] | _sherd.Store | Array | Group
 
 
 def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
-    if not isinstance(source, (_sherd.Array, Group)):
+    if not isinstance(source, (Array, Group)):
         return _arguments.store(source, name)
     if source.url.startswith("memory:"):
         raise InvalidArgument("a node in memory has no URL; give the MemoryStore that it stands in", member=name)
@@ -118,21 +119,12 @@ def check(
     return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)
 
 
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-    number = operator.index(value)
-    if not -(2**63) < number < 2**63:
-        raise InvalidArgument(f"{number} is too large", member=name)
-    return number
-
-
 def _axis(value: Any, name: str) -> str | int:
-    return value if isinstance(value, str) else _whole(value, name)
+    return value if isinstance(value, str) else _arguments.whole(value, name)
 
 
 def picture(
-    array: _sherd.Array,
+    array: Array,
     file: str | os.PathLike[str],
     *,
     axis: str | int | None = None,
@@ -152,19 +144,19 @@ def picture(
     largest value of the plane.
     width: in pixels, 2 or more; if omitted, as many as elements, or more along the axis with the wider spacing.
     """
-    if not isinstance(array, _sherd.Array):
+    if not isinstance(array, Array):
         raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
     indices = {} if at is None else at
-    options: dict[str, Any] = {"at": [(_axis(name, "at"), _whole(where, "at")) for name, where in indices.items()]}
+    options: dict[str, Any] = {"at": [(_axis(name, "at"), _arguments.whole(where, "at")) for name, where in indices.items()]}
     if axis is not None:
         options["axis"] = _axis(axis, "axis")
     if index is not None:
-        options["index"] = _whole(index, "index")
+        options["index"] = _arguments.whole(index, "index")
     if range is not None:
         low, high = range
         options["range"] = (float(low), float(high))
     if width is not None:
-        if _whole(width, "width") < 0:
+        if _arguments.whole(width, "width") < 0:
             raise InvalidArgument(f"must be a positive number of pixels, not {width}", member="width")
         options["width"] = operator.index(width)
     _sherd.picture(array, os.fspath(file), options)

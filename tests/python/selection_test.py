@@ -189,8 +189,29 @@ def test_a_list_among_slices_is_what_numpy_makes_of_it():
     for key in ([3, 0, 3], (slice(None), [1, -1]), (..., np.array([2, 0])), (slice(5, 1, -2), [True, False, True, True, False]),
                 (np.array([], int),)):
         same(array[key], data[key])
-    for key in (([0, 1], [1, 2]), (0, [1, 2]), (slice(None), 0, [1])):
+
+
+def test_lists_and_integers_are_what_numpy_makes_of_them():
+    data = sample((7, 5, 3))
+    array = stored(data, "int32")
+    for key in (([0, 1], [1, 2], [2, 0]), ([0, 1], 4, [2, 0]), (np.array([[0], [6]]), [1, 2], -1), ([], [], []), (0, [1, 2]),
+                (slice(None), 0, [1]), ([3, 3], -1), (..., [0, 4], 2), (1, [True, False, True, True, False], 0)):
+        same(array[key], data[key])
+    array[[0, 1], [1, 2], [2, 0]] = data[[0, 1], [1, 2], [2, 0]] = 77
+    array[0, [1, 2]] = data[0, [1, 2]] = 78
+    same(array[...], data)
+    flat = stored(np.arange(5), "int64")
+    same(flat[np.array([[1, 2], [0, 4]])], np.array([[1, 2], [0, 4]]))
+
+
+def test_where_numpy_and_orthogonal_indexing_differ_one_of_them_is_to_be_named():
+    array = stored(sample((7, 5, 3)), "int32")
+    for key in (([0, 1], [1, 2]), (0, slice(None), [1, 2]), ([0, 1], slice(None), [1, 2]), (slice(None), 0, ..., [1]),
+                ([True] + [False] * 6, [0], 0)):
         with pytest.raises(IndexError, match="oindex"):
+            array[key]
+    for key in (np.array([[0, 1]]), ([0, 1, 2], [0, 1], 0), ([0, 7], 0, 0)):
+        with pytest.raises((IndexError, ValueError)):
             array[key]
 
 

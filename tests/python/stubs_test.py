@@ -9,6 +9,7 @@ import sysconfig
 import pytest
 import sherd
 from sherd import _sherd
+from sherd._array import ArrayNames
 
 PACKAGE = pathlib.Path(sherd.__file__).parent
 
@@ -39,8 +40,14 @@ def test_the_stub_names_what_the_module_has():
     assert set(names) == set(there)
     for name, value in there.items():
         if inspect.isclass(value):
-            assert {member for member, _ in public_members(value)} <= names[name], name
+            more = set(vars(ArrayNames)) if value is sherd.Array else set()
+            assert {member for member, _ in public_members(value)} - more <= names[name], name
             assert names[name] <= set(dir(value)), name
+
+
+def test_what_is_added_to_the_engines_array_hides_nothing_of_it():
+    assert not {name for name in vars(ArrayNames) if not name.startswith("__")} & stub_names()["Array"]
+    assert all(vars(sherd.Array)[name] is member for name, member in public_members(ArrayNames))
 
 
 def test_the_stub_knows_the_types_that_matter():

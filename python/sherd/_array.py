@@ -1,0 +1,183 @@
+"""What sherd.Array has besides what the engine gives it: names that zarr-python's arrays have, too."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _blocks, _sherd
+from ._info import info
+
+if TYPE_CHECKING:
+    _Base = _sherd.Array
+else:
+    _Base = object
+
+# The codecs that make bytes of elements; those before them are filters, those after them compressors.
+_SERIALIZERS = {
+    *("bytes", "packbits", "sharding_indexed", "vlen-array", "vlen-bytes", "vlen-utf8", "optional", "pcodec", "zfp", "n5_default"),
+    *("numcodecs.pcodec", "numcodecs.zfpy", "zarrs.optional", "zarrs.vlen", "zarrs.vlen_v2", "zarrs.zfp"),
+    *("jpeg", "png", "compressed_segmentation"),
+}
+
+
+def codec_parts(array: _sherd.Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+    """Filters, serializer and compressors of the chunks; of a sharded array those inside the shards."""
+    chain = array.codecs
+    if [codec["name"] for codec in chain] == ["sharding_indexed"]:
+        chain = chain[0]["configuration"]["codecs"]
+    place = next((i for i, codec in enumerate(chain) if codec["name"] in _SERIALIZERS), 0)
+    return tuple(chain[:place]), chain[place], tuple(chain[place + 1 :])
+
+
+def _check_basic(selection: Any) -> Any:
+    for item in selection if isinstance(selection, tuple) else (selection,):
+        if isinstance(item, slice) or item is Ellipsis:
+            continue
+        try:
+            if isinstance(item, (bool, np.bool_)):
+                raise TypeError
+            operator.index(item)
+        except TypeError:
+            raise IndexError(f"a basic selection has integers and slices, not {type(item).__name__}") from None
+    return selection
+
+
+def _coordinates(selection: Any) -> tuple[Any, ...]:
+    """One array of integers a dimension, of one dimension at the least."""
+    arrays = tuple(np.atleast_1d(each) for each in (selection if isinstance(selection, tuple) else (selection,)))
+    if any(each.dtype.kind not in "ui" and each.size for each in arrays):
+        raise IndexError("a coordinate selection has integers for each dimension")
+    return tuple(each.astype("int64") if each.size == 0 else each for each in arrays)
+
+
+def _mask(array: _sherd.Array, mask: Any) -> Any:
+    found = np.asarray(mask)
+    if found.dtype != bool or found.shape != array.shape:
+        raise IndexError(f"a mask selection is one array of booleans of the array's shape, {array.shape}")
+    return found
+
+
+def _given(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+class ArrayNames(_Base):
+    """Members of sherd.Array. A selection means what zarr-python 3 means by it."""
+
+    @property
+    def name(self) -> str:
+        """The path with a slash before it; "/" for the root."""
+        return "/" + self.path
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path; "" for the root."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that all elements take in memory; of texts and bytes that of the references."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """How many (inner) chunks there are along each dimension, whether or not they are stored."""
+        return _blocks.counts(self, self.chunks)
+
+    @property
+    def nchunks(self) -> int:
+        """How many (inner) chunks there are, whether or not they are stored."""
+        return math.prod(self.cdata_shape)
+
+    @property
+    def filters(self) -> tuple[dict[str, Any], ...]:
+        """The codecs that change elements before they become bytes; in a sharded array those of the inner chunks."""
+        return codec_parts(self)[0]
+
+    @property
+    def serializer(self) -> dict[str, Any]:
+        """The codec that makes bytes of elements; in a sharded array that of the inner chunks."""
+        return codec_parts(self)[1]
+
+    @property
+    def compressors(self) -> tuple[dict[str, Any], ...]:
+        """The codecs that change bytes; in a sharded array those of the inner chunks."""
+        return codec_parts(self)[2]
+
+    @property
+    def blocks(self) -> _blocks.BlockIndexer:
+        """The elements by stored object, a shard or, without shards, a chunk: array.blocks[0, 2:4]. Integers and slices
+        with step 1 count such objects; every dimension stays. IndexError for what is out of bounds. Can be assigned to."""
+        return _blocks.BlockIndexer(self)
+
+    def get_basic_selection(self, selection: Any = ..., *, out: Any = None) -> Any:
+        """array[selection] for integers, slices and '...'; anything else is IndexError. With `out`, an ndarray of the
+        result's shape and dtype, reads into it and gives it back."""
+        return self.read(_check_basic(selection), out=out)
+
+    def set_basic_selection(self, selection: Any, value: Any) -> None:
+        """array[selection] = value for integers, slices and '...'; anything else is IndexError."""
+        self[_check_basic(selection)] = value
+
+    def get_orthogonal_selection(self, selection: Any, *, out: Any = None) -> Any:
+        """array.oindex[selection]. With `out`, an ndarray of the result's shape, copies into it and gives it back."""
+        return _given(self.oindex[selection], out)
+
+    def set_orthogonal_selection(self, selection: Any, value: Any) -> None:
+        """array.oindex[selection] = value"""
+        self.oindex[selection] = value
+
+    def get_coordinate_selection(self, selection: Any, *, out: Any = None) -> Any:
+        """The elements at points: integer arrays for all dimensions, which broadcast together and give the result its
+        shape. IndexError for masks, slices and what is out of bounds. `out` as in get_orthogonal_selection."""
+        return _given(self.vindex[_coordinates(selection)], out)
+
+    def set_coordinate_selection(self, selection: Any, value: Any) -> None:
+        """Assigns to the elements at points; see get_coordinate_selection."""
+        self.vindex[_coordinates(selection)] = value
+
+    def get_mask_selection(self, mask: Any, *, out: Any = None) -> Any:
+        """The elements, in C order, where a boolean array of the array's shape is true; another one is IndexError. `out`
+        as in get_orthogonal_selection."""
+        return _given(self.vindex[_mask(self, mask)], out)
+
+    def set_mask_selection(self, mask: Any, value: Any) -> None:
+        """Assigns to the elements where a boolean array of the array's shape is true."""
+        self.vindex[_mask(self, mask)] = value
+
+    def get_block_selection(self, selection: Any, *, out: Any = None) -> Any:
+        """array.blocks[selection]. With `out`, an ndarray of the result's shape and dtype, reads into it and gives it
+        back."""
+        return self.read(_blocks.elements(self, selection), out=out)
+
+    def set_block_selection(self, selection: Any, value: Any) -> None:
+        """array.blocks[selection] = value"""
+        self.blocks[selection] = value
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> ArrayNames:
+        """array.attrs.update(new_attributes); gives the array."""
+        self.attrs.update(new_attributes)
+        return self
+
+    def _repr_html_(self) -> str:
+        return info(self)._repr_html_()
+
+
+# What the engine gives is an instance of its own class, which therefore gets the members itself.
+for _name, _member in vars(ArrayNames).items():
+    if not _name.startswith("__"):
+        setattr(_sherd.Array, _name, _member)
+del _name, _member
+
+if TYPE_CHECKING:
+    Array = ArrayNames
+else:
+    Array = _sherd.Array

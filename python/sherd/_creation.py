@@ -1,0 +1,209 @@
+"""Arrays by the names that NumPy and zarr-python give to making them: zeros, full_like, from_array, save, load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _arguments, _sherd
+from ._array import Array, codec_parts
+from ._create import make_array
+from ._errors import InvalidArgument
+from ._group import Group
+from ._nodes import Mode, StoreLike, create_array, open, open_group
+from ._options import has_edges
+
+# What says how the chunks of an array are stored; where one of them is given, the others are those of the source.
+_PARTS = ("chunks", "shards", "filters", "serializer", "compressors", "index_location", "index_codecs")
+
+
+def _chunks(chunks: Any, shape: tuple[int, ...]) -> Any:
+    """zarr-python's words for chunks: one length for all dimensions, True and None for a choice, False for one chunk."""
+    if chunks is None or chunks is True:
+        return "auto"
+    if chunks is False:
+        return tuple(max(1, length) for length in shape)
+    if isinstance(chunks, (int, np.integer)):
+        return (int(chunks),) * len(shape)
+    return chunks
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    return tuple(int(each) for each in np.atleast_1d(np.asarray(shape, "int64")))
+
+
+def create(
+    shape: Any, *, store: StoreLike | None = None, path: str = "", dtype: Any = None, chunks: Any = None, **options: Any
+) -> Array:
+    """Makes an array with the keywords of create_array.
+
+    shape: an int, or one a dimension. store: None: a new MemoryStore. path: below the store's root.
+    dtype: None: float64. chunks: besides what create_array takes, one int for all dimensions; False: one chunk for all.
+    """
+    shape = _shape(shape)
+    return create_array(
+        sherd_store(store),
+        name=path or None,
+        shape=shape,
+        dtype="float64" if dtype is None else dtype,
+        chunks=_chunks(chunks, shape),
+        **options,
+    )
+
+
+def sherd_store(store: StoreLike | None) -> StoreLike:
+    """The store, or a new one in memory where none is given."""
+    return _sherd.MemoryStore() if store is None else store
+
+
+def empty(shape: Any, **options: Any) -> Array:
+    """create() with the fill value of the type, which is what elements are that were never written."""
+    return create(shape, **options)
+
+
+def zeros(shape: Any, **options: Any) -> Array:
+    """create() with zeros, False or empty texts."""
+    return create(shape, **options)
+
+
+def ones(shape: Any, **options: Any) -> Array:
+    """create() with ones as the fill value."""
+    return create(shape, fill_value=1, **options)
+
+
+def full(shape: Any, fill_value: Any, **options: Any) -> Array:
+    """create() with a fill value. The type is float64 where dtype does not say another one."""
+    return create(shape, fill_value=fill_value, **options)
+
+
+def _kept(array: Array, given: dict[str, Any]) -> dict[str, Any]:
+    """How an array's chunks are stored, in the keywords of create_array; what is given goes before it."""
+    if given.get("codecs") is not None or array.format != "zarr3":
+        return {name: getattr(array, name) for name in ("chunks", "shards") if given.get("codecs") is None}
+    stored = array.shards or array.chunks
+    if not any(name in given for name in _PARTS) and not has_edges(stored):
+        grid = {"name": "regular", "configuration": {"chunk_shape": list(stored)}}
+        return {"chunks": grid, "codecs": array.codecs}
+    filters, serializer, compressors = codec_parts(array)
+    kept: dict[str, Any] = {"chunks": array.chunks, "shards": array.shards}
+    kept |= {"filters": list(filters), "serializer": serializer, "compressors": list(compressors)}
+    if array.shards is not None and given.get("shards", ...) is not None:
+        index = array.codecs[-1]["configuration"]
+        kept |= {"index_location": index.get("index_location", "end"), "index_codecs": index["index_codecs"]}
+    return kept
+
+
+def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
+    """An array with the shape, type and, where it has them, chunks and codecs of `a`."""
+    shape = options.pop("shape", None)
+    found: dict[str, Any] = {"dtype": getattr(a, "dtype", None)}
+    if isinstance(a, Array):
+        found = {"dtype": a.info["dtype"], **_kept(a, options)}
+        if fill_value:
+            found["fill_value"] = a.fill_value
+    elif hasattr(a, "chunks"):
+        # dask has every chunk's length in `chunks`, and that of the largest one in `chunksize`.
+        found["chunks"] = getattr(a, "chunksize", a.chunks)
+        found["shards"] = getattr(a, "shards", None)
+    return create(a.shape if shape is None else shape, **(found | options))
+
+
+def empty_like(a: Any, **options: Any) -> Array:
+    """An array with the shape, type, chunks, shards, codecs and fill value of `a`, an array of Sherd's, in a new
+    MemoryStore or `store`. Of NumPy's arrays shape and type, of others also chunks and shards, are taken over. Keywords
+    are those of create() and go before. Attributes and names of dimensions are not taken over."""
+    return _like(a, options, True)
+
+
+def zeros_like(a: Any, **options: Any) -> Array:
+    """As empty_like(), with zeros, False or empty texts."""
+    return _like(a, options, False)
+
+
+def ones_like(a: Any, **options: Any) -> Array:
+    """As empty_like(), with ones."""
+    return _like(a, {"fill_value": 1} | options, False)
+
+
+def full_like(a: Any, **options: Any) -> Array:
+    """As empty_like(), with `fill_value`, which is needed where `a` has none."""
+    if "fill_value" not in options and not isinstance(a, Array):
+        raise InvalidArgument("is missing", member="fill_value")
+    return _like(a, options, True)
+
+
+def array(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
+    """An array of these elements, in a new MemoryStore or `store`. Keywords are those of create(); of an array of Sherd's
+    the chunks are stored as there (see from_array)."""
+    if isinstance(data, Array):
+        return from_array(sherd_store(store), data=data, name=path or None, **options)
+    if not (hasattr(data, "shape") and hasattr(data, "dtype")):
+        data = np.asanyarray(data)
+    if "chunks" in options:
+        options["chunks"] = _chunks(options["chunks"], data.shape)
+    return create_array(sherd_store(store), name=path or None, data=data, **options)
+
+
+def from_array(
+    store: StoreLike, *, data: Any, write_data: bool = True, name: str | None = None, **options: Any
+) -> Array:
+    """Makes an array of the elements of another one, and appears with them, or not at all.
+
+    data: array-like. An array of Sherd's, zarr-python's or dask's is read one stored object at a time; of Sherd's, and as
+    far as they have them of others, shape, type, chunks, shards, codecs, fill value and names of dimensions are kept.
+    write_data: False: nothing is written but the document.
+    options: the keywords of create_array, which go before; "keep" is what is left out. Attributes are not kept.
+    sherd.copy() keeps all, and moves chunks as they are stored.
+    """
+    options = {key: value for key, value in options.items() if not (isinstance(value, str) and value == "keep")}
+    found: dict[str, Any] = {}
+    if isinstance(data, Array):
+        found = {"dtype": data.info["dtype"], "fill_value": data.fill_value, "dimension_names": data.dimension_names}
+        found |= _kept(data, options)
+    elif hasattr(data, "chunks") and hasattr(data, "shape"):
+        found = {"chunks": getattr(data, "chunksize", data.chunks), "shards": getattr(data, "shards", None)}
+    elif not hasattr(data, "shape"):
+        data = np.asanyarray(data)
+    if _arguments.flag(write_data, "write_data"):
+        return create_array(store, name=name, data=data, **(found | options))
+    return create_array(store, name=name, **({"shape": data.shape, "dtype": data.dtype} | found | options))
+
+
+def save_array(store: StoreLike, arr: Any, *, path: str = "", **options: Any) -> None:
+    """Makes an array of these elements, in short array(arr, store=store, …). Conflict where something is there already."""
+    array(arr, store=store, path=path, **options)
+
+
+def save_group(store: StoreLike, *args: Any, path: str = "", **arrays: Any) -> None:
+    """Makes a group of arrays: those with a keyword under that name, the others as arr_0, arr_1, and so on. They join the
+    members of a group that is there; Conflict where a name is taken."""
+    group = open_group(store, mode="a", path=path)
+    for name, data in {**{f"arr_{i}": each for i, each in enumerate(args)}, **arrays}.items():
+        make_array(lambda made, name=name: group._handle.create_array(name, made), data=data)
+
+
+def save(store: StoreLike, *args: Any, path: str = "", **arrays: Any) -> None:
+    """save_array() of one array, save_group() of several and of those with a keyword."""
+    if not args and not arrays:
+        raise InvalidArgument("at least one array must be given")
+    if len(args) == 1 and not arrays:
+        save_array(store, args[0], path=path)
+    else:
+        save_group(store, *args, path=path, **arrays)
+
+
+def load(store: StoreLike, *, path: str = "") -> Any:
+    """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound where there is
+    neither."""
+    node = open(store, path=path)
+    if isinstance(node, Group):
+        return {name: each[...] for name, each in node.arrays()}
+    return node[...]
+
+
+def group(store: StoreLike | None = None, *, overwrite: bool = False, **options: Any) -> Group:
+    """A group to write to: a new one in a new MemoryStore, or that of `store`, which is made where there is none. With
+    `overwrite`, a new one in place of what is there. Keywords are those of open_group()."""
+    mode: Mode = "w" if _arguments.flag(overwrite, "overwrite") else "a"
+    return open_group(sherd_store(store), mode=mode, **options)

@@ -1,0 +1,110 @@
+"""Files of other formats: they become arrays, and arrays become files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from . import _arguments, _options, _sherd
+from ._array import Array
+from ._errors import InvalidArgument
+
+Format = Literal["nifti", "npy", "raw", "png", "pgm", "tiff"]
+
+
+def _numbers(values: Any, name: str) -> list[float]:
+    try:
+        return [float(each) for each in values]
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"{name} must be a list of numbers, not {values!r}", member=name) from None
+
+
+def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any) -> dict[str, Any]:
+    """What the caller says of the axes of a file."""
+    options: dict[str, Any] = {}
+    if axes is not None:
+        options["axes"] = [name for name in axes if name not in ", "]
+    if spacing is not None:
+        options["spacing"] = _numbers(spacing, "spacing")
+    if units is not None:
+        options["units"] = [units] if isinstance(units, str) else list(units)
+    if resolution is not None:
+        options["resolution"] = _numbers(resolution, "resolution")
+        if len(options["resolution"]) != 3:
+            raise InvalidArgument("resolution must be three numbers: x, y, z", member="resolution")
+    return options
+
+
+def import_(
+    source: str | os.PathLike[str],
+    store: str | os.PathLike[str] | _sherd.Store,
+    *,
+    from_: Format | None = None,
+    shape: Any = None,
+    dtype: Any = None,
+    big_endian: bool = False,
+    apply_scale: bool = False,
+    axes: str | Sequence[str] | None = None,
+    spacing: Sequence[float] | None = None,
+    units: str | Sequence[str] | None = None,
+    resolution: Sequence[float] | None = None,
+    chunks: Any = "auto",
+    shards: Any = None,
+    filters: Any = "auto",
+    serializer: Any = "auto",
+    compressors: Any = "auto",
+    attributes: dict[str, Any] | None = None,
+    volume: dict[str, Any] | None = None,
+    overwrite: bool = False,
+    format: str | None = None,
+    config: dict[str, Any] | None = None,
+) -> Array:
+    """Makes an array of a file's elements, in memory bounded by config["memory_budget"], and gives it, writable.
+
+        sherd.import_("brain.nii.gz", "brain.zarr", chunks=(64, 64, 64), shards=(256, 256, 256))
+
+    source: a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw", which needs shape and dtype; with big_endian the
+    most significant byte comes first); for images also a directory or a pattern such as "slice_*.png".
+    from_: which of these it is; None: by its suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
+    axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
+    number a dimension, or one for each of x, y and z; units: of the spacing, a text a dimension or one for x, y and z.
+    resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
+    The other arguments are those of create_array; attributes are added to those that the file has, and win.
+    What of a file is left out is told by a warning. If something fails, no array stays. NotFound where there is no
+    file, Corrupt where one is damaged, Conflict where something stands at the destination, unless it is to be overwritten.
+    """
+    if isinstance(_arguments.store(store), _sherd.Store):
+        store = store.url
+    if os.fspath(store).startswith("memory:"):
+        raise InvalidArgument("an import needs a path or a URL, which a MemoryStore does not have", member="store")
+    options = _of_file(axes, spacing, units, resolution)
+    options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
+    given = {"from": from_, "shape": shape, "dtype": dtype}
+    options |= {name: value for name, value in given.items() if value is not None}
+    create: dict[str, Any] = {"overwrite": _arguments.flag(overwrite, "overwrite")} | _options.layout(chunks, shards)
+    compressor = "gzip:6" if _options.is_two_formats(config) else "zstd:3"
+    chosen = _options.chain(filters, serializer, compressors, compressor)
+    given = {"codecs": chosen, "attributes": attributes, "volume": volume, "format": format, "config": config}
+    create |= {name: value for name, value in given.items() if value is not None}
+    array, notes = _sherd.import_file(os.fspath(source), os.fspath(store), options, create)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return array
+
+
+def export(array: Array, file: str | os.PathLike[str], *, to: Format | None = None, overwrite: bool = True) -> None:
+    """Writes an array as a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw").
+
+        sherd.export(group["0"], "cells.nii.gz")
+
+    file: its suffix says the format, unless `to` does; for images also a directory or a pattern such as "z_%04d.png", and
+    one file is made a plane of x and y. It appears whole or not at all, in place of an older one unless overwrite=False,
+    which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md).
+    Unsupported where the format has no such elements or dimensions.
+    """
+    if not isinstance(array, Array):
+        raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
+    name = "" if to is None else _arguments.text(to, "to")
+    _sherd.export_file(array, os.fspath(file), name, _arguments.flag(overwrite, "overwrite"))
