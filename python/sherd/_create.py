@@ -12,13 +12,13 @@ from ._array import Array
 from ._errors import Error, InvalidArgument
 
 
-def _is_stored(data: Any) -> bool:
+def is_stored(data: Any) -> bool:
     """Whether the data are read piece by piece: an array of Sherd's, zarr-python's or dask's."""
     return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
 
 
 def _write(array: Array, data: Any) -> None:
-    if not _is_stored(data):
+    if not is_stored(data):
         array[...] = data
         return
     for box in _blocks.boxes(array):
@@ -53,7 +53,7 @@ def make_array(
     _arguments.attributes(attributes)
     if order is not None:
         config = {**(config or {}), "order": order}
-    if data is not None and not _is_stored(data):
+    if data is not None and not is_stored(data):
         if np.ma.is_masked(data):
             raise InvalidArgument("masked elements have no value to store; give them one with filled()", member="data")
         data = np.asarray(data)

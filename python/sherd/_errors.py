@@ -59,7 +59,7 @@ class Unsupported(Error):
 
 
 class NotFound(Error, FileNotFoundError):
-    """What was named does not exist. `errno` is ENOENT."""
+    """What was named does not exist. `errno` is ENOENT, or what the system call says."""
 
     code = "not_found"
 
@@ -115,6 +115,6 @@ def make(code: str, text: str, key: str | None, slot: int | None, member: str | 
     no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
     kind = OutOfMemory if no_memory else CLASSES[code]
     error = kind(text, key=key, slot=slot, member=member)
-    if isinstance(error, Io):
-        error.errno = _number(text)
+    if isinstance(error, OSError):
+        error.errno = _number(text) or error.errno
     return error
