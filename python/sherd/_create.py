@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from . import _arguments, _blocks, _options
+from . import _arguments, _blocks, _options, _sherd
 from ._array import Array
 from ._errors import Error, InvalidArgument
 
@@ -26,7 +26,7 @@ def _write(array: Array, data: Any) -> None:
 
 
 def make_array(
-    create: Callable[[dict[str, Any]], Array],
+    create: Callable[[dict[str, Any]], _sherd.Array],
     *,
     shape: Any = None,
     dtype: Any = None,
@@ -85,7 +85,7 @@ def make_array(
         options["contents"] = lambda array: _write(array, data)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}
     try:
-        return create(options)
+        return cast(Array, create(options))
     except Error as error:
         named = _options.argument_of(error.member, given) if error.member and error.key is None else error.member
         if named == error.member:

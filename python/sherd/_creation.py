@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _arguments, _sherd
 from ._array import Array, codec_parts
-from ._create import is_stored, make_array
+from ._create import is_stored
 from ._errors import InvalidArgument
 from ._group import Group
 from ._nodes import StoreLike, create_array, open, open_group
@@ -181,7 +181,7 @@ def save_group(
     members of a group that is there; Conflict where a name is taken."""
     group = open_group(store, mode="a", path=path, zarr_format=zarr_format)
     for name, data in {**{f"arr_{i}": each for i, each in enumerate(args)}, **arrays}.items():
-        make_array(lambda made, name=name: group._handle.create_array(name, made), data=data)
+        group.create_array(name, data=data)
 
 
 def save(

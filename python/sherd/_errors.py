@@ -27,8 +27,6 @@ class Error(Exception):
         self.key = key
         self.slot = slot
         self.member = member
-        if isinstance(self, FileNotFoundError):
-            self.errno = errno.ENOENT
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -62,6 +60,7 @@ class NotFound(Error, FileNotFoundError):
     """What was named does not exist. `errno` is ENOENT, or what the system call says."""
 
     code = "not_found"
+    errno: int | None = errno.ENOENT
 
 
 class Conflict(Error):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from . import _arguments, _sherd
 from ._array import Array
@@ -136,7 +136,7 @@ def open_array(
         _arguments.store(store)
         _arguments.text(path, "path")
         try:
-            return _sherd.open_array(store, path, mode != "r", name, config, scale)
+            return cast(Array, _sherd.open_array(store, path, mode != "r", name, config, scale))
         except NotFound:
             if mode != "a":
                 raise

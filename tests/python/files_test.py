@@ -1,5 +1,6 @@
 """Files of other formats go in and out as they do with the command."""
 
+import os
 import pathlib
 
 import nibabel
@@ -27,6 +28,7 @@ def test_npy_goes_in_and_out_as_numpy_has_it(tmp_path):
     np.save(tmp_path / "in.npy", DATA)
     array = sherd.import_(str(tmp_path / "in.npy"), sherd.Store(tmp_path / "a"), compressors="gzip:1", axes="zyx", spacing=(4, 1, 1), units="um")
     assert np.array_equal(array[...], DATA) and array.compressors[0]["name"] == "gzip"
+    assert np.array_equal(sherd.import_(os.fsencode(tmp_path / "in.npy"), os.fsencode(tmp_path / "bytes"))[...], DATA)
     assert (array.dimension_names, array.attrs["spacing"], array.attrs["units"]) == (("z", "y", "x"), [4, 1, 1], ["um"] * 3)
     sherd.export(array, tmp_path / "out.bin", to="npy")
     assert np.array_equal(np.load(tmp_path / "out.bin"), DATA)
