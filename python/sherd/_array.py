@@ -105,7 +105,7 @@ class ArrayNames(_Base):
     @property
     def serializer(self) -> dict[str, Any]:
         """The codec that makes bytes of elements; in a sharded array that of the inner chunks."""
-        return codec_parts(self)[1]
+        return dict(codec_parts(self)[1])
 
     @property
     def compressors(self) -> tuple[dict[str, Any], ...]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from . import _arguments, _blocks, _options
+from . import _arguments, _blocks, _options, _sherd
 from ._array import Array
 from ._errors import Error, InvalidArgument
 
 
-def _is_stored(data: Any) -> bool:
+def is_stored(data: Any) -> bool:
     """Whether the data are read piece by piece: an array of Sherd's, zarr-python's or dask's."""
     return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
 
 
 def _write(array: Array, data: Any) -> None:
-    if not _is_stored(data):
+    if not is_stored(data):
         array[...] = data
         return
     for box in _blocks.boxes(array):
@@ -26,7 +26,7 @@ def _write(array: Array, data: Any) -> None:
 
 
 def make_array(
-    create: Callable[[dict[str, Any]], Array],
+    create: Callable[[dict[str, Any]], _sherd.Array],
     *,
     shape: Any = None,
     dtype: Any = None,
@@ -53,7 +53,7 @@ def make_array(
     _arguments.attributes(attributes)
     if order is not None:
         config = {**(config or {}), "order": order}
-    if data is not None and not _is_stored(data):
+    if data is not None and not is_stored(data):
         if np.ma.is_masked(data):
             raise InvalidArgument("masked elements have no value to store; give them one with filled()", member="data")
         data = np.asarray(data)
@@ -85,7 +85,7 @@ def make_array(
         options["contents"] = lambda array: _write(array, data)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}
     try:
-        return create(options)
+        return cast(Array, create(options))
     except Error as error:
         named = _options.argument_of(error.member, given) if error.member and error.key is None else error.member
         if named == error.member:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _arguments, _sherd
 from ._array import Array, codec_parts
-from ._create import make_array
+from ._create import is_stored
 from ._errors import InvalidArgument
 from ._group import Group
-from ._nodes import Mode, StoreLike, create_array, open, open_group
+from ._nodes import StoreLike, create_array, open, open_group
 from ._options import has_edges
 
 # What says how the chunks of an array are stored; where one of them is given, the others are those of the source.
 _PARTS = ("chunks", "shards", "filters", "serializer", "compressors", "index_location", "index_codecs")
 
 
-def _chunks(chunks: Any, shape: tuple[int, ...]) -> Any:
+def _chunks(chunks: Any, shape: Any) -> Any:
     """zarr-python's words for chunks: one length for all dimensions, True and None for a choice, False for one chunk."""
     if chunks is None or chunks is True:
         return "auto"
+    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if chunks is False:
-        return tuple(max(1, length) for length in shape)
+        return tuple(max(1, length) for length in lengths)
     if isinstance(chunks, (int, np.integer)):
-        return (int(chunks),) * len(shape)
+        return (int(chunks),) * len(lengths)
     return chunks
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    return tuple(int(each) for each in np.atleast_1d(np.asarray(shape, "int64")))
 
 
 def create(
@@ -41,9 +38,8 @@ def create(
     shape: an int, or one a dimension. store: None: a new MemoryStore. path: below the store's root.
     dtype: None: float64. chunks: besides what create_array takes, one int for all dimensions; False: one chunk for all.
     """
-    shape = _shape(shape)
     return create_array(
-        sherd_store(store),
+        _store(store),
         name=path or None,
         shape=shape,
         dtype="float64" if dtype is None else dtype,
@@ -52,7 +48,7 @@ def create(
     )
 
 
-def sherd_store(store: StoreLike | None) -> StoreLike:
+def _store(store: StoreLike | None) -> StoreLike:
     """The store, or a new one in memory where none is given."""
     return _sherd.MemoryStore() if store is None else store
 
@@ -94,6 +90,11 @@ def _kept(array: Array, given: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+def _chunks_of(a: Any) -> dict[str, Any]:
+    """Of another library's array. dask has every chunk's length in `chunks`, and that of the largest one in `chunksize`."""
+    return {"chunks": getattr(a, "chunksize", a.chunks), "shards": getattr(a, "shards", None)}
+
+
 def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
     """An array with the shape, type and, where it has them, chunks and codecs of `a`."""
     shape = options.pop("shape", None)
@@ -102,10 +103,8 @@ def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
         found = {"dtype": a.info["dtype"], **_kept(a, options)}
         if fill_value:
             found["fill_value"] = a.fill_value
-    elif hasattr(a, "chunks"):
-        # dask has every chunk's length in `chunks`, and that of the largest one in `chunksize`.
-        found["chunks"] = getattr(a, "chunksize", a.chunks)
-        found["shards"] = getattr(a, "shards", None)
+    elif is_stored(a):
+        found |= _chunks_of(a)
     return create(a.shape if shape is None else shape, **(found | options))
 
 
@@ -134,15 +133,15 @@ def full_like(a: Any, **options: Any) -> Array:
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
-    """An array of these elements, in a new MemoryStore or `store`. Keywords are those of create(); of an array of Sherd's
-    the chunks are stored as there (see from_array)."""
-    if isinstance(data, Array):
-        return from_array(sherd_store(store), data=data, name=path or None, **options)
+    """An array of these elements, in a new MemoryStore or `store`. Keywords are those of create(). Of an array that has
+    chunks these are kept (see from_array)."""
+    if is_stored(data):
+        return from_array(_store(store), data=data, name=path or None, **options)
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
         data = np.asanyarray(data)
     if "chunks" in options:
         options["chunks"] = _chunks(options["chunks"], data.shape)
-    return create_array(sherd_store(store), name=path or None, data=data, **options)
+    return create_array(_store(store), name=path or None, data=data, **options)
 
 
 def from_array(
@@ -161,8 +160,8 @@ def from_array(
     if isinstance(data, Array):
         found = {"dtype": data.info["dtype"], "fill_value": data.fill_value, "dimension_names": data.dimension_names}
         found |= _kept(data, options)
-    elif hasattr(data, "chunks") and hasattr(data, "shape"):
-        found = {"chunks": getattr(data, "chunksize", data.chunks), "shards": getattr(data, "shards", None)}
+    elif is_stored(data):
+        found = _chunks_of(data)
     elif not hasattr(data, "shape"):
         data = np.asanyarray(data)
     if _arguments.flag(write_data, "write_data"):
@@ -175,35 +174,55 @@ def save_array(store: StoreLike, arr: Any, *, path: str = "", **options: Any) ->
     array(arr, store=store, path=path, **options)
 
 
-def save_group(store: StoreLike, *args: Any, path: str = "", **arrays: Any) -> None:
+def save_group(
+    store: StoreLike, *args: Any, path: str = "", zarr_format: Literal[2, 3] | None = None, **arrays: Any
+) -> None:
     """Makes a group of arrays: those with a keyword under that name, the others as arr_0, arr_1, and so on. They join the
     members of a group that is there; Conflict where a name is taken."""
-    group = open_group(store, mode="a", path=path)
+    group = open_group(store, mode="a", path=path, zarr_format=zarr_format)
     for name, data in {**{f"arr_{i}": each for i, each in enumerate(args)}, **arrays}.items():
-        make_array(lambda made, name=name: group._handle.create_array(name, made), data=data)
+        group.create_array(name, data=data)
 
 
-def save(store: StoreLike, *args: Any, path: str = "", **arrays: Any) -> None:
+def save(
+    store: StoreLike, *args: Any, path: str = "", zarr_format: Literal[2, 3] | None = None, **arrays: Any
+) -> None:
     """save_array() of one array, save_group() of several and of those with a keyword."""
     if not args and not arrays:
         raise InvalidArgument("at least one array must be given")
     if len(args) == 1 and not arrays:
-        save_array(store, args[0], path=path)
+        save_array(store, args[0], path=path, zarr_format=zarr_format)
     else:
-        save_group(store, *args, path=path, **arrays)
+        save_group(store, *args, path=path, zarr_format=zarr_format, **arrays)
 
 
-def load(store: StoreLike, *, path: str = "") -> Any:
+def load(store: StoreLike, *, path: str = "", zarr_format: Literal[2, 3] | None = None) -> Any:
     """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound where there is
     neither."""
-    node = open(store, path=path)
+    node = open(store, path=path, zarr_format=zarr_format)
     if isinstance(node, Group):
         return {name: each[...] for name, each in node.arrays()}
     return node[...]
 
 
-def group(store: StoreLike | None = None, *, overwrite: bool = False, **options: Any) -> Group:
+def group(
+    store: StoreLike | None = None,
+    *,
+    overwrite: bool = False,
+    path: str = "",
+    attributes: dict[str, Any] | None = None,
+    format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    config: dict[str, Any] | None = None,
+) -> Group:
     """A group to write to: a new one in a new MemoryStore, or that of `store`, which is made where there is none. With
-    `overwrite`, a new one in place of what is there. Keywords are those of open_group()."""
-    mode: Mode = "w" if _arguments.flag(overwrite, "overwrite") else "a"
-    return open_group(sherd_store(store), mode=mode, **options)
+    `overwrite`, a new one in place of what is there. The other keywords are those of open_group()."""
+    return open_group(
+        _store(store),
+        mode="w" if _arguments.flag(overwrite, "overwrite") else "a",
+        path=path,
+        attributes=attributes,
+        format=format,
+        zarr_format=zarr_format,
+        config=config,
+    )

@@ -27,8 +27,6 @@ class Error(Exception):
         self.key = key
         self.slot = slot
         self.member = member
-        if isinstance(self, FileNotFoundError):
-            self.errno = errno.ENOENT
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -59,9 +57,10 @@ class Unsupported(Error):
 
 
 class NotFound(Error, FileNotFoundError):
-    """What was named does not exist. `errno` is ENOENT."""
+    """What was named does not exist. `errno` is ENOENT, or what the system call says."""
 
     code = "not_found"
+    errno: int | None = errno.ENOENT
 
 
 class Conflict(Error):
@@ -115,6 +114,6 @@ def make(code: str, text: str, key: str | None, slot: int | None, member: str | 
     no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
     kind = OutOfMemory if no_memory else CLASSES[code]
     error = kind(text, key=key, slot=slot, member=member)
-    if isinstance(error, Io):
-        error.errno = _number(text)
+    if isinstance(error, OSError):
+        error.errno = _number(text) or error.errno
     return error

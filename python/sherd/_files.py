@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from . import _arguments, _options, _sherd
 from ._array import Array
@@ -75,9 +75,9 @@ def import_(
     What of a file is left out is told by a warning. If something fails, no array stays. NotFound where there is no
     file, Corrupt where one is damaged, Conflict where something stands at the destination, unless it is to be overwritten.
     """
-    if isinstance(_arguments.store(store), _sherd.Store):
-        store = store.url
-    if os.fspath(store).startswith("memory:"):
+    _arguments.store(store)
+    url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)
+    if url.startswith("memory:"):
         raise InvalidArgument("an import needs a path or a URL, which a MemoryStore does not have", member="store")
     options = _of_file(axes, spacing, units, resolution)
     options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
@@ -88,10 +88,10 @@ def import_(
     chosen = _options.chain(filters, serializer, compressors, compressor)
     given = {"codecs": chosen, "attributes": attributes, "volume": volume, "format": format, "config": config}
     create |= {name: value for name, value in given.items() if value is not None}
-    array, notes = _sherd.import_file(os.fspath(source), os.fspath(store), options, create)
+    array, notes = _sherd.import_file(os.fsdecode(source), url, options, create)
     for note in notes:
         warnings.warn(note, stacklevel=2)
-    return array
+    return cast(Array, array)
 
 
 def export(array: Array, file: str | os.PathLike[str], *, to: Format | None = None, overwrite: bool = True) -> None:
@@ -107,4 +107,4 @@ def export(array: Array, file: str | os.PathLike[str], *, to: Format | None = No
     if not isinstance(array, Array):
         raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
     name = "" if to is None else _arguments.text(to, "to")
-    _sherd.export_file(array, os.fspath(file), name, _arguments.flag(overwrite, "overwrite"))
+    _sherd.export_file(array, os.fsdecode(file), name, _arguments.flag(overwrite, "overwrite"))

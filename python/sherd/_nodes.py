@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from . import _arguments, _sherd
 from ._array import Array
@@ -136,7 +136,7 @@ def open_array(
         _arguments.store(store)
         _arguments.text(path, "path")
         try:
-            return _sherd.open_array(store, path, mode != "r", name, config, scale)
+            return cast(Array, _sherd.open_array(store, path, mode != "r", name, config, scale))
         except NotFound:
             if mode != "a":
                 raise
@@ -225,12 +225,15 @@ def create_array(
     return _make_array(store, path, format_name(format, zarr_format), **arguments)
 
 
-def consolidate_metadata(store: StoreLike, *, path: str = "") -> Group:
+def consolidate_metadata(
+    store: StoreLike, *, path: str = "", format: str | None = None, zarr_format: Literal[2, 3] | None = None
+) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
     need one request. What Sherd changes below the group later is renewed there, too; what other software changes is by the
-    next call. Gives the group, opened for reading."""
-    open_group(store, mode="r+", path=path)._handle.consolidate()
-    return open_group(store, path=path)
+    next call. Gives the group, opened for reading. format, zarr_format: as for open()."""
+    name = format_name(format, zarr_format) or None
+    open_group(store, mode="r+", path=path, format=name)._handle.consolidate()
+    return open_group(store, path=path, format=name)
 
 
 def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> Array | Group:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -125,4 +125,5 @@ def create_precomputed(
         **references,
         **foreign,
     }
-    return _sherd.create_precomputed(store, _arguments.text(path, "path"), info, overwrite, config)
+    made = _sherd.create_precomputed(store, _arguments.text(path, "path"), info, overwrite, config)
+    return cast(Array, made)

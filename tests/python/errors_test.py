@@ -1,13 +1,16 @@
 """The exceptions: what they are, what they know, and that they travel."""
 
 import copy
+import errno
 import json
+import os
 import pickle
 import warnings
 
 import numpy as np
 import pytest
 import sherd
+from sherd import _errors
 
 CLASSES = [
     (sherd.InvalidArgument, "invalid_argument", ValueError),
@@ -29,6 +32,28 @@ def test_every_error_is_also_the_matching_builtin_error(kind, code, base):
     for again in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
         assert type(again) is kind
         assert (again.code, str(again), again.key, again.slot, again.member) == (code, "text", "a/zarr.json", 3, "shape")
+
+
+def test_errors_of_the_system_carry_its_number(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        sherd.open(tmp_path / "none")
+    assert caught.value.errno == errno.ENOENT
+    for place in ("/proc/none", "/sys/none"):
+        with pytest.raises(OSError) as pythons:
+            os.mkdir(place)
+        with pytest.raises(sherd.Io) as caught:
+            sherd.create_array(place, shape=(1,), dtype="u1")
+        assert caught.value.errno == pythons.value.errno, caught.value
+        assert pickle.loads(pickle.dumps(caught.value)).errno == pythons.value.errno
+    with pytest.raises(OSError) as caught:
+        sherd.export(sherd.array([1]), "/dev/null/x.npy")
+    assert caught.value.errno == errno.ENOTDIR
+    assert sherd.Io("a server failed").errno is None
+
+
+def test_a_full_disk_is_told_by_its_number():
+    error = _errors.make("io", "'c/0': cannot write: No space left on device (in file:///a)", "c/0", None, None)
+    assert error.errno == errno.ENOSPC
 
 
 def damaged_array(path):

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Writes the table of zarr-python's names into docs/python.md, made of the two packages that are installed.
+
+    .venv/bin/python script/zarr_table.py
+
+It fails where zarr-python has a name or a parameter that Sherd has not and that is not explained below, and where
+something is explained that is there. tests/python/zarr_names_test.py fails where docs/python.md has another table.
+"""
+
+import ast
+import inspect
+import pathlib
+import re
+
+import sherd
+import zarr
+
+PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/python.md"
+BEGIN, END = "<!-- begin: script/zarr_table.py -->\n", "<!-- end: script/zarr_table.py -->\n"
+
+# What Sherd has by another name or not at all, and why.
+ELSEWHERE = {
+    "zarr": {
+        "AsyncArray": "nothing: reads and writes release the interpreter lock; use threads",
+        "AsyncGroup": "nothing, as for `AsyncArray`",
+        "copy_all": "`sherd.copy(source, destination)` (zarr-python 3 has the name only)",
+        "copy_store": "`sherd.copy(source, destination)` (zarr-python 3 has the name only)",
+        "create_hierarchy": "`sherd.create_group` and `group.create_array`, which make the groups on the way",
+        "open_consolidated": "`sherd.open_group`: consolidated metadata are used where they are",
+        "open_like": '`sherd.open_array(store, mode="a", shape=a.shape, dtype=a.dtype)`',
+        "print_debug_info": "`sherd.__version__`",
+        "tree": "`group.tree()` (deprecated in zarr-python)",
+    },
+    "Group": {
+        "array": "`group.create_array`",
+        "create": "`group.create_array`",
+        "create_dataset": "`group.create_array` (deprecated in zarr-python)",
+        "create_hierarchy": "`group.create_group` and `group.create_array`, which make the groups on the way",
+        "empty": "`group.create_array(name, shape=…, dtype=…)`",
+        "empty_like": "`sherd.empty_like(a, store=group.store, path=…)`",
+        "from_store": "`sherd.create_group`",
+        "full": "`group.create_array(name, shape=…, dtype=…, fill_value=…)`",
+        "full_like": "`sherd.full_like(a, store=group.store, path=…)`",
+        "info_complete": "`group.info` and `group.nmembers(None)`",
+        "move": "nothing (zarr-python 3 has the name only)",
+        "ones": "`group.create_array(name, shape=…, dtype=…, fill_value=1)`",
+        "ones_like": "`sherd.ones_like(a, store=group.store, path=…)`",
+        "open": "`sherd.open_group`",
+        "require_dataset": "`group.require_array` (deprecated in zarr-python)",
+        "store_path": "`group.store` and `group.path`, or `group.url`",
+        "synchronizer": "nothing: writers of all threads and processes wait for each other anyway",
+        "update_attributes_async": "`group.update_attributes`",
+        "zeros": "`group.create_array(name, shape=…, dtype=…)`",
+        "zeros_like": "`sherd.zeros_like(a, store=group.store, path=…)`",
+    },
+    "Array": {
+        "async_array": "nothing: reads and writes release the interpreter lock; use threads",
+        "compressor": "`array.compressors` (deprecated in zarr-python)",
+        "config": "`config=` of `sherd.open_array` and `sherd.create_array`",
+        "create": "`sherd.create_array`",
+        "from_dict": "`sherd.create_array`",
+        "info_complete": "`array.info` and `array.nchunks_initialized`",
+        "nbytes_stored": "`sherd info --json` counts the bytes that are stored",
+        "open": "`sherd.open_array`",
+        "store_path": "`array.store` and `array.path`, or `array.url`",
+        "with_config": "`sherd.open_array(array.store, path=array.path, config=…)`",
+    },
+}
+
+# What differs where both have the name, and why.
+DIFFERS = {
+    "zarr": {
+        "config": "Sherd's own settings",
+        "copy": "copies whole hierarchies, moving chunks as they are stored (zarr-python 3 has the name only)",
+        "empty_like": "an array like a sharded one is sharded; zarr-python takes the shards for chunks",
+        "from_array": "keeps the fill value, so that chunks which the source does not store need not be stored",
+        "full_like": "as `empty_like`",
+        "load": "a group gives a dict of its arrays; where nothing is, `NotFound`, and nothing is made",
+        "ones_like": "as `empty_like`",
+        "open": 'the default mode is `"r"`: nothing is made or changed unasked',
+        "open_array": 'the default mode is `"r"`, as for `open`',
+        "open_group": 'the default mode is `"r"`, as for `open`; modes that make nothing refuse `attributes`',
+        "save": "also takes lists and numbers",
+        "save_array": "also takes lists and numbers",
+        "save_group": "joins a group that is there; zarr-python erases it with all that is in it",
+        "zeros_like": "as `empty_like`",
+    },
+    "Group": {
+        "__delitem__": "a member that is not there is a `KeyError`, as of a dict",
+        "__eq__": "handles are told apart; compare `url`",
+        "__setitem__": "also takes lists and numbers; a group at the path is `Conflict` and not erased",
+        "keys": "a list, sorted; so are `arrays`, `groups`, `members` and the like",
+        "info": "a dict that prints as a table",
+    },
+    "Array": {
+        "__eq__": "handles are told apart; compare `url`",
+        "__getitem__": (
+            "takes what NumPy takes, also negative steps, `[[], …]` and a list beside `...`; a key that means one thing in NumPy "
+            "and another in zarr-python, such as `[0, :, [1, 2]]`, is an `IndexError` that names `oindex`"
+        ),
+        "attrs": "NaN and infinities are refused by name: JSON has none, and other readers do not open such an array",
+        "compressors": "JSON objects, as in metadata",
+        "filters": "JSON objects, as in metadata",
+        "get_basic_selection": "`out` is an ndarray; the same in the other four",
+        "info": "a dict that prints as a table",
+        "metadata": "the document as a dict",
+        "nchunks_initialized": "in a sharded array the inner chunks that are stored; zarr-python counts all of each shard",
+        "serializer": "a JSON object, as in metadata",
+        "update_attributes": "gives the array itself",
+    },
+}
+
+# Parameters of zarr-python that Sherd's functions of the same name do not have, and why.
+PARAMETERS = {
+    "cache_attrs": "ignored by zarr-python",
+    "cache_metadata": "ignored by zarr-python",
+    "chunk_shape": "`chunks`",
+    "chunk_store": "ignored by zarr-python",
+    "compressor": "`compressors`",
+    "dimension_separator": "`chunk_key_encoding`",
+    "expand": "ignored by zarr-python",
+    "fields": "index what was read",
+    "max_nodes": "`level`",
+    "meta_array": "ignored by zarr-python",
+    "object_codec": "`serializer`",
+    "plain": "text without colours is what there is",
+    "prototype": "results are NumPy's",
+    "read_only": "`mode` of `open_array`",
+    "storage_options": "of stores behind a network, in a later version",
+    "synchronizer": "writers wait for each other anyway",
+    "use_consolidated": "consolidated metadata are used where they are",
+    "use_consolidated_for_children": "consolidated metadata are used where they are",
+    "write_data": "leave `data` out",
+    "write_empty_chunks": "`config={\"write_empty_chunks\": …}`",
+    "zarr_version": "`zarr_format`",
+}
+SPECIAL = ("__contains__", "__delitem__", "__eq__", "__getitem__", "__iter__", "__len__", "__setitem__")
+# Of a group that the name of a member follows, the rest are called alike.
+RENAMED = {"name": "path", "key": "path", "new_shape": "shape", "selection": "mask"}
+
+
+class Unexplained(Exception):
+    """The explanations above do not fit to the packages."""
+
+
+def names_of(thing):
+    if inspect.ismodule(thing):
+        return sorted(name for name in thing.__all__ if not name.startswith("_") and not inspect.isclass(getattr(thing, name)) or "Async" in name)
+    return sorted(name for name in dir(thing) if not name.startswith("_") or (name in SPECIAL and name in vars(thing)))
+
+
+def stub_parameters(kind, name):
+    """Of a method of the engine, which has no signature but in the stub."""
+    tree = ast.parse((pathlib.Path(sherd.__file__).parent / "_sherd.pyi").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == kind:
+            for each in node.body:
+                if isinstance(each, ast.FunctionDef) and each.name == name:
+                    return {arg.arg for arg in each.args.args + each.args.kwonlyargs}
+    return set()
+
+
+def parameters(thing, name, kind=""):
+    """The names of a function's parameters, and whether it takes any others; None of what is no function."""
+    member = inspect.getattr_static(thing, name)
+    if isinstance(member, property) or not callable(getattr(thing, name)) or name.startswith("__"):
+        return None, False
+    try:
+        found = inspect.signature(getattr(thing, name)).parameters.values()
+    except (TypeError, ValueError):
+        return stub_parameters(kind, name), False
+    more = any(each.kind is each.VAR_KEYWORD for each in found)
+    return {each.name for each in found if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)}, more
+
+
+def missing_parameters(theirs, ours, name, kind):
+    wanted, _ = parameters(theirs, name)
+    has, more = parameters(ours, name, kind)
+    if wanted is None or has is None or (name, kind) == ("copy", "zarr"):
+        return []
+    if more:
+        has = has | parameters(sherd, "create_array")[0]
+    missing = sorted(each for each in wanted - has if RENAMED.get(each) not in has)
+    for each in missing:
+        if each not in PARAMETERS:
+            raise Unexplained(f"{kind}.{name} has no parameter {each}, and it is not said why")
+    return missing
+
+
+def row(kind, theirs, ours, name):
+    """What Sherd has for a name, and what differs; None where nothing does."""
+    if not hasattr(ours, name):
+        if name not in ELSEWHERE[kind]:
+            raise Unexplained(f"Sherd has no {kind}.{name}, and it is not said why")
+        return ELSEWHERE[kind][name]
+    notes = [DIFFERS[kind][name]] if name in DIFFERS[kind] else []
+    missing = missing_parameters(theirs, ours, name, kind)
+    if missing:
+        notes.append("without " + ", ".join(f"`{each}`" for each in missing))
+    return "; ".join(notes) or None
+
+
+def part(kind, theirs, ours):
+    names = names_of(theirs)
+    for told, there in ((ELSEWHERE[kind], False), (DIFFERS[kind], True)):
+        for name in told:
+            if name not in names or hasattr(ours, name) != there:
+                raise Unexplained(f"{kind}.{name} is explained, and is not as it is said")
+    rows = {name: row(kind, theirs, ours, name) for name in names}
+    prefix = "zarr." if kind == "zarr" else f"{kind}."
+    same = ", ".join(f"`{name}`" for name, note in rows.items() if note is None)
+    lines = [f"| {prefix}…: {same} | the same |"]
+    lines += [f"| `{prefix}{name}` | {note} |" for name, note in rows.items() if note is not None]
+    return lines
+
+
+def table():
+    lines = [f"zarr-python {zarr.__version__}; a name of `zarr.` is one of `sherd.` Of a group or an array it is one of Sherd's.", ""]
+    lines += ["| zarr-python | Sherd |", "|---|---|"]
+    for kind, theirs, ours in (("zarr", zarr, sherd), ("Group", zarr.Group, sherd.Group), ("Array", zarr.Array, sherd.Array)):
+        lines += part(kind, theirs, ours)
+    text = "\n".join(lines)
+    reasons = [f"| `{name}` | {why} |" for name, why in PARAMETERS.items() if re.search(rf"without [^|]*`{name}`", text)]
+    if len(reasons) != len(PARAMETERS):
+        raise Unexplained("a parameter is explained that Sherd has: " + ", ".join(set(PARAMETERS) - set(re.findall(r"`(\w+)`", "".join(reasons)))))
+    check_names(text)
+    return "\n".join([text, "", "| parameter that Sherd does not have | instead |", "|---|---|", *reasons, ""])
+
+
+def check_names(text):
+    """Fails where the table sends a reader to what is not there."""
+    for name in re.findall(r"`sherd\.(\w+)", text):
+        if not hasattr(sherd, name):
+            raise Unexplained(f"there is no sherd.{name}")
+    for kind, name in re.findall(r"`(group|array)\.(\w+)", text):
+        if not hasattr({"group": sherd.Group, "array": sherd.Array}[kind], name):
+            raise Unexplained(f"there is no {kind}.{name}")
+
+
+def with_table(page):
+    """The text of the page with the table of now."""
+    before, rest = page.split(BEGIN)
+    return before + BEGIN + table() + END + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))

@@ -1,0 +1,89 @@
+"""Files of other formats go in and out as they do with the command."""
+
+import os
+import pathlib
+
+import nibabel
+import numpy as np
+import pytest
+import sherd
+import tifffile
+
+DATA = np.arange(2 * 3 * 4, dtype="i2").reshape(2, 3, 4)
+
+
+def test_nifti_goes_in_and_out_as_nibabel_has_it(tmp_path):
+    volume = DATA.transpose(2, 1, 0)
+    affine = np.diag([2.0, 3.0, 4.0, 1.0])
+    nibabel.save(nibabel.Nifti1Image(volume, affine), tmp_path / "in.nii.gz")
+    array = sherd.import_(tmp_path / "in.nii.gz", tmp_path / "a.zarr", chunks=(1, 3, 4), shards=(2, 3, 4), attributes={"mine": 1})
+    assert np.array_equal(array[...], DATA) and array.dimension_names == ("z", "y", "x") and not array.read_only
+    assert (array.chunks, array.shards, array.attrs["mine"], array.attrs["spacing"]) == ((1, 3, 4), (2, 3, 4), 1, [4, 3, 2])
+    sherd.export(array, tmp_path / "out.nii")
+    found = nibabel.load(tmp_path / "out.nii")
+    assert np.array_equal(np.asarray(found.dataobj), volume) and np.array_equal(found.affine, affine)
+
+
+def test_npy_goes_in_and_out_as_numpy_has_it(tmp_path):
+    np.save(tmp_path / "in.npy", DATA)
+    array = sherd.import_(str(tmp_path / "in.npy"), sherd.Store(tmp_path / "a"), compressors="gzip:1", axes="zyx", spacing=(4, 1, 1), units="um")
+    assert np.array_equal(array[...], DATA) and array.compressors[0]["name"] == "gzip"
+    assert np.array_equal(sherd.import_(os.fsencode(tmp_path / "in.npy"), os.fsencode(tmp_path / "bytes"))[...], DATA)
+    assert (array.dimension_names, array.attrs["spacing"], array.attrs["units"]) == (("z", "y", "x"), [4, 1, 1], ["um"] * 3)
+    sherd.export(array, tmp_path / "out.bin", to="npy")
+    assert np.array_equal(np.load(tmp_path / "out.bin"), DATA)
+
+
+def test_tiff_goes_in_and_out_as_tifffile_has_it(tmp_path):
+    tifffile.imwrite(tmp_path / "in.tif", DATA.astype("u2"))
+    array = sherd.import_(tmp_path / "in.tif", tmp_path / "a", resolution=(8, 8, 40))
+    assert np.array_equal(array[...], DATA)
+    sherd.export(array, tmp_path / "out.tif")
+    assert np.array_equal(tifffile.imread(tmp_path / "out.tif").squeeze(), DATA)
+
+
+def test_plain_numbers_need_a_shape_and_a_type(tmp_path):
+    (tmp_path / "in.raw").write_bytes(DATA.astype(">i2").tobytes())
+    array = sherd.import_(tmp_path / "in.raw", tmp_path / "a", from_="raw", shape=DATA.shape, dtype="int16", big_endian=True)
+    assert np.array_equal(array[...], DATA)
+    for given in ({}, {"shape": (2, 3, 4)}, {"shape": (2, 3), "dtype": "int16"}):
+        with pytest.raises(sherd.Error):
+            sherd.import_(tmp_path / "in.raw", tmp_path / "b", from_="raw", **given)
+    assert not (tmp_path / "b").exists()
+
+
+def test_what_stands_at_the_destination_is_not_overwritten_unasked(tmp_path):
+    np.save(tmp_path / "in.npy", DATA)
+    array = sherd.import_(tmp_path / "in.npy", tmp_path / "a")
+    with pytest.raises(sherd.Conflict):
+        sherd.import_(tmp_path / "in.npy", tmp_path / "a")
+    sherd.import_(tmp_path / "in.npy", tmp_path / "a", overwrite=True)
+    sherd.export(array, tmp_path / "out.npy")
+    with pytest.raises(sherd.Conflict):
+        sherd.export(array, tmp_path / "out.npy", overwrite=False)
+
+
+def test_what_cannot_be_done_is_told_by_its_argument(tmp_path):
+    np.save(tmp_path / "in.npy", DATA)
+    array = sherd.import_(tmp_path / "in.npy", tmp_path / "a")
+    for given in ({"from_": "jpeg2000"}, {"compressors": "ztsd"}, {"spacing": "x"}, {"resolution": (1, 2)}, {"chunks": (2, 2)}):
+        with pytest.raises(sherd.InvalidArgument):
+            sherd.import_(tmp_path / "in.npy", tmp_path / "b", **given)
+    with pytest.raises(sherd.InvalidArgument, match="MemoryStore"):
+        sherd.import_(tmp_path / "in.npy", sherd.MemoryStore())
+    with pytest.raises(sherd.NotFound):
+        sherd.import_(tmp_path / "none.npy", tmp_path / "b")
+    with pytest.raises(sherd.InvalidArgument):
+        sherd.export(array, tmp_path / "out.xyz")
+    with pytest.raises(TypeError, match="array must be an Array"):
+        sherd.export(sherd.group(), tmp_path / "out.npy")
+    assert {path.name for path in pathlib.Path(tmp_path).iterdir()} == {"in.npy", "a"}
+
+
+def test_what_of_a_file_is_left_out_is_warned_of(tmp_path):
+    with tifffile.TiffWriter(tmp_path / "two.ome.tif", ome=True) as file:
+        file.write(np.ones((4, 4), "u1"), metadata={"axes": "YX"})
+        file.write(np.zeros((2, 2), "u1"), metadata={"axes": "YX"})
+    with pytest.warns(UserWarning, match="only the first is imported") as warned:
+        array = sherd.import_(tmp_path / "two.ome.tif", tmp_path / "a")
+    assert warned[0].filename == __file__ and array.shape == (4, 4) and (array[...] == 1).all()

@@ -1,0 +1,193 @@
+"""The members of arrays that zarr-python has, too: the same call gives the same, or the same kind of error."""
+
+import gc
+import math
+import weakref
+
+import numpy as np
+import pytest
+import sherd
+import tensorstore
+import zarr
+from side_by_side import assert_same, new_store
+
+DATA = np.arange(70, dtype="i4").reshape(10, 7)
+SHARDS = pytest.mark.parametrize("shards", [None, (4, 6)], ids=["plain", "sharded"])
+
+
+def stored(module, data=DATA, **options):
+    options = {"chunks": (2, 3), "fill_value": 0} | options
+    return module.create_array(new_store(module), name="x/y", data=data.copy(), **options)
+
+
+@SHARDS
+@pytest.mark.parametrize("name", ["nbytes", "nchunks", "cdata_shape", "name", "basename", "path", "order", "size", "ndim"])
+def test_facts(name, shards):
+    assert_same(lambda module: getattr(stored(module, shards=shards), name))
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (0, 3)], ids=str)
+def test_facts_of_arrays_of_few_dimensions(shape):
+    for name in ("nbytes", "nchunks", "cdata_shape", "name", "basename"):
+        assert_same(lambda module: int_or_same(getattr(module.zeros(shape, chunks=(2,) * len(shape), dtype="i2"), name)))  # noqa: B023
+
+
+def int_or_same(value):
+    return int(value) if isinstance(value, float) else value  # zarr-python's nbytes of () is 2.0
+
+
+@SHARDS
+def test_codecs_by_their_part_in_the_chain(shards):
+    filters = [{"name": "transpose", "configuration": {"order": [1, 0]}}]
+    for given in ({}, {"filters": filters}, {"compressors": None}, {"compressors": [{"name": "gzip", "configuration": {"level": 2}}]}):
+        ours, theirs = stored(sherd, shards=shards, **given), stored(zarr, shards=shards, **given)
+        for part in ("filters", "compressors"):
+            assert [each["name"] for each in getattr(ours, part)] == [each.to_dict()["name"] for each in getattr(theirs, part)]
+        assert ours.serializer == theirs.serializer.to_dict()
+    assert [each["name"] for each in sherd.zeros(3, dtype="string").compressors] == ["zstd"]
+    assert sherd.zeros(3, dtype="string").serializer["name"] == "vlen-utf8"
+
+
+KEYS = [
+    ([0, 1], [1, 2]), (0, [1, 2]), ([1, 2], 0), ([1, 2],), [1, 2], ([0, 1], slice(0, 2)), (slice(None), [0, 6]), ([3, 3], [-1, -7]),
+    (np.array([[0], [9]]), np.array([1, 2])), (0, np.arange(7) > 4), (np.arange(10) > 7, slice(1, 3)), DATA > 66, DATA % 9 == 0,
+    (3, -1), -1, ..., (), (..., 2), slice(2, 5), ([0, 100], [1, 2]), ([0, 1, 2], [1, 2]), np.array([[1, 2]]),
+    100, (1, 2, 3), ([0, 1], slice(None), 1), "x", 1.5,
+]  # fmt: skip
+
+
+@SHARDS
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: "key" + str(key)[:24].replace("\n", ""))
+def test_brackets(key, shards):
+    assert_same(lambda module: stored(module, shards=shards)[key])
+
+
+BASIC = [(1, slice(0, 3)), ..., (), -1, slice(2, 5), (..., 2), 100, ([0, 1], slice(0, 3)), DATA > 5, (1, 2, 3), True, "x", 1.5]
+ORTHOGONAL = [([0, 1], [1, 2]), (np.arange(10) > 7, [1, 2]), (3, [1, 2]), ([0, 1],), (slice(2), [6]), ([10], 0), ([0], [0], [0])]
+COORDINATE = [
+    ([0, 1], [1, 2]), (3, 4), (np.array([[0, 1], [1, 2]]),) * 2, (3, [4, 5]), ([-1], [-7]), ([0, 1, 2], [1, 2]), ([0, 1, 2],),
+    ([0, 1], slice(None)), ([0, 100], [0, 0]), DATA > 66,
+]  # fmt: skip
+MASK = [DATA > 66, DATA < 0, DATA >= 0, np.ones(3, bool), ([0, 1], [1, 2]), (DATA > 60).tolist()]
+BLOCK = [
+    (0, 0), 1, (-1, slice(0, 1)), ..., (0, ...), slice(2, 1), slice(0, 9), (slice(1, 3), -1), 9, (0, 9), -9, slice(None, None, 2),
+    ([0],), (0, 0, 0), 1.5,
+]  # fmt: skip
+SELECTIONS = [
+    (kind, key)
+    for kind, keys in [("basic", BASIC), ("orthogonal", ORTHOGONAL), ("coordinate", COORDINATE), ("mask", MASK), ("block", BLOCK)]
+    for key in keys
+]
+
+
+@SHARDS
+@pytest.mark.parametrize(("kind", "key"), SELECTIONS, ids=lambda value: str(value)[:20].replace("\n", ""))
+def test_selections(kind, key, shards):
+    assert_same(lambda module: getattr(stored(module, shards=shards), f"get_{kind}_selection")(key))
+
+    def write(module):
+        array = stored(module, shards=shards)
+        getattr(array, f"set_{kind}_selection")(key, -5)
+        return array[...]
+
+    assert_same(write)
+
+
+@SHARDS
+def test_indexers(shards):
+    for key in BLOCK:
+        assert_same(lambda module: stored(module, shards=shards).blocks[key])  # noqa: B023
+
+    def write(module):
+        array = stored(module, shards=shards)
+        array.blocks[0, 1] = 7
+        array.oindex[[9, 0], 1:3] = [[1, 2], [3, 4]]
+        array.vindex[[5, 6], [5, 6]] = [8, 9]
+        return array[...]
+
+    assert_same(write)
+
+
+def test_blocks_of_a_rectilinear_grid_have_lengths_of_their_own():
+    array = sherd.create_array(sherd.MemoryStore(), data=DATA, chunks=[[3, 3, 4], [5, 2]])
+    assert array.nchunks == 6 and array.cdata_shape == (3, 2)
+    assert np.array_equal(array.blocks[1, 1], DATA[3:6, 5:]) and np.array_equal(array.blocks[-2:], DATA[3:])
+
+
+def test_results_go_into_memory_that_the_caller_has():
+    array = stored(sherd)
+    for kind, key, shape in [("basic", np.s_[1:3, 2], (2,)), ("orthogonal", ([0, 1], [1, 2]), (2, 2)), ("coordinate", ([0, 1], [1, 2]), (2,)),
+                             ("mask", DATA > 66, (3,)), ("block", (0, 0), (2, 3))]:
+        out = np.empty(shape, "i4")
+        get = getattr(array, f"get_{kind}_selection")
+        assert get(key, out=out) is out and np.array_equal(out, get(key))
+
+
+def test_attributes_are_updated_and_replaced():
+    def update(module):
+        array = stored(module, attributes={"a": 1, "b": 2})
+        array.update_attributes({"b": 3, "c": [1, {"d": None}]})
+        return dict(array.attrs)
+
+    assert_same(update)
+    array = stored(sherd)
+    assert array.update_attributes({"a": 1}) is array
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, [1, -math.inf], {"deep": [math.nan]}, np.float32("nan"), np.array([0, math.nan])])
+def test_nan_is_refused_in_attributes_by_name(value):
+    """zarr-python writes the word NaN, which is not JSON: tensorstore, zarrs and Sherd cannot open the array then."""
+    array, group = stored(sherd), sherd.group()
+    for change in (
+        lambda: array.attrs.update(a=value), lambda: array.attrs.put({"a": value}), lambda: array.attrs.__setitem__("a", value),
+        lambda: group.update_attributes({"a": value}), lambda: stored(sherd, attributes={"a": value}), lambda: sherd.group(attributes={"a": value}),
+        lambda: group.create_group("g", attributes={"a": value}), lambda: group.create_array("x", data=[1], attributes={"a": value}),
+    ):  # fmt: skip
+        with pytest.raises(sherd.InvalidArgument, match="attributes.a") as caught:
+            change()
+        assert caught.value.member.startswith("attributes.a")
+    assert dict(array.attrs) == {} and dict(group.attrs) == {} and len(group) == 0
+
+
+def test_no_other_reader_opens_what_zarr_python_makes_of_nan(tmp_path):
+    zarr.create_array(tmp_path, data=DATA, attributes={"a": math.nan})
+    with pytest.raises(sherd.Corrupt, match="NaN is not JSON"):
+        sherd.open(tmp_path)
+    with pytest.raises(ValueError, match="Invalid JSON"):
+        tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}"}).result()
+
+
+def test_weak_references_end_with_the_handle():
+    array = stored(sherd)
+    reference = weakref.ref(array)
+    assert reference() is array
+    cache = weakref.WeakValueDictionary({"a": array, "g": sherd.group()})
+    assert cache["a"] is array
+    del array
+    gc.collect()
+    assert reference() is None and "a" not in cache
+
+
+def test_the_store_of_an_array_is_the_one_it_was_made_in(tmp_path):
+    for store in (sherd.MemoryStore(), sherd.Store(tmp_path)):
+        group = sherd.create_group(store)
+        array = group.create_array("a", data=[1, 2])
+        assert type(array.store) is type(group.store) is type(store)
+        assert array.store.keys() == store.keys() and array.store.url == group.store.url == store.url
+        assert sherd.open(array.store, path=array.path)[1] == 2
+
+
+def test_the_order_of_results():
+    for order in ("C", "F"):
+        array = sherd.zeros((3, 4), order=order)
+        assert array.order == order and array[...].flags[f"{order}_CONTIGUOUS"]
+        assert sherd.group().create_array("a", shape=(3, 4), dtype="u1", order=order).order == order
+        assert_same(lambda module: module.create_array(new_store(module), shape=(2,), dtype="u1", config={"order": order}).order)  # noqa: B023
+    with pytest.raises(sherd.InvalidArgument, match="order"):
+        sherd.zeros(3, order="A")
+
+
+def test_notebooks_show_a_table():
+    array = sherd.create_array(sherd.MemoryStore(), data=DATA, attributes={"a": "<b>"})
+    for shown in (array._repr_html_(), array.info._repr_html_()):
+        assert shown.startswith("<table>") and "<th>shape</th><td>(10, 7)</td>" in shown and "&lt;b&gt;" in shown
