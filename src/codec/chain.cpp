@@ -16,10 +16,9 @@ namespace {
 constexpr std::string_view kSharding = "sharding_indexed";
 
 /// Codecs that exist in the registry or in numcodecs and are not read by this version.
-constexpr std::string_view kNotSupported[] = {"cast_value", "scale_offset", "reshape",         "zfp",      "zfpy",
-                                              "n5_default", "conditional",  "bitround",        "quantize", "astype",
-                                              "categorize", "pcodec",       "jenkins_lookup3", "optional", "json2",
-                                              "msgpack2",   "pickle",       "vlen-array"};
+constexpr std::string_view kNotSupported[] = {"cast_value", "scale_offset", "reshape",    "zfp",       "zfpy",
+                                              "n5_default", "conditional",  "categorize", "pcodec",    "optional",
+                                              "json2",      "msgpack2",     "pickle",     "vlen-array"};
 
 Result<CodecSpec> parse_codec(const Json& entry) {
   if (entry.is_string()) return CodecSpec{entry.text(), {}};

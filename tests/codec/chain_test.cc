@@ -263,7 +263,7 @@ TEST(CodecChain, RefusesListsThatAreNoChains) {
       {R"([{"name": "frobnicate", "must_understand": false}])", "[0].name", "unknown codec 'frobnicate'",
        ErrorCode::unsupported},
       {R"(["zfp"])", "[0].name", "'zfp' is not supported by this version", ErrorCode::unsupported},
-      {R"([{"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}])", "[0].name", "not supported",
+      {R"([{"name": "numcodecs.zfpy", "configuration": {"mode": 3}}])", "[0].name", "not supported",
        ErrorCode::unsupported},
   };
   for (const auto& wrong : cases) {

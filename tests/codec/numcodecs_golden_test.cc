@@ -8,13 +8,17 @@
 
 namespace sherd {
 extern const CodecEntry blosc_codec, numcodecs_blosc_codec, lz4_codec, bz2_codec, lzma_codec, shuffle_codec,
-    delta_codec, fixedscaleoffset_codec;
+    delta_codec, fixedscaleoffset_codec, quantize_codec, numcodecs_bitround_codec, astype_codec, jenkins_lookup3_codec;
 
 namespace test {
 namespace {
 
-constexpr const CodecEntry* kTable[] = {&blosc_codec, &numcodecs_blosc_codec, &lz4_codec,   &bz2_codec,
-                                        &lzma_codec,  &shuffle_codec,         &delta_codec, &fixedscaleoffset_codec};
+constexpr const CodecEntry* kTable[] = {&blosc_codec,    &numcodecs_blosc_codec,
+                                        &lz4_codec,      &bz2_codec,
+                                        &lzma_codec,     &shuffle_codec,
+                                        &delta_codec,    &fixedscaleoffset_codec,
+                                        &quantize_codec, &numcodecs_bitround_codec,
+                                        &astype_codec,   &jenkins_lookup3_codec};
 
 struct Case {
   CodecSpec spec;
@@ -76,7 +80,7 @@ void check_array_codec(const CodecEntry& entry, const Case& c) {
 
 TEST(Numcodecs, TheirBytesAreReadAndWrittenAlike) {
   const std::vector<Case> cases = read_cases();
-  ASSERT_GT(cases.size(), 500u);
+  ASSERT_GT(cases.size(), 950u);
   for (const Case& c : cases) {
     SCOPED_TRACE(c.spec.name + " " + c.spec.configuration.dump() + " on " + c.type.dtype.name() + " x " +
                  std::to_string(c.type.shape[0]));
@@ -91,7 +95,8 @@ TEST(Numcodecs, TheirBytesAreReadAndWrittenAlike) {
 }
 
 TEST(Numcodecs, BareNamesAreAliases) {
-  for (const std::string_view name : {"lz4", "bz2", "lzma", "shuffle", "delta", "fixedscaleoffset"}) {
+  for (const std::string_view name :
+       {"lz4", "bz2", "lzma", "shuffle", "delta", "fixedscaleoffset", "quantize", "astype", "jenkins_lookup3"}) {
     const CodecEntry* entry = find_codec(kTable, name);
     ASSERT_NE(entry, nullptr) << name;
     EXPECT_EQ(entry->name, "numcodecs." + std::string(name));
