@@ -43,8 +43,9 @@ DType dtype() {
   if (kCodec == "compressed_segmentation") return DType::uint64;
   if (kCodec == "jpeg") return DType::uint8;
   if (kCodec == "png") return DType::uint16;
-  if (kCodec == "vlen-utf8") return DType::string;
-  if (kCodec == "vlen-bytes") return DType::bytes;
+  if (kCodec == "vlen-utf8" || kCodec == "categorize" || kCodec == "json2" || kCodec == "msgpack2")
+    return DType::string;
+  if (kCodec == "vlen-bytes" || kCodec == "vlen-array") return DType::bytes;
   if (kCodec == "packbits") return DType::bool_;
   return kCodec == "fixedscaleoffset" || kCodec == "quantize" ? DType::float32 : DType::uint32;
 }
@@ -56,13 +57,17 @@ struct Configured {
 constexpr Configured kConfigurations[] = {
     {"astype", R"({"encode_dtype": "<f8"})"},
     {"bitround", R"({"keepbits": 5})"},
+    {"cast_value", R"({"data_type": "float32", "out_of_range": "clamp"})"},
+    {"categorize", R"({"labels": ["red", "green"]})"},
     {"compressed_segmentation", R"({"block_size": [3, 5, 7]})"},
     {"delta", R"({"dtype": "<u4"})"},
     {"fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
+    {"reshape", R"({"shape": [8, -1]})"},
+    {"scale_offset", R"({"offset": 10, "scale": 3})"},
     {"quantize", R"({"digits": 2, "dtype": "<f4", "astype": "<f2"})"},
 };
 /// These lose something of what they encode.
-constexpr std::string_view kLossy[] = {"astype", "bitround", "jpeg", "quantize"};
+constexpr std::string_view kLossy[] = {"astype", "bitround", "cast_value", "jpeg", "quantize"};
 
 Json codec_list() {
   const CodecEntry* entry = find_codec(table(), kCodec);

@@ -7,10 +7,11 @@
 namespace sherd {
 
 extern const CodecEntry adler32_codec, astype_codec, bitround_codec, blosc_codec, bytes_codec, bz2_codec,
-    cast_value_codec, crc32_codec, crc32c_codec, delta_codec, fixedscaleoffset_codec, fletcher32_codec, gzip_codec,
-    jenkins_lookup3_codec, lz4_codec, lzma_codec, numcodecs_bitround_codec, numcodecs_blosc_codec,
-    numcodecs_crc32c_codec, numcodecs_gzip_codec, numcodecs_zstd_codec, packbits_codec, quantize_codec, reshape_codec,
-    scale_offset_codec, shuffle_codec, squeeze_codec, transpose_codec, vlen_bytes_codec, vlen_utf8_codec, zlib_codec,
+    cast_value_codec, categorize_codec, crc32_codec, crc32c_codec, delta_codec, fixedscaleoffset_codec,
+    fletcher32_codec, gzip_codec, jenkins_lookup3_codec, json2_codec, lz4_codec, lzma_codec, msgpack2_codec,
+    numcodecs_bitround_codec, numcodecs_blosc_codec, numcodecs_crc32c_codec, numcodecs_gzip_codec,
+    numcodecs_packbits_codec, numcodecs_zstd_codec, packbits_codec, quantize_codec, reshape_codec, scale_offset_codec,
+    shuffle_codec, squeeze_codec, transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_utf8_codec, zlib_codec,
     zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
@@ -28,6 +29,7 @@ constexpr const CodecEntry* codec_table[] = {
     &bytes_codec,
     &bz2_codec,
     &cast_value_codec,
+    &categorize_codec,
     &crc32_codec,
     &crc32c_codec,
     &delta_codec,
@@ -35,12 +37,15 @@ constexpr const CodecEntry* codec_table[] = {
     &fletcher32_codec,
     &gzip_codec,
     &jenkins_lookup3_codec,
+    &json2_codec,
     &lz4_codec,
     &lzma_codec,
+    &msgpack2_codec,
     &numcodecs_bitround_codec,
     &numcodecs_blosc_codec,
     &numcodecs_crc32c_codec,
     &numcodecs_gzip_codec,
+    &numcodecs_packbits_codec,
     &numcodecs_zstd_codec,
     &packbits_codec,
     &quantize_codec,
@@ -49,6 +54,7 @@ constexpr const CodecEntry* codec_table[] = {
     &shuffle_codec,
     &squeeze_codec,
     &transpose_codec,
+    &vlen_array_codec,
     &vlen_bytes_codec,
     &vlen_utf8_codec,
     &zlib_codec,

@@ -171,6 +171,10 @@ for size in [*range(1, 15), 24, 25, 100]:
     add("numcodecs.jenkins_lookup3", {}, data, exact=True)
     add("numcodecs.jenkins_lookup3", {"initval": 4000000000, "prefix": None}, data, exact=True)
 
+for size in [1, 7, 8, 9, 64, 100]:
+    data = rng.integers(0, 2, size).astype(bool)
+    add("numcodecs.packbits", {}, data, exact=True)
+
 lines = ",\n".join(json.dumps(case) for case in cases)
 path = pathlib.Path(__file__).with_name("numcodecs_golden.json")
 path.write_text('{"cases": [\n' + lines + "\n]}\n")
