@@ -1,6 +1,6 @@
 // transpose (Zarr v3 core): the dimensions in another order; stored dimension i is dimension order[i] of the array.
 // Chains fold leading transposes into the strides of the caller; only one that follows another array codec moves
-// bytes, here. The strings "C" and "F" of drafts before 2023, which GDAL 3.8 to 3.10 and zarrita wrote, are the order
+// bytes, here. The strings "C" and "F" of drafts before 2023, which GDAL 3.10 and zarrita wrote, are the order
 // as it is and its reverse.
 #include <algorithm>
 #include <charconv>

@@ -295,7 +295,7 @@ TEST(Transpose, RefusesWhatIsNoPermutation) {
   EXPECT_EQ(code_of(build(R"(["transpose", "bytes"])", {DType::uint8, {2, 3}})), ErrorCode::invalid_argument);
 }
 
-// GDAL 3.8 to 3.10 and zarrita of 2022 wrote these strings.
+// GDAL 3.10 and zarrita wrote these strings.
 TEST(Transpose, TheOrdersCAndFOfEarlyDraftsAreReadAndRemarked) {
   const auto permutation = [](std::string_view order) {
     const auto chain =
