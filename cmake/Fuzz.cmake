@@ -2,8 +2,9 @@
 # the same seed each time unless SHERD_FUZZ_SEED is another one (0: by chance): a test must not find something by luck.
 # fuzz/codec.cpp becomes one for each codec with a decoder to speak of.
 # Seeds are read from fuzz/corpus/NAME; what the fuzzer finds on top is kept in the build folder.
-set(SHERD_FUZZED_CODECS blosc bz2 compressed_segmentation crc32c delta fixedscaleoffset fletcher32 gzip jpeg lz4 lzma
-  packbits png shuffle vlen-bytes vlen-utf8 zlib zstd)
+set(SHERD_FUZZED_CODECS astype bitround blosc bz2 cast_value categorize compressed_segmentation crc32c delta
+  fixedscaleoffset fletcher32 gzip jenkins_lookup3 jpeg json2 lz4 lzma msgpack2 packbits png quantize reshape
+  scale_offset shuffle vlen-array vlen-bytes vlen-utf8 zlib zstd)
 
 add_custom_target(sherd_fuzz)
 

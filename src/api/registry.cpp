@@ -6,10 +6,13 @@
 
 namespace sherd {
 
-extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc32_codec, crc32c_codec, delta_codec,
-    fixedscaleoffset_codec, fletcher32_codec, gzip_codec, lz4_codec, lzma_codec, numcodecs_blosc_codec,
-    numcodecs_crc32c_codec, numcodecs_gzip_codec, numcodecs_zstd_codec, packbits_codec, shuffle_codec, transpose_codec,
-    vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
+extern const CodecEntry adler32_codec, astype_codec, bitround_codec, blosc_codec, bytes_codec, bz2_codec,
+    cast_value_codec, categorize_codec, crc32_codec, crc32c_codec, delta_codec, fixedscaleoffset_codec,
+    fletcher32_codec, gzip_codec, jenkins_lookup3_codec, json2_codec, lz4_codec, lzma_codec, msgpack2_codec,
+    numcodecs_bitround_codec, numcodecs_blosc_codec, numcodecs_crc32c_codec, numcodecs_gzip_codec,
+    numcodecs_packbits_codec, numcodecs_zstd_codec, packbits_codec, quantize_codec, reshape_codec, scale_offset_codec,
+    shuffle_codec, squeeze_codec, transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_utf8_codec, zlib_codec,
+    zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
 const Format& zarr3_format() noexcept;
@@ -18,29 +21,45 @@ const StorageKind& volume_storage() noexcept;
 
 namespace {
 
-constexpr const CodecEntry* codec_table[] = {&adler32_codec,
-                                             &blosc_codec,
-                                             &bytes_codec,
-                                             &bz2_codec,
-                                             &crc32_codec,
-                                             &crc32c_codec,
-                                             &delta_codec,
-                                             &fixedscaleoffset_codec,
-                                             &fletcher32_codec,
-                                             &gzip_codec,
-                                             &lz4_codec,
-                                             &lzma_codec,
-                                             &numcodecs_blosc_codec,
-                                             &numcodecs_crc32c_codec,
-                                             &numcodecs_gzip_codec,
-                                             &numcodecs_zstd_codec,
-                                             &packbits_codec,
-                                             &shuffle_codec,
-                                             &transpose_codec,
-                                             &vlen_bytes_codec,
-                                             &vlen_utf8_codec,
-                                             &zlib_codec,
-                                             &zstd_codec};
+constexpr const CodecEntry* codec_table[] = {
+    &adler32_codec,
+    &astype_codec,
+    &bitround_codec,
+    &blosc_codec,
+    &bytes_codec,
+    &bz2_codec,
+    &cast_value_codec,
+    &categorize_codec,
+    &crc32_codec,
+    &crc32c_codec,
+    &delta_codec,
+    &fixedscaleoffset_codec,
+    &fletcher32_codec,
+    &gzip_codec,
+    &jenkins_lookup3_codec,
+    &json2_codec,
+    &lz4_codec,
+    &lzma_codec,
+    &msgpack2_codec,
+    &numcodecs_bitround_codec,
+    &numcodecs_blosc_codec,
+    &numcodecs_crc32c_codec,
+    &numcodecs_gzip_codec,
+    &numcodecs_packbits_codec,
+    &numcodecs_zstd_codec,
+    &packbits_codec,
+    &quantize_codec,
+    &reshape_codec,
+    &scale_offset_codec,
+    &shuffle_codec,
+    &squeeze_codec,
+    &transpose_codec,
+    &vlen_array_codec,
+    &vlen_bytes_codec,
+    &vlen_utf8_codec,
+    &zlib_codec,
+    &zstd_codec,
+};
 
 constexpr StoreEntry stores[] = {
     {StoreUrl::Kind::file, [](const StoreUrl& url, const Config& config) { return file_store(url.path, config); }},

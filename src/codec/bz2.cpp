@@ -132,9 +132,9 @@ class Bz2Codec final : public BytesCodec {
   int level_;
 };
 
-Result<std::unique_ptr<BytesCodec>> make_bz2(const CodecSpec& spec, const CodecContext&) {
-  SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", {1, 9}, 1));
+Result<std::unique_ptr<BytesCodec>> make_bz2(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, Configuration::open(spec, context));
+  SHERD_TRY(level, configuration.integer_or_text("level", {1, 9}, 1));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<BytesCodec>(std::make_unique<Bz2Codec>(static_cast<int>(level)));
 }

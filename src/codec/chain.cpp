@@ -15,11 +15,27 @@ namespace {
 
 constexpr std::string_view kSharding = "sharding_indexed";
 
-/// Codecs that exist in the registry or in numcodecs and are not read by this version.
-constexpr std::string_view kNotSupported[] = {"cast_value", "scale_offset", "reshape",         "zfp",      "zfpy",
-                                              "n5_default", "conditional",  "bitround",        "quantize", "astype",
-                                              "categorize", "pcodec",       "jenkins_lookup3", "optional", "json2",
-                                              "msgpack2",   "pickle",       "vlen-array"};
+/// A codec that exists and that this version does not read: who has it, or why it never will be.
+struct NotSupported {
+  std::string_view name, more;
+};
+constexpr NotSupported kNotSupported[] = {
+    {"conditional", ""},
+    {"gdeflate", "; the Rust crate zarrs has it"},
+    {"n5_default", ""},
+    {"optional", ""},
+    {"pcodec", "; its id in numcodecs is 'pcodec', of the Python package pcodec"},
+    {"pickle", " nor by a later one: reading pickles runs whatever program the stored bytes are"},
+    {"szip", ""},
+    {"vlen", "; the Rust crate zarrs has it"},
+    {"zfp", ""},
+    {"zfpy", "; its id in numcodecs is 'zfpy', of the Python package zfpy"},
+};
+/// Packages that give numcodecs codecs of their own, by how the ids of these begin.
+constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},
+                                                                       {"flac", "flac-numcodecs"},
+                                                                       {"wavpack", "wavpack-numcodecs"},
+                                                                       {"grib", "kerchunk"}};
 
 Result<CodecSpec> parse_codec(const Json& entry) {
   if (entry.is_string()) return CodecSpec{entry.text(), {}};
@@ -48,11 +64,17 @@ std::string place(std::size_t index) { return "[" + std::to_string(index) + "]";
 }  // namespace
 
 Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) {
-  constexpr std::string_view prefix = "numcodecs.";
-  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-  const bool known = std::find(std::begin(kNotSupported), std::end(kNotSupported), bare) != std::end(kNotSupported);
+  std::string_view bare = name;
+  for (const std::string_view prefix : {"numcodecs.", "zarrs."})
+    if (name.starts_with(prefix)) bare.remove_prefix(prefix.size());
   const std::string quoted = "'" + std::string(name) + "'";
-  if (known) return unsupported("the codec " + quoted + " is not supported by this version");
+  for (const auto& [known, more] : kNotSupported)
+    if (bare == known)
+      return unsupported("the codec " + quoted + " is not supported by this version" + std::string(more));
+  for (const auto& [prefix, package] : kPackages)
+    if (bare.starts_with(prefix))
+      return unsupported("the codec " + quoted + " is not supported by this version; its id in numcodecs is '" +
+                         std::string(bare) + "', of the Python package " + std::string(package));
   std::vector<std::string_view> names{kSharding};
   for (const CodecEntry* entry : table) names.push_back(entry->name);
   return {unknown, "unknown codec " + quoted + did_you_mean(name, names)};
@@ -99,6 +121,9 @@ Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType&
   const CodecEntry* entry = find_codec(table, spec.name);
   if (spec.name == kSharding) return add_array_bytes_codec(spec, nullptr, type);
   if (entry == nullptr) return no_such_codec(spec.name, table, ErrorCode::unsupported).in_member("name");
+  if (spec.name != entry->name)
+    remarks_.push_back("the codec '" + spec.name + "' is read as '" + std::string(entry->name) +
+                       "', the name that other readers know");
   if (entry->array_codec != nullptr) return add_array_codec(spec, *entry, type);
   if (entry->array_bytes_codec != nullptr) return add_array_bytes_codec(spec, entry, type);
   return add_bytes_codec(spec, *entry, type);
@@ -107,7 +132,7 @@ Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType&
 Result<void> CodecChain::add_array_codec(const CodecSpec& spec, const CodecEntry& entry, ChunkType& type) {
   if (has_array_bytes_codec())
     return invalid_argument("'" + spec.name + "' works on arrays and must stand before the codec that makes bytes");
-  SHERD_TRY(codec, entry.array_codec(spec, {.in = type, .limits = &limits_}));
+  SHERD_TRY(codec, entry.array_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
   SHERD_TRY(encoded, codec->encoded_type(type));
   type = std::move(encoded);
   const auto order = codec->permutation();
@@ -128,7 +153,7 @@ Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const Code
     sharding_ = spec;
     return {};
   }
-  SHERD_TRY(codec, entry->array_bytes_codec(spec, {.in = type, .limits = &limits_}));
+  SHERD_TRY(codec, entry->array_bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
   SHERD_TRY(codec->check(type));
   array_bytes_codec_ = std::move(codec);
   return {};
@@ -137,7 +162,7 @@ Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const Code
 Result<void> CodecChain::add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type) {
   if (!has_array_bytes_codec())
     return invalid_argument("'" + spec.name + "' works on bytes and must stand after the codec that makes bytes");
-  SHERD_TRY(codec, entry.bytes_codec(spec, {.in = type, .limits = &limits_}));
+  SHERD_TRY(codec, entry.bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
   bytes_codecs_.push_back(std::move(codec));
   bytes_names_.push_back(spec.name);
   return {};

@@ -42,6 +42,8 @@ class CodecChain {
   [[nodiscard]] const std::optional<CodecSpec>& sharding() const noexcept { return sharding_; }
   /// The type on which the array->bytes codec works, for a chunk of this *stored* shape.
   [[nodiscard]] Result<ChunkType> inner_type(const Shape& stored) const;
+  /// What was read though no specification has it so, of this chain alone: names and configurations, as `check` tells.
+  [[nodiscard]] std::span<const std::string> remarks() const noexcept { return remarks_; }
   /// True where something remains to be done around the array->bytes codec besides the permutation.
   [[nodiscard]] bool has_array_codecs() const noexcept { return !array_codecs_.empty(); }
   [[nodiscard]] bool has_bytes_codecs() const noexcept { return !bytes_codecs_.empty(); }
@@ -76,6 +78,8 @@ class CodecChain {
   /// codec takes (inner_type).
   Result<void> decode_arrays(const Shape& stored, std::span<const std::byte> from, std::span<std::byte> to) const;
   Result<void> encode_arrays(const Shape& stored, std::span<const std::byte> from, Buffer& to) const;
+  /// One element through the same codecs: what missing chunks hold behind them, in chunks of this stored shape.
+  [[nodiscard]] Result<std::vector<std::byte>> encode_fill(const Shape& stored, std::span<const std::byte> fill) const;
 
  private:
   /// What the output of a bytes->bytes codec may be on decoding.
@@ -121,6 +125,7 @@ class CodecChain {
   std::optional<CodecSpec> sharding_;
   std::vector<std::shared_ptr<const BytesCodec>> bytes_codecs_;
   std::vector<std::string> bytes_names_;
+  std::vector<std::string> remarks_;
   Limits limits_;
 };
 

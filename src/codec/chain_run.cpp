@@ -310,6 +310,17 @@ Result<void> CodecChain::decode_arrays(const Shape& stored, Bytes from, std::spa
   return {};
 }
 
+Result<std::vector<std::byte>> CodecChain::encode_fill(const Shape& stored, Bytes fill) const {
+  SHERD_TRY(all, types(stored));
+  std::vector<std::byte> element(fill.begin(), fill.end());
+  for (std::size_t i = 0; i < array_codecs_.size(); ++i) {
+    std::vector<std::byte> next(all[i + 1].dtype.size());
+    SHERD_TRY(array_codecs_[i]->encode_fill(all[i], element, next).in([] { return "fill value"; }));
+    element = std::move(next);
+  }
+  return element;
+}
+
 Result<void> CodecChain::encode_arrays(const Shape& stored, Bytes from, Buffer& to) const {
   SHERD_TRY(all, types(stored));
   Spare between;

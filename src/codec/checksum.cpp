@@ -73,11 +73,16 @@ Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec,
                                                           ChecksumCodec::Place absent) {
   using Place = ChecksumCodec::Place;
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(location, configuration.text("location", absent == Place::before ? "start" : "end"));
+  const Json* given = configuration.find("location");
+  std::string location = absent == Place::before ? "start" : "end";
+  if (given != nullptr && !given->is_null()) {
+    SHERD_TRY(stated, configuration.text("location"));
+    location = std::move(stated);
+  }
   SHERD_TRY(configuration.done());
   if (location != "start" && location != "end")
     return configuration_error("location", spec.name + ": 'location' must be \"start\" or \"end\"");
-  return std::make_unique<ChecksumCodec>(sum, location == "start" ? Place::before : Place::after);
+  return std::make_unique<ChecksumCodec>(std::move(sum), location == "start" ? Place::before : Place::after);
 }
 
 }  // namespace sherd

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "codec/codec.hpp"
 
@@ -9,10 +11,10 @@ namespace sherd {
 
 class ChecksumCodec final : public BytesCodec {
  public:
-  using Sum = std::uint32_t (*)(std::span<const std::byte>) noexcept;
+  using Sum = std::function<std::uint32_t(std::span<const std::byte>)>;  // must not throw
   enum class Place : std::uint8_t { before, after };
 
-  ChecksumCodec(Sum sum, Place place) noexcept : sum_(sum), place_(place) {}
+  ChecksumCodec(Sum sum, Place place) noexcept : sum_(std::move(sum)), place_(place) {}
 
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const override;
   [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override;

@@ -41,6 +41,12 @@ class ArrayCodec {
   /// `from` and `to` are dense and do not overlap; their sizes follow from the types.
   virtual Result<void> encode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
   virtual Result<void> decode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+  /// The element that missing chunks hold behind this codec, from the one before it; invalid_argument where there is
+  /// none, or where the codec's specification requires that it comes back and it does not.
+  virtual Result<void> encode_fill(const ChunkType& in, std::span<const std::byte> from,
+                                   std::span<std::byte> to) const {
+    return encode({in.dtype, Shape(in.shape.size(), 1)}, from, to);
+  }
 };
 
 /// array -> bytes
@@ -117,6 +123,8 @@ struct CodecSpec {
 struct CodecContext {
   ChunkType in;  ///< what the codec is given on encoding (for bytes->bytes: of the array before the array->bytes codec)
   const Limits* limits = nullptr;
+  /// Where a maker says what it read though no specification has it so; nullptr where nobody asks.
+  std::vector<std::string>* remarks = nullptr;
 };
 
 /// One row of the codec table. Exactly one maker is set; `aliases` are read, `name` is written.

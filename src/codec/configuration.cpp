@@ -16,6 +16,13 @@ std::string bounds_text(IntegerBounds bounds) {
   return "an integer from " + std::to_string(bounds.low) + " to " + std::to_string(bounds.high);
 }
 
+std::optional<std::int64_t> whole(std::string_view text) noexcept {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, value);
+  return fault == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
 bool within(std::int64_t value, IntegerBounds bounds) noexcept { return value >= bounds.low && value <= bounds.high; }
 
 }  // namespace
@@ -28,6 +35,12 @@ Result<Configuration> Configuration::open(const CodecSpec& spec) {
   if (!spec.configuration.is_null() && !spec.configuration.is_object())
     return invalid_argument(spec.name + ": the configuration must be an object").in_member("configuration");
   return Configuration(spec.configuration, spec.name);
+}
+
+Result<Configuration> Configuration::open(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, open(spec));
+  configuration.remarks_ = context.remarks;
+  return configuration;
 }
 
 const Json* Configuration::find(std::string_view key) {
@@ -52,6 +65,18 @@ Result<std::int64_t> Configuration::integer(std::string_view key, IntegerBounds 
   if (value == nullptr && absent) return *absent;
   const auto number = value != nullptr ? value->as_int() : std::nullopt;
   if (!number || !within(*number, bounds)) return wrong(key, bounds_text(bounds));
+  return *number;
+}
+
+Result<std::int64_t> Configuration::integer_or_text(std::string_view key, IntegerBounds bounds,
+                                                    std::optional<std::int64_t> absent) {
+  const Json* value = object_->find(key);
+  if (value == nullptr || !value->is_string()) return integer(key, bounds, absent);
+  known_.push_back(key);
+  const auto number = whole(value->text());
+  if (!number || !within(*number, bounds)) return wrong(key, bounds_text(bounds));
+  if (remarks_ != nullptr)
+    remarks_->push_back(std::string(codec_) + ": '" + std::string(key) + "' is a string; other readers want a number");
   return *number;
 }
 
@@ -82,12 +107,10 @@ Result<void> Configuration::done() const {
 
 Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds bounds, std::int64_t absent) {
   if (argument.empty()) return absent;
-  std::int64_t value = 0;
-  const char* end = argument.data() + argument.size();
-  const auto [stop, fault] = std::from_chars(argument.data(), end, value);
-  if (fault != std::errc{} || stop != end || !within(value, bounds))
+  const auto value = whole(argument);
+  if (!value || !within(*value, bounds))
     return invalid_argument("'" + std::string(argument) + "' after the colon must be " + bounds_text(bounds));
-  return value;
+  return *value;
 }
 
 Result<void> no_argument(std::string_view argument) {

@@ -23,12 +23,18 @@ class Configuration {
  public:
   /// invalid_argument where the configuration is neither absent nor an object.
   static Result<Configuration> open(const CodecSpec& spec);
+  /// The same; what is read though no specification has it so goes to the context's remarks.
+  static Result<Configuration> open(const CodecSpec& spec, const CodecContext& context);
 
   /// The member, or nullptr where it is absent; from now on it counts as known.
   const Json* find(std::string_view key);
   /// A member of one type; `absent` stands in where it is missing, and without that a missing member is
   /// invalid_argument, as are wrong types and values out of bounds.
   Result<std::int64_t> integer(std::string_view key, IntegerBounds bounds, std::optional<std::int64_t> absent = {});
+  /// An integer that may also be its decimal digits in a string, as netcdf-c 4.9 writes its filters' parameters:
+  /// {"id": "zlib", "level": "5"}.
+  Result<std::int64_t> integer_or_text(std::string_view key, IntegerBounds bounds,
+                                       std::optional<std::int64_t> absent = {});
   Result<bool> boolean(std::string_view key, std::optional<bool> absent = {});
   Result<std::string> text(std::string_view key, std::optional<std::string_view> absent = {});
   /// Refuses with `unsupported` the first member that was never asked for.
@@ -41,6 +47,7 @@ class Configuration {
   const Json* object_;
   std::string_view codec_;
   std::vector<std::string_view> known_;
+  std::vector<std::string>* remarks_ = nullptr;
 };
 
 /// An error about one member: "configuration.<key>".

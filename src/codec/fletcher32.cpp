@@ -19,7 +19,7 @@ Result<Json> short_form(std::string_view argument, const DType&) {
   return Json(Json::Object{});
 }
 
-constexpr std::string_view kAliases[] = {"fletcher32"};
+constexpr std::string_view kAliases[] = {"fletcher32", "https://codec.zarrs.dev/bytes_to_bytes/fletcher32"};
 
 }  // namespace
 

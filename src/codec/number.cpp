@@ -3,8 +3,10 @@
 // a foreign order means depends on the machine that wrote the data.
 #include "codec/number.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "base/try.hpp"
@@ -16,7 +18,7 @@ struct NumberName {
   std::string_view letters;
   const DType* dtype;
 };
-constexpr std::array<NumberName, 10> kNames = {{{"i1", &DType::int8},
+constexpr std::array<NumberName, 12> kNames = {{{"i1", &DType::int8},
                                                 {"i2", &DType::int16},
                                                 {"i4", &DType::int32},
                                                 {"i8", &DType::int64},
@@ -25,9 +27,42 @@ constexpr std::array<NumberName, 10> kNames = {{{"i1", &DType::int8},
                                                 {"u4", &DType::uint32},
                                                 {"u8", &DType::uint64},
                                                 {"f4", &DType::float32},
-                                                {"f8", &DType::float64}}};
+                                                {"f8", &DType::float64},
+                                                {"f2", &DType::float16},
+                                                {"b1", &DType::bool_}}};
+constexpr std::span kNumbers{kNames.begin(), 10};
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 constexpr std::string_view kOrders = "<>=|";
+
+bool is_among(std::span<const NumberName> names, const DType& dtype) noexcept {
+  return std::any_of(names.begin(), names.end(), [&](const NumberName& row) { return *row.dtype == dtype; });
+}
+
+struct Member {
+  std::string_view key;
+  std::optional<DType> absent;
+};
+
+Result<DType> member_of(std::span<const NumberName> names, std::string_view described, Configuration& configuration,
+                        const Member& member) {
+  const std::string key(member.key);
+  const Json* value = configuration.find(member.key);
+  if (member.absent && (value == nullptr || value->is_null())) return *member.absent;
+  SHERD_TRY(name, configuration.text(member.key));
+  std::string_view letters = name;
+  const bool ordered = !letters.empty() && kOrders.find(letters.front()) != kOrders.npos;
+  const char order = ordered ? letters.front() : '=';
+  if (ordered) letters.remove_prefix(1);
+  for (const NumberName& row : names) {
+    if (letters != row.letters && (ordered || letters != row.dtype->name())) continue;
+    if (row.dtype->size() > 1 && (order == '<' || order == '>') && order != kNativeOrder)
+      return unsupported("'" + key + "' must be of the machine's byte order, not '" + name + "'")
+          .in_member("configuration." + key);
+    return *row.dtype;
+  }
+  return unsupported("'" + key + "' must name " + std::string(described) + ", not '" + name + "'")
+      .in_member("configuration." + key);
+}
 
 }  // namespace
 
@@ -35,11 +70,10 @@ bool is_integer(const DType& dtype) noexcept {
   return is_number(dtype) && dtype.kind() != DType::Kind::float32 && dtype.kind() != DType::Kind::float64;
 }
 
-bool is_number(const DType& dtype) noexcept {
-  for (const NumberName& row : kNames) {
-    if (*row.dtype == dtype) return true;
-  }
-  return false;
+bool is_number(const DType& dtype) noexcept { return is_among(kNumbers, dtype); }
+bool is_numeric(const DType& dtype) noexcept { return is_among(kNames, dtype); }
+bool is_real(const DType& dtype) noexcept {
+  return is_number(dtype) || dtype == DType::float16 || dtype == DType::bfloat16;
 }
 
 std::string numpy_name(const DType& dtype) {
@@ -50,23 +84,11 @@ std::string numpy_name(const DType& dtype) {
 }
 
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {
-  const Json* value = configuration.find(key);
-  if (absent && (value == nullptr || value->is_null())) return *absent;
-  SHERD_TRY(name, configuration.text(key));
-  std::string_view letters = name;
-  const bool ordered = !letters.empty() && kOrders.find(letters.front()) != kOrders.npos;
-  const char order = ordered ? letters.front() : '=';
-  if (ordered) letters.remove_prefix(1);
-  for (const NumberName& row : kNames) {
-    if (letters != row.letters && (ordered || letters != row.dtype->name())) continue;
-    if (row.dtype->size() > 1 && (order == '<' || order == '>') && order != kNativeOrder)
-      return unsupported("'" + std::string(key) + "' must be of the machine's byte order, not '" + name + "'")
-          .in_member("configuration." + std::string(key));
-    return *row.dtype;
-  }
-  return unsupported("'" + std::string(key) + "' must name an integer type or a float of 32 or 64 bits, not '" + name +
-                     "'")
-      .in_member("configuration." + std::string(key));
+  return member_of(kNumbers, "an integer type or a float of 32 or 64 bits", configuration, {key, std::move(absent)});
+}
+
+Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {
+  return member_of(kNames, "a boolean, integer or float type", configuration, {key, std::move(absent)});
 }
 
 bool viewed_as(const DType& dtype, const DType& number) noexcept {

@@ -2,6 +2,8 @@
 // conversions from one to another.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "codec/configuration.hpp"
 
@@ -18,11 +21,17 @@ namespace sherd {
 /// Integers of 8 to 64 bits, float32 and float64.
 [[nodiscard]] bool is_number(const DType& dtype) noexcept;
 [[nodiscard]] bool is_integer(const DType& dtype) noexcept;
-/// numpy's name with byte order: "<i4", "|u1". `dtype` must be a number.
+/// Numbers, booleans and float16: what numpy casts from one to the other.
+[[nodiscard]] bool is_numeric(const DType& dtype) noexcept;
+/// Numbers and the floats of 16 bits.
+[[nodiscard]] bool is_real(const DType& dtype) noexcept;
+/// numpy's name with byte order: "<i4", "|u1". `dtype` must be numeric.
 [[nodiscard]] std::string numpy_name(const DType& dtype);
 /// A member that holds numpy's name of a number type ("<i4", "uint16", "f8"); absent or null: `absent`, and without
 /// that invalid_argument. Other types and foreign byte order are unsupported.
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
+/// As number_member, but for every numeric type.
+Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// True where elements of `dtype` are numbers of the type `number`, bit for bit: the same type, or an integer's other
 /// signedness, or the counts of datetime64 and timedelta64.
 [[nodiscard]] bool viewed_as(const DType& dtype, const DType& number) noexcept;
@@ -43,6 +52,45 @@ template <class To, class From>
     return static_cast<To>(fits ? static_cast<Wide>(value) : std::numeric_limits<Wide>::min());
   }
 }
+
+/// A float of 16 bits, as it is stored; calculations are made in float or double and rounded half to even.
+template <int Fraction>
+struct SmallFloat {
+  static constexpr int fraction = Fraction;
+  static constexpr int bias = (1 << (14 - Fraction)) - 1;
+  static constexpr std::uint16_t infinity = static_cast<std::uint16_t>(0x7fff >> Fraction << Fraction);
+
+  std::uint16_t bits = 0;
+
+  SmallFloat() = default;
+  explicit SmallFloat(double value) noexcept : bits(rounded(std::fabs(value))) {
+    if (std::signbit(value)) bits |= 0x8000;
+  }
+
+  [[nodiscard]] double value() const noexcept {
+    const unsigned magnitude = bits & 0x7fffU;
+    const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+    if (magnitude >> Fraction == 0) return sign * std::ldexp(magnitude, 1 - bias - Fraction);
+    const bool finite = magnitude < infinity;
+    const std::uint64_t exponent = finite ? (magnitude >> Fraction) + 1023 - bias : 2047;
+    const std::uint64_t rest = magnitude & ((1U << Fraction) - 1);
+    return std::copysign(std::bit_cast<double>(exponent << 52 | rest << (52 - Fraction)), sign);
+  }
+
+ private:
+  static std::uint16_t rounded(double magnitude) noexcept {
+    if (std::isnan(magnitude)) return infinity | 1U << (Fraction - 1);
+    if (magnitude < std::ldexp(1.0, 1 - bias))
+      return static_cast<std::uint16_t>(std::nearbyint(std::ldexp(magnitude, bias - 1 + Fraction)));
+    if (magnitude >= std::ldexp(1.0, bias + 1)) return infinity;
+    constexpr int dropped = 52 - Fraction;
+    auto word = std::bit_cast<std::uint64_t>(magnitude) - (std::uint64_t{1023 - bias} << 52);
+    word += (std::uint64_t{1} << (dropped - 1)) - 1 + (word >> dropped & 1);
+    return static_cast<std::uint16_t>(word >> dropped);
+  }
+};
+using Float16 = SmallFloat<10>;
+using BFloat16 = SmallFloat<7>;
 
 /// Calls visitor(T{}) with the C++ type of a number type.
 template <class Visitor>
@@ -69,6 +117,14 @@ decltype(auto) visit_number(const DType& dtype, Visitor&& visitor) {
     default:
       return visitor(std::uint8_t{});
   }
+}
+
+/// The same with Float16 and BFloat16.
+template <class Visitor>
+decltype(auto) visit_real(const DType& dtype, Visitor&& visitor) {
+  if (dtype.kind() == DType::Kind::float16) return visitor(Float16{});
+  if (dtype.kind() == DType::Kind::bfloat16) return visitor(BFloat16{});
+  return visit_number(dtype, std::forward<Visitor>(visitor));
 }
 
 /// Elements at addresses of any alignment.

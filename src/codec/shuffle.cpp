@@ -141,12 +141,13 @@ class ShuffleCodec final : public BytesCodec {
 };
 
 Result<std::unique_ptr<BytesCodec>> make_shuffle(const CodecSpec& spec, const CodecContext& context) {
-  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(configuration, Configuration::open(spec, context));
+  // netcdf-c writes 0, and "0", for the size of the array's elements.
   const Json* given = configuration.find("elementsize");
   std::int64_t size = static_cast<std::int64_t>(element_bytes(context.in.dtype));
   if (given != nullptr && !given->is_null()) {
-    SHERD_TRY(stated, configuration.integer("elementsize", {1, INT32_MAX}));
-    size = stated;
+    SHERD_TRY(stated, configuration.integer_or_text("elementsize", {0, INT32_MAX}));
+    if (stated != 0) size = stated;
   }
   SHERD_TRY(configuration.done());
   return std::unique_ptr<BytesCodec>(std::make_unique<ShuffleCodec>(static_cast<std::size_t>(size)));

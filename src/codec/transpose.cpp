@@ -1,8 +1,11 @@
 // transpose (Zarr v3 core): the dimensions in another order; stored dimension i is dimension order[i] of the array.
 // Chains fold leading transposes into the strides of the caller; only one that follows another array codec moves
-// bytes, here. The strings "C" and "F" of drafts before 2023 are refused: what they meant depended on the writer.
+// bytes, here. The strings "C" and "F" of drafts before 2023, which GDAL 3.10 and zarrita wrote, are the order
+// as it is and its reverse.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <numeric>
 
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
@@ -109,10 +112,16 @@ Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* order = configuration.find("order");
   SHERD_TRY(configuration.done());
-  if (order != nullptr && order->is_string())
-    return configuration_error("order", "transpose: the order \"" + order->text() +
-                                            "\" of drafts before 2023 is not read; list the dimensions instead");
   const std::size_t rank = context.in.shape.size();
+  if (order != nullptr && order->is_string() && (order->text() == "C" || order->text() == "F")) {
+    std::vector<std::size_t> dimensions(rank);
+    std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
+    if (order->text() == "F") std::reverse(dimensions.begin(), dimensions.end());
+    if (context.remarks != nullptr)
+      context.remarks->push_back("transpose: the order \"" + order->text() +
+                                 "\" is that of drafts before 2023; other readers want a list of the dimensions");
+    return std::make_unique<Transpose>(std::move(dimensions));
+  }
   if (order == nullptr || !order->is_array() || order->size() != rank) return wrong_order(rank);
   std::vector<std::size_t> dimensions;
   std::vector<bool> seen(rank);

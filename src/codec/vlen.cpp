@@ -1,6 +1,6 @@
-// Knows vlen-utf8 and vlen-bytes: the number of elements, then each element's length and bytes; all numbers are
-// 32 bits, little-endian. A text is valid UTF-8 on both ways.
-// On decoding, the encoded bytes are copied once and the elements point into the copy.
+// Knows vlen-utf8, vlen-bytes and vlen-array, which is the bytes of arrays: the number of elements, then each element's
+// length and bytes; all numbers are 32 bits, little-endian. A text is valid UTF-8 on both ways. On decoding, the
+// encoded bytes are copied once and the elements point into the copy.
 #include <limits>
 #include <memory>
 
@@ -126,6 +126,15 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_bytes(const CodecSpec& spec, const
   return make(spec, DType::bytes, "vlen-bytes");
 }
 
+/// numcodecs has the type of the inner arrays (`dtype`), whose bytes the elements are here; zarrs has texts too.
+Result<std::unique_ptr<ArrayBytesCodec>> make_array(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  if (configuration.find("dtype") != nullptr) SHERD_TRY(configuration.text("dtype"));
+  SHERD_TRY(configuration.done());
+  const DType& dtype = context.in.dtype == DType::string ? DType::string : DType::bytes;
+  return std::unique_ptr<ArrayBytesCodec>(std::make_unique<VlenCodec>(dtype, "vlen-array"));
+}
+
 Result<Json> short_vlen(std::string_view argument, const DType&) {
   SHERD_TRY(no_argument(argument));
   return Json(Json::Object{});
@@ -133,11 +142,17 @@ Result<Json> short_vlen(std::string_view argument, const DType&) {
 
 constexpr std::string_view kUtf8Aliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
 constexpr std::string_view kBytesAliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
+/// zarrs' vlen_v2 is the same bytes.
+constexpr std::string_view kArrayAliases[] = {"numcodecs.vlen-array", "zarrs.vlen_v2",
+                                              "https://codec.zarrs.dev/array_to_bytes/vlen_array",
+                                              "https://codec.zarrs.dev/array_to_bytes/vlen_v2"};
 
 }  // namespace
 
 extern constinit const CodecEntry vlen_utf8_codec{
     .name = "vlen-utf8", .aliases = kUtf8Aliases, .array_bytes_codec = make_utf8, .short_form = short_vlen};
+extern constinit const CodecEntry vlen_array_codec{
+    .name = "vlen-array", .aliases = kArrayAliases, .array_bytes_codec = make_array, .short_form = short_vlen};
 extern constinit const CodecEntry vlen_bytes_codec{
     .name = "vlen-bytes", .aliases = kBytesAliases, .array_bytes_codec = make_bytes, .short_form = short_vlen};
 

@@ -9,9 +9,9 @@ namespace {
 constexpr IntegerBounds kLevels{-1, 9};
 constexpr std::int64_t kDefaultLevel = 1;
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
-  SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, Configuration::open(spec, context));
+  SHERD_TRY(level, configuration.integer_or_text("level", kLevels, kDefaultLevel));
   SHERD_TRY(configuration.done());
   return std::make_unique<DeflateCodec>(DeflateCodec::Wrapper::zlib, level == -1 ? 6 : static_cast<int>(level));
 }

@@ -293,12 +293,22 @@ class Zstd final : public BytesCodec {
   bool checksum_;
 };
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
-  SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+Result<std::unique_ptr<BytesCodec>> made(Configuration& configuration, std::int64_t level) {
   SHERD_TRY(checksum, configuration.boolean("checksum", false));
   SHERD_TRY(configuration.done());
   return std::make_unique<Zstd>(static_cast<int>(level), checksum);
+}
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  return made(configuration, level);
+}
+
+Result<std::unique_ptr<BytesCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext& context) {
+  SHERD_TRY(configuration, Configuration::open(spec, context));
+  SHERD_TRY(level, configuration.integer_or_text("level", kLevels, kDefaultLevel));
+  return made(configuration, level);
 }
 
 Result<Json> configured(std::string_view level_text, bool checksum) {
@@ -316,6 +326,6 @@ Result<Json> numcodecs_short_form(std::string_view argument, const DType&) { ret
 extern constinit const CodecEntry zstd_codec{
     .name = "zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form};
 extern constinit const CodecEntry numcodecs_zstd_codec{
-    .name = "numcodecs.zstd", .aliases = {}, .bytes_codec = make, .short_form = numcodecs_short_form};
+    .name = "numcodecs.zstd", .aliases = {}, .bytes_codec = make_numcodecs, .short_form = numcodecs_short_form};
 
 }  // namespace sherd

@@ -147,6 +147,11 @@ struct Filters {
   std::optional<CodecSpec> elements;  ///< instead of `bytes`
 };
 
+bool is_array_filter(std::string_view name) {
+  constexpr std::string_view names[] = {"astype", "bitround", "delta", "fixedscaleoffset", "quantize"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 Result<Filters> parse_filters(const Json* list, const DType& dtype) {
   Filters filters;
   if (list == nullptr) return filters;
@@ -155,7 +160,7 @@ Result<Filters> parse_filters(const Json* list, const DType& dtype) {
     const std::string name = configuration.find("id")->text();
     configuration.erase("id");
     CodecSpec spec = numcodecs_codec(name, configuration, dtype);
-    if (name == "delta" || name == "fixedscaleoffset")
+    if (is_array_filter(name))
       filters.array.push_back(std::move(spec));
     else if (name == "vlen-utf8" || name == "vlen-bytes")
       filters.elements = std::move(spec);

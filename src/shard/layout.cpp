@@ -122,12 +122,11 @@ std::string sharding_member(std::span<const CodecSpec> specs) {
   return {};
 }
 
-// The fill value behind the array->array codecs that stand around a shard.
+// The fill value behind the array->array codecs, which must have one there whether a shard follows them or not.
 Result<Scalar> encoded_fill(const CodecChain& chain, const Inside& in) {
   if (!chain.has_array_codecs()) return in.fill;
-  Buffer encoded;
-  SHERD_TRY(chain.encode_arrays(Shape(in.type.shape.size(), 1), in.fill.bytes(), encoded));
-  return Scalar(std::vector<std::byte>(encoded.data(), encoded.data() + encoded.size()));
+  SHERD_TRY(encoded, chain.encode_fill(chain.stored_shape(in.type.shape), in.fill.bytes()));
+  return Scalar(std::move(encoded));
 }
 
 Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& in, const Building& building) {
@@ -139,9 +138,9 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   layout.chain = std::move(chain);
   if (!layout.chain.sharding() || layout.chain.has_array_codecs() || layout.chain.has_bytes_codecs())
     SHERD_TRY(check_decoded_size(in.type.shape, in.type.dtype, limits));
+  SHERD_TRY(fill, encoded_fill(layout.chain, in));
   if (!layout.chain.sharding()) return layout;
   SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.type.shape)));
-  SHERD_TRY(fill, encoded_fill(layout.chain, in));
   SHERD_TRY(shard, build_shard(layout.chain.sharding()->configuration, {inner_type, std::move(fill)}, building)
                        .in_member(sharding_member(specs)));
   layout.shard = std::move(shard);

@@ -42,6 +42,15 @@ bool lacks_byte_order(std::span<const CodecSpec> codecs, CodecTable table, const
   return false;
 }
 
+// What the makers of codecs remarked, also inside of shards.
+void warn_of_codecs(const ChunkLayout& layout, Findings& findings) {
+  for (const std::string& remark : layout.chain.remarks()) findings.warning("document_odd", {}, remark);
+  if (!layout.shard) return;
+  if (const auto* index = std::get_if<IndexFormat>(&layout.shard->index))
+    for (const std::string& remark : index->codecs.remarks()) findings.warning("document_odd", {}, remark);
+  if (layout.shard->inner) warn_of_codecs(*layout.shard->inner, findings);
+}
+
 class TreeCheck {
  public:
   TreeCheck(const NodePlace& root, const CheckOptions& options)
@@ -193,6 +202,7 @@ class TreeCheck {
     if (made) {
       const NodeDocument present = made->state().document();
       for (const std::string& remark : present.array->remarks) findings.warning("document_odd", {}, remark);
+      warn_of_codecs(made->state().layout, findings);
       if (present.array->no_change) findings.warning("document_odd", {}, present.array->no_change->text());
       auto access = made->state().check_access();
       if (!access) return findings.failed(std::move(access).error(), "document_unsupported", {});

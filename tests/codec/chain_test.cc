@@ -13,6 +13,7 @@ extern const CodecEntry bytes_codec, transpose_codec, zstd_codec, gzip_codec, zl
 namespace sherd::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// array -> array for tests: every byte plus one; keeps transposes behind it from being folded.
@@ -263,7 +264,7 @@ TEST(CodecChain, RefusesInvalidCodecLists) {
       {R"([{"name": "frobnicate", "must_understand": false}])", "[0].name", "unknown codec 'frobnicate'",
        ErrorCode::unsupported},
       {R"(["zfp"])", "[0].name", "'zfp' is not supported by this version", ErrorCode::unsupported},
-      {R"([{"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}])", "[0].name", "not supported",
+      {R"([{"name": "numcodecs.zfpy", "configuration": {"mode": 3}}])", "[0].name", "not supported",
        ErrorCode::unsupported},
   };
   for (const auto& wrong : cases) {
@@ -284,7 +285,7 @@ TEST(CodecChain, ReadsBareStringsAndMustUnderstandAndWritesObjects) {
 
 TEST(Transpose, RefusesOrdersThatAreNotPermutations) {
   for (const std::string_view order : {"[0, 0]", "[0]", "[0, 1, 2]", "[0, 2]", "[0, -1]", "[0, 1.0]",
-                                       "[0, 18446744073709551615]", "\"F\"", "null", "{}"}) {
+                                       "[0, 18446744073709551615]", "\"f\"", "null", "{}"}) {
     const auto chain =
         build(R"([{"name": "transpose", "configuration": {"order": )" + std::string(order) + R"(}}, "bytes"])",
               {DType::uint8, {2, 3}});
@@ -292,6 +293,46 @@ TEST(Transpose, RefusesOrdersThatAreNotPermutations) {
     EXPECT_EQ(chain.error().member(), "[0].configuration.order") << order;
   }
   EXPECT_EQ(code_of(build(R"(["transpose", "bytes"])", {DType::uint8, {2, 3}})), ErrorCode::invalid_argument);
+}
+
+// GDAL 3.10 and zarrita wrote these strings.
+TEST(Transpose, TheOrdersCAndFOfEarlyDraftsAreReadAndRemarked) {
+  const auto permutation = [](std::string_view order) {
+    const auto chain =
+        build(R"([{"name": "transpose", "configuration": {"order": ")" + std::string(order) + R"("}}, "bytes"])",
+              {DType::uint8, {2, 3, 4}})
+            .value();
+    EXPECT_EQ(chain.remarks().size(), 1u);
+    EXPECT_THAT(chain.remarks()[0], HasSubstr("the order \"" + std::string(order) + "\" is that of drafts"));
+    return chain.permutation();
+  };
+  EXPECT_EQ(permutation("C"), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(permutation("F"), (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(CodecChain, RemarksNamesThatAreNotTheRegisteredOnes) {
+  const auto remarks = [](std::string_view list) {
+    const auto chain = build(list, {DType::uint8, {2}}).value();
+    return std::vector<std::string>(chain.remarks().begin(), chain.remarks().end());
+  };
+  EXPECT_THAT(remarks(R"([{"name": "endian", "configuration": {"endian": "little"}}, "zstd"])"),
+              ElementsAre("the codec 'endian' is read as 'bytes', the name that other readers know"));
+  EXPECT_THAT(remarks(R"(["bytes", {"name": "crc32c", "must_understand": false}])"), ElementsAre());
+}
+
+TEST(CodecChain, NamesWhatOtherProgramsHave) {
+  const auto message = [](std::string_view name) {
+    const auto chain = build(R"(["bytes", ")" + std::string(name) + "\"]", {DType::uint8, {2}});
+    EXPECT_EQ(code_of(chain), ErrorCode::unsupported);
+    return chain.error().message();
+  };
+  EXPECT_EQ(message("numcodecs.zfpy"),
+            "the codec 'numcodecs.zfpy' is not supported by this version; its id in numcodecs is 'zfpy', of the Python "
+            "package zfpy");
+  EXPECT_THAT(message("numcodecs.imagecodecs_jpeg2k"), HasSubstr("of the Python package imagecodecs"));
+  EXPECT_THAT(message("zarrs.gdeflate"), HasSubstr("the Rust crate zarrs"));
+  for (const std::string_view name : {"pickle", "numcodecs.pickle"})
+    EXPECT_THAT(message(name), HasSubstr("reading pickles runs whatever program the stored bytes are"));
 }
 
 TEST(Transpose, HasAShortForm) {

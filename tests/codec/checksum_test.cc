@@ -5,13 +5,14 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec;
+extern const CodecEntry crc32c_codec, crc32_codec, adler32_codec, fletcher32_codec, jenkins_lookup3_codec;
 }
 
 namespace sherd::test {
 namespace {
 
-const CodecEntry* const kChecksums[] = {&crc32c_codec, &crc32_codec, &adler32_codec, &fletcher32_codec};
+const CodecEntry* const kChecksums[] = {&crc32c_codec, &crc32_codec, &adler32_codec, &fletcher32_codec,
+                                        &jenkins_lookup3_codec};
 
 TEST(Checksums, AreThoseOfTheirSpecifications) {
   const auto check = as_bytes("123456789");
@@ -105,8 +106,19 @@ TEST(ChecksumCodecs, AreStoredAtTheConfiguredLocation) {
     EXPECT_EQ(load_little<std::uint32_t>(before.data()), load_little<std::uint32_t>(after.data() + 50));
     EXPECT_EQ(code_of(try_bytes_codec(*entry, R"({"location": "middle"})")), ErrorCode::invalid_argument);
   }
+  EXPECT_TRUE(try_bytes_codec(adler32_codec, R"({"location": null})").has_value());
   EXPECT_EQ(code_of(try_bytes_codec(crc32c_codec, R"({"location": "end"})")), ErrorCode::unsupported)
       << "only numcodecs.crc32c has a location";
+}
+
+TEST(ChecksumCodecs, JenkinsStartsFromItsInitialValue) {
+  const Bytes bytes = noise(50);
+  const Bytes zero =
+      encoded(*try_bytes_codec(jenkins_lookup3_codec, R"({"initval": 0, "prefix": null})").value(), bytes);
+  EXPECT_EQ(encoded(*try_bytes_codec(jenkins_lookup3_codec).value(), bytes), zero);
+  EXPECT_NE(encoded(*try_bytes_codec(jenkins_lookup3_codec, R"({"initval": 1})").value(), bytes), zero);
+  EXPECT_EQ(code_of(try_bytes_codec(jenkins_lookup3_codec, R"({"initval": 4294967296})")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(try_bytes_codec(jenkins_lookup3_codec, R"({"prefix": "AAAA"})")), ErrorCode::unsupported);
 }
 
 }  // namespace

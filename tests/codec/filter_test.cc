@@ -1,10 +1,12 @@
-// delta and fixedscaleoffset beyond what numcodecs_golden_test.cc compares with numcodecs.
+// Filters of numbers beyond what numcodecs_golden_test.cc compares with numcodecs.
+#include <complex>
 #include <limits>
 
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry delta_codec, fixedscaleoffset_codec;
+extern const CodecEntry delta_codec, fixedscaleoffset_codec, quantize_codec, bitround_codec, numcodecs_bitround_codec,
+    astype_codec;
 
 namespace test {
 namespace {
@@ -105,6 +107,98 @@ TEST(FixedScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"offset":300.0,"scale":1})", DType::int8), "");
   EXPECT_EQ(member(R"({"offset":0,"scale":1})", DType::bool_), "configuration.dtype");
   EXPECT_EQ(member(R"({"offset":0,"scale":1,"astype":"<c8"})", DType::float32), "configuration.astype");
+}
+
+TEST(Quantize, ValuesWithoutDigitsToLoseStay) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto codec = filter(quantize_codec, R"({"digits":1})", DType::float32).value();
+  const std::vector<float> values = {3e38F, infinity, -infinity, 1.0F / 3};
+  EXPECT_EQ(there_and_back(*codec, values, DType::float32), (std::vector<float>{3e38F, infinity, -infinity, 0.3125F}));
+}
+
+TEST(Quantize, RefusesDigitsAndTypesThatDoNotFit) {
+  const auto member = [](std::string_view text, const DType& dtype) {
+    const auto codec = filter(quantize_codec, text, dtype);
+    return codec.has_value() ? "" : codec.error().member();
+  };
+  EXPECT_EQ(member(R"({"digits":5})", DType::float16), "configuration.digits");
+  EXPECT_EQ(member(R"({"digits":301})", DType::float64), "configuration.digits");
+  EXPECT_EQ(member(R"({"dtype":"<f4"})", DType::float32), "configuration.digits");
+  EXPECT_EQ(member(R"({"digits":2,"dtype":"<i4"})", DType::float32), "configuration.dtype");
+  EXPECT_EQ(member(R"({"digits":2,"astype":"<i4"})", DType::float32), "configuration.astype");
+  EXPECT_EQ(member(R"({"digits":2})", DType::int32), "configuration.dtype");
+  const auto codec = filter(quantize_codec, R"({"digits":2,"dtype":"<f4","astype":"<f2"})", DType::float32).value();
+  EXPECT_EQ(codec->encoded_type({DType::float32, {3}}).value().dtype, DType::float16);
+  EXPECT_FALSE(codec->encoded_type({DType::float64, {3}}).has_value());
+}
+
+TEST(Quantize, AShortFormHasTheDigits) {
+  EXPECT_EQ(quantize_codec.short_form("3", DType::float64).value(),
+            Json::parse(R"({"digits": 3, "dtype": "<f8"})").value());
+  EXPECT_FALSE(quantize_codec.short_form("", DType::float64).has_value());
+  EXPECT_FALSE(quantize_codec.short_form("3", DType::int8).has_value());
+}
+
+// github:zarr-developers/zarr-extensions, codecs/bitround/sample_data, written by zarrs.
+TEST(Bitround, RoundsTheSamplesOfItsRegistration) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto codec = filter(bitround_codec, R"({"keepbits":3})", DType::float32).value();
+  const auto floats =
+      there_and_back<float>(*codec, {0, 0.1F, 1.2F, 12.3F, 123.4F, 1234.5F, infinity, -infinity}, DType::float32);
+  EXPECT_EQ(floats, (std::vector<float>{0, 0.1015625F, 1.25F, 12, 120, 1280, infinity, -infinity}));
+  const auto bytes = filter(bitround_codec, R"({"keepbits":3})", DType::uint8).value();
+  EXPECT_EQ(there_and_back<std::uint8_t>(*bytes, {0, 1, 10, 11, 100, 123, 200, 208, 209, 255}, DType::uint8),
+            (std::vector<std::uint8_t>{0, 1, 10, 12, 96, 128, 192, 192, 224, 224}));
+}
+
+TEST(Bitround, NansOfAnyPayloadStayNans) {
+  const auto codec = filter(bitround_codec, R"({"keepbits":1})", DType::float32).value();
+  const std::vector<std::uint32_t> nans = {0x7f800001, 0x7fffffff, 0xffffffff, 0x7fc00000};
+  EXPECT_EQ(there_and_back(*codec, nans, DType::float32), nans);
+}
+
+TEST(Bitround, ComplexNumbersAndCountsOfTimeAreRoundedByWord) {
+  const auto complex = filter(bitround_codec, R"({"keepbits":3})", DType::complex64).value();
+  EXPECT_EQ(there_and_back<std::complex<float>>(*complex, {{1.2F, -12.3F}}, DType::complex64),
+            (std::vector<std::complex<float>>{{1.25F, -12}}));
+  const DType days = DType::datetime64("D").value();
+  const auto dates = filter(bitround_codec, R"({"keepbits":3})", days).value();
+  constexpr auto not_a_time = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(there_and_back<std::int64_t>(*dates, {11, not_a_time}, days), (std::vector<std::int64_t>{12, not_a_time}));
+}
+
+TEST(Bitround, KeepsAtLeastOneBitAndForNumcodecsOnlyBitsOfFloats) {
+  const auto code = [](const CodecEntry& entry, int bits, const DType& dtype) {
+    const auto codec = filter(entry, R"({"keepbits":)" + std::to_string(bits) + "}", dtype);
+    return codec.has_value() ? "" : codec.error().text();
+  };
+  EXPECT_EQ(code(bitround_codec, 1, DType::int32), "");
+  EXPECT_NE(code(bitround_codec, 0, DType::int32), "");
+  EXPECT_NE(code(bitround_codec, 65, DType::int32), "");
+  EXPECT_EQ(code(numcodecs_bitround_codec, 0, DType::float32), "");
+  EXPECT_NE(code(numcodecs_bitround_codec, 3, DType::int32), "");
+  EXPECT_NE(code(bitround_codec, 3, DType::string), "");
+  EXPECT_NE(code(bitround_codec, 3, DType::bool_), "");
+}
+
+TEST(AsType, TakesTheArraysTypeWhereNoneIsNamed) {
+  const auto codec = filter(astype_codec, R"({"encode_dtype":"|u1"})", DType::float64).value();
+  EXPECT_EQ(codec->encoded_type({DType::float64, {2}}).value().dtype, DType::uint8);
+  EXPECT_EQ(there_and_back<double>(*codec, {7.75, 0}, DType::float64), (std::vector<double>{7, 0}));
+}
+
+TEST(AsType, RefusesTypesThatAreNotNumbers) {
+  const auto member = [](std::string_view text, const DType& dtype) {
+    const auto codec = filter(astype_codec, text, dtype);
+    return codec.has_value() ? "" : codec.error().member();
+  };
+  EXPECT_EQ(member(R"({"encode_dtype":"<U4","decode_dtype":"<i4"})", DType::int32), "configuration.encode_dtype");
+  EXPECT_EQ(member(R"({"encode_dtype":"<i4","decode_dtype":"<M8[ns]"})", DType::int32), "configuration.decode_dtype");
+  EXPECT_EQ(member(R"({"encode_dtype":">i4","decode_dtype":"<i4"})", DType::int32), "configuration.encode_dtype");
+  EXPECT_EQ(member(R"({"decode_dtype":"<i4"})", DType::int32), "configuration.encode_dtype");
+  EXPECT_FALSE(filter(astype_codec, R"({"encode_dtype":"<i4"})", DType::string).has_value());
+  const auto codec = filter(astype_codec, R"({"encode_dtype":"<i4","decode_dtype":"<i8"})", DType::int32).value();
+  EXPECT_EQ(codec->encoded_type({DType::int32, {1}}).error().member(), "configuration.decode_dtype");
 }
 
 }  // namespace

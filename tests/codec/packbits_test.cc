@@ -4,7 +4,7 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry packbits_codec;
+extern const CodecEntry packbits_codec, numcodecs_packbits_codec;
 
 namespace test {
 namespace {
@@ -144,6 +144,24 @@ TEST(Packbits, BitsAndTypesHaveBounds) {
   const auto made = packbits_codec.array_bytes_codec(spec_of(packbits_codec, R"({"padding_encoding":"start_byte"})"),
                                                      {{DType::bool_, {1}}, &limits});
   EXPECT_EQ(made.error().member(), "configuration.padding_encoding");
+}
+
+TEST(NumcodecsPackbits, APaddingThatIsNotTheChunksIsCorrupt) {
+  const Limits limits;
+  const ChunkType type{DType::bool_, {3, 3}};
+  const auto codec =
+      numcodecs_packbits_codec.array_codec(spec_of(numcodecs_packbits_codec, "{}"), {.in = type, .limits = &limits})
+          .value();
+  EXPECT_EQ(codec->encoded_type(type).value().shape, Shape{3});
+  EXPECT_FALSE(codec->encoded_type({DType::uint8, {9}}).has_value());
+  Bytes read(9);
+  EXPECT_TRUE(codec->decode(type, from_hex("07ff80"), read).has_value());
+  EXPECT_EQ(read, Bytes(9, std::byte{1}));
+  for (const std::string_view stored : {"00ff80", "08ff80", "ffff80"})
+    EXPECT_EQ(code_of(codec->decode(type, from_hex(stored), read)), ErrorCode::corrupt) << stored;
+  Bytes fill(1, std::byte{9});
+  EXPECT_TRUE(codec->encode_fill(type, from_hex("01"), fill).has_value());
+  EXPECT_EQ(fill, from_hex("00"));
 }
 
 }  // namespace

@@ -40,7 +40,19 @@ TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
   EXPECT_EQ(encoded(*bytes_codec(shuffle_codec, "", DType::float64), bytes),
             encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes));
   EXPECT_EQ(shuffle_codec.short_form("", DType::int16).value(), Json::parse(size_of(2)).value());
-  EXPECT_EQ(try_bytes_codec(shuffle_codec, size_of(0)).error().member(), "configuration.elementsize");
+  EXPECT_EQ(try_bytes_codec(shuffle_codec, R"({"elementsize": -1})").error().member(), "configuration.elementsize");
+}
+
+// netcdf-c 4.9 writes "0" and later releases 0 where they mean the size of an element.
+TEST(Shuffle, AnElementSizeOfNothingIsTheTypesAsNetcdfCMeansIt) {
+  const Bytes bytes = noise(64);
+  const Bytes of_eight = encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes);
+  for (const std::string_view size : {"0", "\"0\"", "\"8\"", "null"}) {
+    const std::string configuration = R"({"elementsize": )" + std::string(size) + "}";
+    EXPECT_EQ(encoded(*bytes_codec(shuffle_codec, configuration, DType::float64), bytes), of_eight) << size;
+  }
+  EXPECT_EQ(try_bytes_codec(shuffle_codec, R"({"elementsize": "eight"})").error().member(),
+            "configuration.elementsize");
 }
 
 TEST(Shuffle, OfVariableLengthElementsUsesSizeOne) {

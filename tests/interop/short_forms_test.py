@@ -12,13 +12,13 @@ from dependencies import missing
 
 SHORT_FORMS = [
     *("bytes", "bytes:big", "transpose:1,0", "gzip", "gzip:9", "zstd", "zstd:-5", "blosc", "blosc:lz4:1", "crc32c"),
-    *("crc32", "adler32", "fletcher32", "zlib", "bz2", "lzma", "lzma:2", "lz4", "shuffle", "delta"),
+    *("crc32", "adler32", "fletcher32", "zlib", "bz2", "lzma", "lzma:2", "lz4", "shuffle", "delta", "jenkins_lookup3"),
     *("numcodecs.zstd", "numcodecs.gzip:2", "numcodecs.blosc", "numcodecs.zlib", "numcodecs.crc32", "numcodecs.crc32c"),
 ]
 NAMES = [
     *("bytes", "gzip", "zstd", "blosc", "crc32c", "numcodecs.zlib", "numcodecs.lzma", "numcodecs.bz2", "numcodecs.lz4"),
     *("numcodecs.zstd", "numcodecs.gzip", "numcodecs.blosc", "numcodecs.crc32", "numcodecs.crc32c"),
-    *("numcodecs.adler32", "numcodecs.fletcher32", "numcodecs.shuffle", "numcodecs.delta"),
+    *("numcodecs.adler32", "numcodecs.fletcher32", "numcodecs.shuffle", "numcodecs.delta", "numcodecs.jenkins_lookup3"),
 ]
 OF_TENSORSTORE = {"bytes", "gzip", "zstd", "blosc", "crc32c", "transpose"}
 VALUES = numpy.arange(70, dtype="uint16").reshape(7, 10)

@@ -1,0 +1,137 @@
+// Knows bitround (zarr-extensions) and numcodecs.bitround: numbers rounded to `keepbits` bits, half to even, so that
+// the others are zeros which compress well. Of floats these are bits of the fraction; of integers, which numcodecs does
+// not take, bits from the highest one that is set, negative numbers being their two's complement (as zarrs has them).
+// Decoding is a copy.
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include "base/try.hpp"
+#include "codec/number.hpp"
+
+namespace sherd {
+namespace {
+
+/// How the words of a type are rounded; complex elements are two words.
+struct Words {
+  std::size_t size = 0;  ///< bytes; 0 where elements have nothing to be rounded
+  int fraction = 0;      ///< bits; 0 for integers
+};
+
+Words words_of(const DType& dtype) noexcept {
+  using Kind = DType::Kind;
+  switch (dtype.kind()) {
+    case Kind::float16:
+      return {2, 10};
+    case Kind::bfloat16:
+      return {2, 7};
+    case Kind::float32:
+    case Kind::complex64:
+      return {4, 23};
+    case Kind::float64:
+    case Kind::complex128:
+      return {8, 52};
+    case Kind::datetime64:
+    case Kind::timedelta64:
+      return {8, 0};
+    default:
+      return {is_integer(dtype) ? dtype.size() : 0, 0};
+  }
+}
+
+/// `word` without its lowest `dropped` bits; what rounding up carries beyond the word stays as large as it can be.
+template <class Word>
+Word rounded(Word word, int dropped) noexcept {
+  if (dropped <= 0) return word;
+  const auto half = static_cast<Word>((Word{1} << (dropped - 1)) - 1);
+  const auto up = static_cast<Word>(half + (word >> dropped & 1));
+  const auto sum = static_cast<Word>(word + up);
+  const Word all = static_cast<Word>(~Word{0});
+  return static_cast<Word>((sum < word ? all : sum) & static_cast<Word>(all << dropped));
+}
+
+template <class Word>
+void round_integers(int keep, std::span<const std::byte> from, std::byte* to) noexcept {
+  for (std::size_t i = 0; i < from.size() / sizeof(Word); ++i) {
+    const auto word = load_number<Word>(from.data(), i);
+    store_number(to, i, rounded(word, std::bit_width(word) - keep));
+  }
+}
+
+/// NaNs stay as they are: rounded, some would become infinite.
+template <class Word>
+void round_floats(int fraction, int keep, std::span<const std::byte> from, std::byte* to) noexcept {
+  constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
+  const Word infinity = static_cast<Word>(magnitude >> fraction << fraction);
+  for (std::size_t i = 0; i < from.size() / sizeof(Word); ++i) {
+    const auto word = load_number<Word>(from.data(), i);
+    store_number(to, i, (word & magnitude) > infinity ? word : rounded(word, fraction - keep));
+  }
+}
+
+class BitroundCodec final : public ArrayCodec {
+ public:
+  BitroundCodec(Words words, int keep) noexcept : words_(words), keep_(keep) {}
+
+  Result<ChunkType> encoded_type(const ChunkType& in) const override { return in; }
+
+  Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    const auto round = [&]<class Word>(Word) {
+      if (words_.fraction == 0) return round_integers<Word>(keep_, from, to.data());
+      round_floats<Word>(words_.fraction, keep_, from, to.data());
+    };
+    switch (words_.size) {
+      case 1:
+        return round(std::uint8_t{}), Result<void>{};
+      case 2:
+        return round(std::uint16_t{}), Result<void>{};
+      case 4:
+        return round(std::uint32_t{}), Result<void>{};
+      default:
+        return round(std::uint64_t{}), Result<void>{};
+    }
+  }
+
+  Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+    return {};
+  }
+
+ private:
+  Words words_;
+  int keep_;
+};
+
+Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecContext& context, bool registered) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(keep, configuration.integer("keepbits", {registered ? 1 : 0, 64}));
+  SHERD_TRY(configuration.done());
+  const Words words = words_of(context.in.dtype);
+  if (words.size == 0 || (!registered && words.fraction == 0))
+    return invalid_argument(spec.name + ": elements of type " + context.in.dtype.name() + " are not rounded");
+  return std::unique_ptr<ArrayCodec>(std::make_unique<BitroundCodec>(words, static_cast<int>(keep)));
+}
+
+Result<std::unique_ptr<ArrayCodec>> make_registered(const CodecSpec& spec, const CodecContext& context) {
+  return make(spec, context, true);
+}
+Result<std::unique_ptr<ArrayCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext& context) {
+  return make(spec, context, false);
+}
+
+Result<Json> short_form(std::string_view argument, const DType&) {
+  if (argument.empty()) return invalid_argument("the number of bits is missing, such as bitround:8");
+  SHERD_TRY(keep, short_integer(argument, {1, 64}, 1));
+  return Json(Json::Object{{"keepbits", keep}});
+}
+
+constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/array_to_bytes/bitround"};
+
+}  // namespace
+
+extern constinit const CodecEntry bitround_codec{
+    .name = "bitround", .aliases = kAliases, .array_codec = make_registered, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_bitround_codec{
+    .name = "numcodecs.bitround", .aliases = {}, .array_codec = make_numcodecs, .short_form = short_form};
+
+}  // namespace sherd

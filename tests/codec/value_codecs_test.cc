@@ -1,0 +1,235 @@
+// cast_value, scale_offset and reshape: what zarr-python wrote (tests/data/codec/make_value_codecs.py), the rules of
+// zarr-extensions that it does not show. tests/array/value_codecs_test.cc has whole arrays.
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "codec/chain.hpp"
+#include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
+
+namespace sherd {
+extern const CodecEntry bytes_codec, cast_value_codec, reshape_codec, scale_offset_codec, squeeze_codec;
+}
+
+namespace sherd::test {
+namespace {
+
+constexpr const CodecEntry* kTable[] = {&sherd::bytes_codec, &cast_value_codec, &reshape_codec, &scale_offset_codec,
+                                        &squeeze_codec};
+
+using ::testing::HasSubstr;
+
+Result<CodecChain> chain_of(const Json& codecs, const ChunkType& type) {
+  static const Limits limits;
+  auto specs = parse_codec_list(codecs).value();
+  specs.push_back({"bytes", json(R"({"endian": "little"})")});
+  return CodecChain::build(specs, kTable, type, limits);
+}
+
+Result<CodecChain> chain_of(std::string_view codec, const DType& dtype, Shape shape = {4}) {
+  return chain_of(json("[" + std::string(codec) + "]"), {dtype, std::move(shape)});
+}
+
+/// Bytes, or nullopt where the chain refuses them.
+std::optional<Bytes> encoded_by(const CodecChain& chain, const Shape& shape, std::span<const std::byte> elements) {
+  Buffer to;
+  if (!chain.encode(chain.stored_shape(shape), elements, to)) return std::nullopt;
+  return Bytes(to.span().begin(), to.span().end());
+}
+std::optional<Bytes> decoded_by(const CodecChain& chain, const Shape& shape, std::span<const std::byte> stored,
+                                std::size_t size) {
+  Bytes elements(size);
+  if (!chain.decode(chain.stored_shape(shape), stored, elements, nullptr)) return std::nullopt;
+  return elements;
+}
+
+template <class From, class To>
+std::optional<std::vector<To>> stored_as(std::string_view codec, const std::vector<From>& values) {
+  const auto chain = chain_of(codec, DType::of<From>(), {values.size()}).value();
+  const auto stored = encoded_by(chain, {values.size()}, std::as_bytes(std::span(values)));
+  if (!stored) return std::nullopt;
+  std::vector<To> result(stored->size() / sizeof(To));
+  std::memcpy(result.data(), stored->data(), stored->size());
+  return result;
+}
+
+TEST(ValueCodecs, EncodeAndDecodeAndRefuseAsZarrPythonDoes) {
+  std::ifstream file(test_data("codec/value_codecs.json"));
+  std::stringstream text;
+  text << file.rdbuf();
+  const Json document = json(text.str());
+  const auto& cases = document.find("cases")->elements();
+  ASSERT_GT(cases.size(), 500u);
+  for (const Json& row : cases) {
+    SCOPED_TRACE(row.dump());
+    const Bytes elements = from_hex(row.find("decoded")->text());
+    const DType dtype = DType::parse(row.find("dtype")->text()).value();
+    const Shape shape{elements.size() / dtype.size()};
+    const auto chain = chain_of(*row.find("codecs"), {dtype, shape}).value();
+    const auto encoded = encoded_by(chain, shape, elements);
+    ASSERT_EQ(encoded.has_value(), !row.find("encoded")->is_null());
+    if (!encoded) continue;
+    ASSERT_EQ(*encoded, from_hex(row.find("encoded")->text()));
+    const auto read = decoded_by(chain, shape, *encoded, elements.size());
+    ASSERT_EQ(read.has_value(), !row.find("read")->is_null());
+    if (read) {
+      ASSERT_EQ(*read, from_hex(row.find("read")->text()));
+    }
+  }
+}
+
+TEST(CastValue, RoundsBfloat16OnceInEveryMode) {
+  const auto bits = [](std::string_view rounding, float value) {
+    const std::string codec = R"({"name": "cast_value", "configuration": {"data_type": "bfloat16", "rounding": ")" +
+                              std::string(rounding) + "\"}}";
+    return stored_as<float, std::uint16_t>(codec, {value}).value()[0];
+  };
+  const float tie = 1.00390625F;  // halfway between 0x3f80 and 0x3f81
+  EXPECT_EQ(bits("nearest-even", tie), 0x3f80);
+  EXPECT_EQ(bits("nearest-away", tie), 0x3f81);
+  EXPECT_EQ(bits("towards-zero", -tie), 0xbf80);
+  EXPECT_EQ(bits("towards-positive", tie), 0x3f81);
+  EXPECT_EQ(bits("towards-positive", -tie), 0xbf80);
+  EXPECT_EQ(bits("towards-negative", -tie), 0xbf81);
+  EXPECT_EQ(bits("nearest-even", 1e-40F), 0x0001) << "below the smallest normal number";
+}
+
+TEST(CastValue, OfAScalarMapTheFirstOfEqualKeysCountsAndZerosAreEqual) {
+  const auto stored = stored_as<float, std::int8_t>(
+      R"({"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map": {
+            "encode": [["NaN", 1], ["NaN", 2], ["+Infinity", 3], [0, 4], ["0x80000000", 5]]}}})",
+      {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::signaling_NaN(),
+       std::numeric_limits<float>::infinity(), 0.0F, -0.0F, 6.0F});
+  EXPECT_EQ(stored, (std::vector<std::int8_t>{1, 1, 3, 4, 4, 6}));
+}
+
+TEST(CastValue, NamesTheElementThatHasNoValue) {
+  const auto chain =
+      chain_of(R"({"name": "cast_value", "configuration": {"data_type": "uint8"}})", DType::float32).value();
+  const std::vector<float> values = {1, 2, 300, 4};
+  Buffer to;
+  const auto refused = chain.encode({4}, std::as_bytes(std::span(values)), to);
+  EXPECT_EQ(code_of(refused), ErrorCode::invalid_argument);
+  EXPECT_THAT(refused.error().message(), HasSubstr("element 2, 300.0, has no value in uint8; its range is exceeded"));
+  const auto narrow =
+      chain_of(R"({"name": "cast_value", "configuration": {"data_type": "float32"}})", DType::uint8).value();
+  Bytes read(4);
+  EXPECT_EQ(code_of(narrow.decode({4}, std::as_bytes(std::span(values)), read, nullptr)), ErrorCode::corrupt);
+}
+
+TEST(CastValue, AConfigurationSaysWhatIsWrongWithIt) {
+  const auto member = [](std::string_view configuration, const DType& dtype) {
+    const auto chain =
+        chain_of(R"({"name": "cast_value", "configuration": )" + std::string(configuration) + "}", dtype);
+    return chain.has_value() ? "" : chain.error().member();
+  };
+  const std::string at = "[0].configuration.";
+  EXPECT_EQ(member("{}", DType::int8), at + "data_type");
+  EXPECT_EQ(member(R"({"data_type": "bool"})", DType::int8), at + "data_type");
+  EXPECT_EQ(member(R"({"data_type": "int8"})", DType::complex64), at + "data_type");
+  EXPECT_EQ(member(R"({"data_type": "int8", "rounding": "up"})", DType::float32), at + "rounding");
+  EXPECT_EQ(member(R"({"data_type": "int8", "out_of_range": "saturate"})", DType::float32), at + "out_of_range");
+  EXPECT_EQ(member(R"({"data_type": "float32", "out_of_range": "wrap"})", DType::int32), at + "out_of_range");
+  EXPECT_EQ(member(R"({"data_type": "int8", "colour": 1})", DType::float32), at + "colour");
+  EXPECT_EQ(member(R"({"data_type": "int8", "scalar_map": {"both": []}})", DType::float32), at + "scalar_map.both");
+  EXPECT_EQ(member(R"({"data_type": "int8", "scalar_map": {"encode": [[1, 2, 3]]}})", DType::float32),
+            at + "scalar_map.encode[0]");
+  EXPECT_EQ(member(R"({"data_type": "int8", "scalar_map": {"encode": [[1, 300]]}})", DType::float32),
+            at + "scalar_map.encode[0][1]");
+}
+
+TEST(ScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
+  const auto member = [](std::string_view configuration, const DType& dtype) {
+    const auto chain =
+        chain_of(R"({"name": "scale_offset", "configuration": )" + std::string(configuration) + "}", dtype);
+    return chain.has_value() ? "" : chain.error().member();
+  };
+  const std::string at = "[0].configuration.";
+  EXPECT_TRUE(chain_of(R"("scale_offset")", DType::int8).has_value());
+  EXPECT_EQ(member(R"({"scale": 0})", DType::float32), at + "scale");
+  EXPECT_EQ(member(R"({"scale": 0.5})", DType::int32), at + "scale");
+  EXPECT_EQ(member(R"({"offset": 300})", DType::uint8), at + "offset");
+  EXPECT_EQ(member(R"({"offset": "NaN"})", DType::float32), at + "offset");
+  EXPECT_EQ(member(R"({"offset": "0x3f800000"})", DType::float32), "");
+  EXPECT_EQ(member(R"({"astype": "uint8"})", DType::float32), at + "astype");
+  EXPECT_FALSE(chain_of(R"("scale_offset")", DType::bool_).has_value());
+}
+
+TEST(ScaleOffset, FloatsThatOverflowAreRefusedOnEncodingAndInfiniteOnDecoding) {
+  const auto chain =
+      chain_of(R"({"name": "scale_offset", "configuration": {"scale": 1e30}})", DType::float32, {1}).value();
+  const float large = 1e30F;
+  EXPECT_EQ(encoded_by(chain, {1}, std::as_bytes(std::span(&large, 1))), std::nullopt);
+  const auto small =
+      chain_of(R"({"name": "scale_offset", "configuration": {"scale": 1e-30}})", DType::float32, {1}).value();
+  const auto read = decoded_by(small, {1}, std::as_bytes(std::span(&large, 1)), 4).value();
+  float value = 0;
+  std::memcpy(&value, read.data(), 4);
+  EXPECT_EQ(value, std::numeric_limits<float>::infinity());
+}
+
+TEST(ScaleOffset, SmallFloatsAreRoundedAfterEachStep) {
+  // (x - 1) * 3 in bfloat16, x = 1.0078125 (0x3f81): 0.0078125, 0.0234375 (0x3cc0).
+  const auto chain =
+      chain_of(R"({"name": "scale_offset", "configuration": {"offset": 1, "scale": 3}})", DType::bfloat16, {1}).value();
+  const std::uint16_t x = 0x3f81;
+  const auto stored = encoded_by(chain, {1}, std::as_bytes(std::span(&x, 1))).value();
+  EXPECT_EQ(stored, from_hex("c03c"));
+  EXPECT_EQ(decoded_by(chain, {1}, stored, 2), from_hex("813f"));
+}
+
+Result<Shape> reshaped(std::string_view shape, const Shape& in) {
+  static const Limits limits;
+  const ChunkType type{DType::uint8, in};
+  auto codec = reshape_codec.array_codec(spec_of(reshape_codec, R"({"shape": )" + std::string(shape) + "}"),
+                                         {.in = type, .limits = &limits});
+  if (!codec) return codec.error();
+  auto out = (*codec)->encoded_type(type);
+  if (!out) return out.error();
+  return out->shape;
+}
+
+// github:zarr-developers/zarr-extensions, codecs/reshape/README.md.
+TEST(Reshape, DimensionsAreSizesProductsOrWhatIsLeft) {
+  EXPECT_EQ(reshaped("[[0, 1], [2], 3]", {100, 50, 64, 3}).value(), (Shape{5000, 64, 3}));
+  EXPECT_EQ(reshaped("[-1]", {4, 5}).value(), (Shape{20}));
+  EXPECT_EQ(reshaped("[2, -1, 5]", {4, 5}).value(), (Shape{2, 2, 5}));
+  EXPECT_EQ(reshaped("[[0, 1], 10, [3, 4]]", {2, 3, 10, 4, 5}).value(), (Shape{6, 10, 20}));
+  EXPECT_EQ(reshaped("[1, [0], [], [1]]", {4, 5}).value(), (Shape{1, 4, 1, 5}));
+  EXPECT_EQ(reshaped("[]", {1, 1}).value(), Shape{});
+  EXPECT_EQ(reshaped("[1, -1]", {}).value(), (Shape{1, 1}));
+}
+
+TEST(Reshape, RefusesShapesThatDoNotHoldTheElementsOrSuggestATranspose) {
+  for (const std::string_view shape :
+       {"[3, -1]", "[21]", "[[0], 4]", "[[1], [0]]", "[[1, 0], 10]", "[[0, 0]]", "[-1, -1]", "[0]", "[-2]", "[1.5]",
+        "[[2]]", "[[-1]]", "{}", "20", "[4294967296, 4294967296]", "[[1], 4]", "[2, [0], -1]",
+        "[4, [1], 1, -1, [0]]"}) {
+    const auto out = reshaped(shape, {4, 5});
+    ASSERT_FALSE(out.has_value()) << shape;
+    EXPECT_EQ(out.error().code(), ErrorCode::invalid_argument) << shape;
+    EXPECT_THAT(out.error().member(), ::testing::StartsWith("configuration.shape")) << shape;
+  }
+  std::string many = "[1";
+  for (int i = 0; i < 40; ++i) many += ",1";
+  many += "]";
+  EXPECT_EQ(code_of(reshaped(many, {1})), ErrorCode::unsupported) << "more than the limit dimensions";
+}
+
+// github:zarrs/zarrs, array_to_array/squeeze.
+TEST(Squeeze, DropsDimensionsOfLengthOne) {
+  const auto squeezed = [](const Shape& shape) {
+    static const Limits limits;
+    const ChunkType type{DType::uint8, shape};
+    const auto codec = squeeze_codec.array_codec(spec_of(squeeze_codec, "{}"), {.in = type, .limits = &limits});
+    return codec.value()->encoded_type(type).value().shape;
+  };
+  EXPECT_EQ(squeezed({1, 4, 1, 5}), (Shape{4, 5}));
+  EXPECT_EQ(squeezed({4, 5}), (Shape{4, 5}));
+  EXPECT_EQ(squeezed({1, 1}), (Shape{1}));
+  EXPECT_EQ(squeezed({}), (Shape{1}));
+}
+
+}  // namespace
+}  // namespace sherd::test
