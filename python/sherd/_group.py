@@ -94,7 +94,7 @@ class Group:
         return self._open_members(None)
 
     def tree(self) -> Tree:
-        """All that stands below, as text: print(group.tree()). What cannot be opened is shown with its error."""
+        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error."""
         return Tree(self)
 
     def __getitem__(self, path: str) -> _sherd.Array | Group:
@@ -126,7 +126,7 @@ class Group:
         return len(self._handle.members())
 
     def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
-        """Makes a group below this one, and the groups on the way to it. What already stands there is Conflict, unless
+        """Creates a group below this one, and missing groups on the path. An existing node is a Conflict, unless
         it is to be overwritten, which erases it and its members; a file that is no part of them is Conflict even then."""
         _arguments.new_name(path, "path")
         _arguments.flag(overwrite, "overwrite")

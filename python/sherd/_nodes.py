@@ -44,7 +44,7 @@ def open(
     format: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array | Group:
-    """Opens what stands at a path, a URL or in a Store: an Array or a Group.
+    """Opens the node at a path, a URL or in a Store: an Array or a Group.
 
     mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
     nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
@@ -70,7 +70,7 @@ def open_group(
     format: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Opens a group as open() does; InvalidArgument where an array stands."""
+    """Opens a group as open() does; InvalidArgument for an array."""
     node = open(store, mode=mode, path=path, format=format, config=config)
     if not isinstance(node, Group):
         raise InvalidArgument(f"{node.url} is an array, not a group")
@@ -87,7 +87,7 @@ def open_array(
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> _sherd.Array:
-    """Opens an array; InvalidArgument where a group stands, except for a precomputed volume, of which it is a scale.
+    """Opens an array; InvalidArgument for a group, except for a precomputed volume, of which it opens a scale.
 
     scale: of a precomputed volume: which resolution, counted from the finest; NotFound where there are not so many.
     The modes that may make an array ("a", "w", "w-"; see open()) take the keywords of create_array.
@@ -124,7 +124,7 @@ def create_group(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
+    """Creates a group, and missing groups on the path. An existing node is a Conflict, unless it is to be
     overwritten, which erases it and all its members; files that are no part of it are Conflict even then."""
     _arguments.new_name(path, "path")
     _arguments.flag(overwrite, "overwrite")
@@ -169,7 +169,7 @@ def create_array(
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
     chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
     dimension_names: a str or None a dimension. attributes: a dict.
-    volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
+    volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
     overwrite: erase the node that stands there; otherwise that is Conflict, as are in any case files that are no part of it.
     config: settings of this handle; see sherd.config.

@@ -103,7 +103,7 @@ Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path,
     return place;
   }
   SHERD_TRY(bound, wanted.front()->in(*place.store, config.limits));
-  if (bound == nullptr) return conflict("the entry point of another hierarchy stands here").in_key("zarr.json");
+  if (bound == nullptr) return conflict("the entry point of another hierarchy is here").in_key("zarr.json");
   place.format = std::move(bound);
   return place;
 }

@@ -95,8 +95,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   to.writable = true;
   SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
   SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));
-  if (format == nullptr)
-    return std::move(conflict("the entry point of another hierarchy stands here")).in_key("zarr.json");
+  if (format == nullptr) return std::move(conflict("the entry point of another hierarchy is here")).in_key("zarr.json");
   to.format = std::move(format);
   SHERD_TRY(check_apart(from, to, one_store));
   return copy_nodes(from, to, options);
@@ -118,8 +117,8 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
     SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
     const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
     if (!options.format.empty() && options.format != format)
-      return conflict("a hierarchy of the format " + format + " stands around " + std::string(destination) +
-                      "; the format " + options.format + " needs a store of its own");
+      return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
+                      options.format + " needs a store of its own");
     inside.format = format;
   }
   return copy(std::move(from.store), std::move(to), inside);
