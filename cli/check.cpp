@@ -59,14 +59,14 @@ struct Check {
 
 Run add_check(Arguments& arguments) {
   auto check = std::make_shared<Check>();
-  arguments.argument("URL", check->url, "An array or a group, with all below it");
+  arguments.argument("URL", check->url, "An array or a group, including everything below it");
   arguments.flag("--data", check->data, "Decode every chunk too");
   arguments.text("--sharding", "JSON|@FILE", check->sharding,
-                 "URL holds shards of values by id, of which no info document need tell: their parameters");
+                 "URL has shards of values by id; their parameters, needed if no info document describes them");
   arguments.later({"--repair", "--drop-broken", "--no-backup"});
   arguments.examples({{"sherd check study.zarr", "metadata documents, keys and shard indices"},
                       {"sherd check study.zarr --data && echo sound", "every chunk as well"},
-                      {"sherd check ids --sharding @sharding.json", "what `sherd kv build ids` has made"}});
+                      {"sherd check ids --sharding @sharding.json", "what `sherd kv build ids` has built"}});
   return [check](Session& session) { return check->run(session); };
 }
 

@@ -44,13 +44,12 @@ struct ImageOptions {
   void add_to(Arguments& arguments) {
     arguments.begin_group("Images, and volumes of Neuroglancer (--to precomputed)");
     arguments.text("--pyramid", "mean|mode[:LEVELS]", pyramid,
-                   "Coarser resolutions besides, by halves along x, y and z: the mean for images, the mode for labels; "
+                   "Also compute coarser resolutions, by halving x, y and z: the mean for images, the mode for labels; "
                    "LEVELS of them, or until one chunk holds the image");
-    arguments.flag("--ignore-zero", ignore_zero, "--pyramid mode: take 0 only where there is nothing else");
-    arguments.text(
-        "--axes", "z,y,x", axes,
-        "What the dimensions of the Zarr array are, in its order: x, y, z, c and t. SRC's where its names or "
-        "OME-NGFF axes do not tell; DST's where SRC is a volume, c,z,y,x where absent");
+    arguments.flag("--ignore-zero", ignore_zero, "--pyramid mode: use 0 only if there is no other value");
+    arguments.text("--axes", "z,y,x", axes,
+                   "The axes of the Zarr array, in its order: x, y, z, c and t; for SRC if neither its names nor "
+                   "OME-NGFF axes describe them; for DST if SRC is a volume, default: c,z,y,x");
     arguments.choice("--type", {"image", "segmentation"}, type,
                      "What the elements are; default: as SRC says, segmentation with --pyramid mode or "
                      "compressed_segmentation; a segmentation has integers");
@@ -105,7 +104,7 @@ struct Copy {
     if (!memory.empty()) {
       SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
       if (bytes < kLeastMemory)
-        return invalid_argument("--memory: a copy takes " + print_bytes(kLeastMemory) + " at the least, not " +
+        return invalid_argument("--memory: a copy needs at least " + print_bytes(kLeastMemory) + ", not " +
                                 print_bytes(bytes));
       options.config.memory_budget = bytes;
     }
@@ -123,14 +122,14 @@ struct Copy {
       const ErrorCode code = copied.error().code();
       const bool may_go_on = code == ErrorCode::io || code == ErrorCode::unavailable;
       if (may_go_on && recorder->stats().bytes_written != 0)
-        session.note("the same command with --resume goes on with what is copied so far");
+        session.note("the same command with --resume continues this copy");
       return std::move(copied).error();
     }
     const CopyReport report = *copied;
     std::string text = "copied " + print_count(report.arrays, "array") + ", " + print_count(report.groups, "group") +
                        ": " + print_count(report.shards, "object") + " written, " +
-                       print_count(report.chunks_moved, "chunk") + " moved as they were, " +
-                       std::to_string(report.chunks_encoded) + " encoded anew";
+                       print_count(report.chunks_moved, "chunk") + " moved without decoding, " +
+                       std::to_string(report.chunks_encoded) + " encoded again";
     if (report.shards_skipped != 0)
       text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
     session.note(text);
@@ -146,17 +145,17 @@ struct Copy {
 Run add_copy(Arguments& arguments) {
   auto copy = std::make_shared<Copy>();
   arguments.argument("SRC", copy->source, "An array or a group");
-  arguments.argument("DST", copy->destination, "Where the copy goes");
+  arguments.argument("DST", copy->destination, "The destination of the copy");
   copy->chunking.add_to(arguments);
   arguments.text("--memory", "SIZE", copy->memory,
-                 "Memory that the copy may use, 8MiB or more and a few chunks; 256MiB where absent");
-  arguments.flag("--resume", copy->resume, "Go on where the same copy was cut off");
-  arguments.flag("--overwrite", copy->overwrite, "Replace what stands at DST");
+                 "Memory that the copy may use, 8MiB or more and a few chunks; default: 256MiB");
+  arguments.flag("--resume", copy->resume, "Continue an interrupted copy");
+  arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
   arguments.text("--to", "FORMAT", copy->format,
-                 "The format of the copy, such as zarr3 or precomputed; that of SRC where absent");
+                 "The format of the copy, such as zarr3 or precomputed; default: that of SRC");
   copy->image.add_to(arguments);
   arguments.examples(
-      {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved as they are"},
+      {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved without decoding"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
        {"sherd copy a.zarr b.zarr --resume", "after a crash"},
        {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"},

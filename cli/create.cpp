@@ -47,7 +47,7 @@ struct Create {
     SHERD_TRY(volume.apply(options));
     if (group) {
       if (shape || !dtype.empty() || !array.is_plain() || volume.is_given())
-        return invalid_argument("--group goes with --attributes and --overwrite only");
+        return invalid_argument("--group can only be used with --attributes and --overwrite");
       if (options.format == kVolumeFormat)
         return invalid_argument(
             "a volume is made with its first scale: give --shape, --dtype and --resolution, not --group");

@@ -34,7 +34,7 @@ Result<void> collect(const Json& json, std::span<const std::uint64_t> shape, con
     return {};
   }
   if (!json.is_array() || json.size() != shape[0])
-    return invalid_argument(json.is_array() ? "a list of " + std::to_string(json.size()) + " stands where " +
+    return invalid_argument(json.is_array() ? "a list of " + std::to_string(json.size()) + " elements, " +
                                                   std::to_string(shape[0]) + " are expected"
                                             : "a list of " + std::to_string(shape[0]) + " is expected");
   for (std::size_t i = 0; i < json.elements().size(); ++i)

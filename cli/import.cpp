@@ -52,7 +52,7 @@ struct Import {
     }
     std::optional<ScratchFile> spooled;
     if (source == "-") {
-      if (from.empty()) return invalid_argument("say with --from what standard input is");
+      if (from.empty()) return invalid_argument("give the format of standard input with --from");
       SHERD_TRY(file, ScratchFile::make());
       SHERD_TRY(file.take_input(options.create.config).in_key("standard input"));
       spooled.emplace(std::move(file));
@@ -97,9 +97,9 @@ Run add_import(Arguments& arguments) {
   auto import = std::make_shared<Import>();
   arguments.argument("SRC", import->source,
                      "A file, or - for standard input; for images also a directory or a pattern such as 'slice_*.png'");
-  arguments.argument("URL", import->url, "Where to make the array");
+  arguments.argument("URL", import->url, "Where to create the array");
   arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from,
-                   "What SRC is; told by its suffix where absent");
+                   "The format of SRC; default: by its suffix");
   arguments.text("--shape", "512,512", import->shape, "raw: length of each dimension");
   arguments.text("--dtype", "NAME|JSON", import->dtype, "raw: type of the elements");
   arguments.flag("--big-endian", import->big_endian, "raw: the most significant byte comes first");

@@ -143,8 +143,8 @@ std::shared_ptr<Kv> with_place(Arguments& arguments, const char* action, bool of
   arguments.argument("URL", kv->url, "The directory of the shards");
   if (of_one) arguments.argument("ID", kv->id_text, "The value's id");
   arguments.text("--sharding", "JSON|@FILE", kv->sharding,
-                 "How it is sharded, as the member 'sharding' of an info document; where absent, as the object info "
-                 "there or above says");
+                 "The sharding, as the member 'sharding' of an info document; default: that of the info document there "
+                 "or above");
   return kv;
 }
 
@@ -152,9 +152,8 @@ std::shared_ptr<Kv> with_place(Arguments& arguments, const char* action, bool of
 
 Run add_kv_get(Arguments& arguments) {
   const auto kv = with_place(arguments, "get", true);
-  arguments.text("-o,--output", "FILE|-", kv->output, "Where the value goes; - is stdout, the default");
-  arguments.flag("--preceding", kv->before,
-                 "Of meshes: the fragments that stand before the manifest, instead of the manifest");
+  arguments.text("-o,--output", "FILE|-", kv->output, "The file to write; - is stdout, the default");
+  arguments.flag("--preceding", kv->before, "For meshes: the fragments before the manifest instead of the manifest");
   arguments.examples({{"sherd kv get brain/skeletons 17 -o 17.bin", "the skeleton of segment 17"}});
   return [kv](Session& session) { return kv->run(session); };
 }

@@ -138,20 +138,20 @@ Run add_kv_build(Arguments& arguments) {
   arguments.argument("URL", build->url, "The directory of the shards");
   arguments.text("--sharding", "JSON|@FILE", build->sharding,
                  "The parameters, as the member `sharding` of an info document");
-  arguments.text(
-      "--memory", "SIZE", build->memory,
-      "Memory that the build may use, 8MiB or more and a file for each thread; 128MiB where absent. What does "
-      "not fit waits in a temporary file");
-  arguments.text("--temporary", "DIR", build->temporary, "Where the temporary file is; beside the shards where absent");
+  arguments.text("--memory", "SIZE", build->memory,
+                 "Memory that the build may use, 8MiB or more and a file for each thread; default: 128MiB. What does "
+                 "not fit waits in a temporary file");
+  arguments.text("--temporary", "DIR", build->temporary,
+                 "Where the temporary file is; default: the directory of the shards");
   add_gzip_level(arguments, build->gzip_level);
   arguments.flag("--overwrite", build->overwrite, "Replace shards that exist");
   arguments.examples(
       {{"sherd kv build skeletons --sharding @sharding.json < list.ndjson",
         R"(each line is such as {"id": 7, "path": "7.bin"}: the value of 7 is what that file holds)"},
        {"sherd kv build meshes --sharding @sharding.json < meshes.ndjson",
-        R"(lines such as {"id": 7, "path": "7.manifest", "preceding": "7.fragments"}: what stands right before the value)"},
+        R"(lines such as {"id": 7, "path": "7.manifest", "preceding": "7.fragments"}: what precedes the value)"},
        {"jq -c '{id: .segment, path: .file}' all.json | sherd kv build meshes --sharding @sharding.json --memory 1GiB",
-        "lines that another program makes, in any order"}});
+        "lines from another program, in any order"}});
   return [build](Session& session) { return build->run(session); };
 }
 

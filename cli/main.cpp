@@ -18,16 +18,16 @@ namespace sherd::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"create", "Make an array, or a group", add_create},
-    {"info", "Show what an array or a group is", add_info},
+    {"create", "Create an array or a group", add_create},
+    {"info", "Describe an array or a group", add_info},
     {"tree", "Draw a hierarchy", add_tree},
-    {"ls", "List what a group holds", add_ls},
+    {"ls", "List the members of a group", add_ls},
     {"read", "Read elements, as .npy, raw bytes or JSON", add_read},
     {"write", "Write elements into an array", add_write},
-    {"import", "Make an array of a file: NIfTI, npy, raw, PNG, PGM, TIFF", add_import},
+    {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF", add_import},
     {"export", "Write an array as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
-    {"check", "Find every fault in what is stored", add_check},
+    {"check", "Find damage in stored documents, indexes and chunks", add_check},
     {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
     {"completion", "Print a completion script for a shell", add_completion},
 };
@@ -36,8 +36,8 @@ constexpr Command kKvCommands[] = {
     {"put", "Store the value of an id, or replace it", add_kv_put},
     {"ls", "List all ids", add_kv_ls},
     {"rm", "Remove the value of an id", add_kv_rm},
-    {"compact", "Write shards with dead bytes anew", add_kv_compact},
-    {"build", "Make shards of files, each the value of an id", add_kv_build},
+    {"compact", "Rewrite shards that have dead bytes", add_kv_compact},
+    {"build", "Build shards from files, each the value of an id", add_kv_build},
 };
 constexpr CommandGroup kGroups[] = {
     {"kv", "Values by id, in Neuroglancer's shards", kKvCommands},
@@ -105,8 +105,8 @@ class CommandLine {
     app_.formatter(std::make_shared<HelpFormatter>());
     app_.footer(
         "See 'sherd SUBCOMMAND --help' for options and examples.\n"
-        "Exit codes: 0 done, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
-        "7 input or output failed, 8 unavailable, 130 interrupted (Ctrl-C), 143 ended by SIGTERM.");
+        "Exit codes: 0 success, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
+        "7 I/O error, 8 unavailable, 130 interrupted (Ctrl-C), 143 ended by SIGTERM.");
     for (const Command& command : kCommands) add_command(app_, command);
     for (const CommandGroup& group : kGroups) {
       CLI::App* sub = app_.add_subcommand(std::string(group.name), std::string(group.summary))->require_subcommand(1);

@@ -69,36 +69,34 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.begin_group("Everywhere");
   arguments.flag("--json", options.json, "Reports on stdout and errors on stderr as JSON");
   arguments.number("--threads", options.threads, "Threads to use; 0, the default, means all cores");
-  arguments.flag("--quiet", options.quiet, "Nothing on stderr but errors");
+  arguments.flag("--quiet", options.quiet, "Only errors on stderr");
   arguments.choice("--progress", {"auto", "always", "never"}, options.progress,
                    "Progress on stderr; auto: on a terminal");
   arguments.flag("--stats", options.stats, "At the end, requests, bytes, chunks, memory and time as JSON on stderr");
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
-                     "Raise a limit on what stored bytes may ask for, such as chunk_bytes=8GiB");
+                     "Raise a limit on what stored bytes may require, such as chunk_bytes=8GiB");
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
                  "How long to wait for another writer of the same data; default: 600; inf: no limit");
-  arguments.choice(
-      "--lock", {"auto", "none"}, options.lock,
-      "none: write without locks, where the file system has none; promises that no other writer is at work "
-      "on the same shard");
+  arguments.choice("--lock", {"auto", "none"}, options.lock,
+                   "none: write without locks, on file systems without them; promises that there is no other writer "
+                   "on the same shard");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
+                 "The format of the store (zarr3, draft2022, precomputed); default: detected");
 }
 
 void add_scale(Arguments& arguments, std::uint64_t& scale) {
-  arguments.number("--scale", scale, "Of a volume of several resolutions, which one; 0, the default, is the finest");
+  arguments.number("--scale", scale, "Which resolution of a volume; default: 0, the finest");
 }
 
 void add_level(Arguments& arguments, std::uint64_t& level) {
-  arguments.number("--level", level,
-                   "Of an OME-NGFF image or a volume in several resolutions, which one. Default: 0, the finest");
+  arguments.number("--level", level, "Which resolution of an OME-NGFF image or a volume; default: 0, the finest");
   arguments.number("--scale", level, "The same as --level");
 }
 
 void add_gzip_level(Arguments& arguments, std::string& level) {
   arguments.choice("--gzip-level", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, level,
-                   "How hard gzip tries with Neuroglancer's chunks and values, whose documents do not say it; the "
-                   "default is 3 for chunks encoded raw, several times as fast there as 6, and 6 for all else");
+                   "The gzip level of Neuroglancer's chunks and values, which no document records; default: 3 for "
+                   "chunks encoded raw, several times as fast as 6, and 6 for everything else");
 }
 
 void apply_gzip_level(const std::string& level, Config& config) {
@@ -106,15 +104,16 @@ void apply_gzip_level(const std::string& level, Config& config) {
 }
 
 void ChunkingOptions::add_to(Arguments& arguments) {
-  arguments.text("--chunks", "SHAPE", chunks,
-                 "Shape of the inner chunk; where absent chosen by size, by a copy kept. For lengths of their own a "
-                 "list of them a dimension, such as '[3,3,4],[5]'");
+  arguments.text(
+      "--chunks", "SHAPE", chunks,
+      "Shape of the inner chunk; default: chosen by size (copies keep the source's). For different lengths, one "
+      "list per dimension, such as '[3,3,4],[5]'");
   arguments.text("--shards", "SHAPE|auto|none", shards, "Shape of the stored object; lists as for --chunks");
   arguments.repeated(
       "--codec", "NAME[:LEVEL]|JSON", codecs,
       "A codec of the chunks: zstd:3, gzip:6, blosc:lz4, bytes, crc32c …, or JSON as in metadata, one or a "
       "list; several are applied in turn");
-  arguments.choice("--index-location", {"start", "end"}, index_location, "Where a shard's index stands");
+  arguments.choice("--index-location", {"start", "end"}, index_location, "Where the index of a shard is");
   writing.add_to(arguments);
 }
 
@@ -122,16 +121,17 @@ void WritingOptions::add_to(Arguments& arguments) {
   arguments.choice("--chunk-order", {"c", "f", "morton"}, chunk_order,
                    "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
   arguments.text("--max-unused", "SHARE", max_unused,
-                 "Share of dead bytes from which on an update writes a shard anew; 0.5 where absent");
+                 "Share of dead bytes above which an update rewrites a shard; default: 0.5");
   arguments.flag(
       "--write-empty-chunks", write_empty_chunks,
       "Store chunks that hold only the fill value too. cloud-volume cannot read volumes without them, unless it "
       "opens them with fill_missing=True");
-  arguments.flag("--no-durable", no_durable, "Do not wait until the disk has it: faster, and lost in a power failure");
-  arguments.choice("--layout", {"plain", "zarr+neuroglancer"}, layout,
-                   "How a new array's shards are laid out: as its format has them, or as files that are shards of Zarr "
-                   "and of Neuroglancer at once; plain is the default",
-                   "hdf5");
+  arguments.flag("--no-durable", no_durable, "Do not wait until data is on disk: faster, but lost in a power failure");
+  arguments.choice(
+      "--layout", {"plain", "zarr+neuroglancer"}, layout,
+      "The layout of a new array's shards: that of its format (plain, the default), or files that are shards "
+      "of Zarr and of Neuroglancer at the same time",
+      "hdf5");
   add_gzip_level(arguments, gzip_level);
   arguments.later({"--update rewrite", "--slack VALUE"});
 }
@@ -167,10 +167,10 @@ Result<void> ChunkingOptions::apply(CreateOptions& create) const {
 
 void ArrayOptions::add_to(Arguments& arguments) {
   chunking.add_to(arguments);
-  arguments.text("--fill-value", "JSON", fill_value, "What elements hold that were never written: 0, NaN, \"text\"");
+  arguments.text("--fill-value", "JSON", fill_value, "The value of elements that were never written: 0, NaN, \"text\"");
   arguments.text("--attributes", "JSON|@FILE", attributes, "An object with the attributes");
-  arguments.text("--dimension-names", "z,y,x", dimension_names, "A name for each dimension");
-  arguments.flag("--overwrite", overwrite, "Replace what stands there");
+  arguments.text("--dimension-names", "z,y,x", dimension_names, "One name per dimension");
+  arguments.flag("--overwrite", overwrite, "Replace an existing node");
 }
 
 bool ArrayOptions::is_plain() const noexcept {

@@ -43,7 +43,7 @@ Result<void> Output::put(std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EPIPE) {
       closed_ = true;
-      return unavailable("the reader of standard output has gone");
+      return unavailable("standard output was closed");
     } else if (errno != EINTR) {
       return io_error(std::string("cannot write to standard output: ") + std::strerror(errno));
     }

@@ -110,11 +110,10 @@ Run add_read(Arguments& arguments) {
   auto read = std::make_shared<Read>();
   arguments.argument("URL", read->url, "The array");
   arguments.text("--select", "SELECTION", read->select,
-                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
-  arguments.choice(
-      "--format", {"npy", "raw", "json"}, read->format,
-      "raw is C order in this machine's byte order; the default is told by the file's suffix, otherwise json on a "
-      "terminal and for strings, npy elsewhere");
+                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; default: all");
+  arguments.choice("--format", {"npy", "raw", "json"}, read->format,
+                   "raw is C order in this machine's byte order; default: by the file's suffix, otherwise json on a "
+                   "terminal and for strings, npy elsewhere");
   add_scale(arguments, read->scale);
   arguments.text("-o,--output", "FILE|-", read->output, "The file to write; - is stdout, the default");
   arguments.examples({{"sherd read brain.zarr --select '100,50:60,::-2'", "print a part of a plane"},

@@ -32,14 +32,15 @@ void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
       "--resolution", "X,Y,Z", resolution,
       "Nanometres per voxel; required for a volume, with --layout 1,1,1 by default; import sets the spacing of "
       "any array by it");
-  arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; 0,0,0 where absent");
+  arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; default: 0,0,0");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
   arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                    "How chunks are stored; raw is the default");
-  arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
-                 "How chunks share objects: by a rule, or as the info document has it; where absent each is one");
-  arguments.text("--key", "NAME", key, "The directory of the chunks; the resolution where absent, such as 8_8_40");
+  arguments.text(
+      "--sharding", "auto|none|JSON|@FILE", sharding,
+      "How chunks share objects: chosen by a rule, or as in an info document; default: one object per chunk");
+  arguments.text("--key", "NAME", key, "The directory of the chunks; default: the resolution, such as 8_8_40");
 }
 
 bool VolumeOptions::is_given() const noexcept {
@@ -115,7 +116,7 @@ Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const
 }
 
 Result<neuroglancer::VolumeInfo> VolumeOptions::info(const CreateOptions& create) const {
-  if (!resolution) return invalid_argument("a volume needs --resolution, the nanometres that a voxel takes");
+  if (!resolution) return invalid_argument("a volume needs --resolution, the nanometres per voxel");
   if (create.shape.size() != 3 && create.shape.size() != 4)
     return invalid_argument("--shape: a volume has the lengths x,y,z or x,y,z,channels");
   const std::uint64_t channels = create.shape.size() == 4 ? create.shape[3] : 1;

@@ -157,7 +157,7 @@ struct Write {
     const std::uint64_t size = bytes->size_bound();
     const std::uint64_t wanted = element_count(typed.shape).value_or(0) * array.dtype().size();
     if (pipe == nullptr && as == "raw" && size != wanted)
-      return invalid_argument("has " + std::to_string(size) + " bytes, the selection takes " + std::to_string(wanted));
+      return invalid_argument("has " + std::to_string(size) + " bytes, the selection needs " + std::to_string(wanted));
     SHERD_TRY(reader, open_elements(std::move(bytes), as, array, typed));
     return stream(*reader, array, typed.selection);
   }
@@ -168,7 +168,7 @@ struct Write {
     Config config = session.guarded("write");
     SHERD_TRY(writing.apply(config));
     if (config.layout != Layout::plain)
-      return invalid_argument("--layout: an array keeps the layout that it was made with; leave the option out");
+      return invalid_argument("--layout: an array keeps the layout that it was created with; leave the option out");
     SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true, scale))));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {
@@ -187,7 +187,7 @@ Run add_write(Arguments& arguments) {
   auto write = std::make_shared<Write>();
   arguments.argument("URL", write->url, "The array");
   arguments.text("--select", "SELECTION", write->select,
-                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; all where absent");
+                 "Which elements, as NumPy indexes: integers, start:stop:step, ...; default: all");
   arguments.text("-i,--input", "FILE|-", write->input, "The elements, from a file or a pipe; - is stdin");
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,

@@ -24,7 +24,7 @@ std::vector<Column> properties_from(const nb::dict& properties, const Annotation
   for (const AnnotationProperty& property : info.properties) {
     const std::string what = "properties['" + property.id + "']";
     if (!properties.contains(property.id.c_str()))
-      throw Exception(invalid_argument("stands in the info, and is not there").in_member(what));
+      throw Exception(invalid_argument("is in the info document, but missing here").in_member(what));
     const Column kind = empty_column(property);
     columns.push_back(column_from(properties[property.id.c_str()], kind.dtype, kind.components, what));
   }

@@ -111,7 +111,8 @@ nb::tuple list_dir(const BoundTransformer& self, const std::string& prefix) {
 }  // namespace
 
 void bind_draft2022(nb::module_& module) {
-  nb::class_<BoundTransformer>(module, "ShardingTransformer", "What sherd.draft2022.ShardingTransformer stands on.")
+  nb::class_<BoundTransformer>(module, "ShardingTransformer",
+                               "The implementation of sherd.draft2022.ShardingTransformer.")
       .def("get_partial_values", get_partial_values, nb::arg("key_ranges"),
            nb::sig("def get_partial_values(self, key_ranges: collections.abc.Iterable[tuple[str, tuple[int, int | "
                    "None]]]) -> list[bytes | None]"),

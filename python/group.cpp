@@ -30,7 +30,7 @@ nb::list members(const Group& self) {
 }
 
 void bind_group_class(nb::module_& module) {
-  nb::class_<Group>(module, "GroupHandle", "What a sherd.Group stands on.")
+  nb::class_<Group>(module, "GroupHandle", "The implementation of sherd.Group.")
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
       .def_prop_ro("url", &Group::url)
       .def_prop_ro(

@@ -134,7 +134,7 @@ void bind_writing(nb::class_<ShardedStore>& type) {
           nb::arg("id").none(), nb::arg("value"), nb::arg("preceding") = nb::bytes("", 0),
           nb::sig("def put(self, id: int, value: bytes | bytearray | memoryview, preceding: bytes | bytearray | "
                   "memoryview = b'') -> None"),
-          "Stores a value, or replaces the one of this id. A shard that stands is added to and not written anew, as "
+          "Stores a value, or replaces the one of this id. An existing shard is appended to and not rewritten, as "
           "long as no more than `max_unused` of it is dead. preceding: of multi-resolution meshes, where `info` says "
           "that they are, the fragments that belong before the manifest.")
       .def("put_many", put_many, nb::arg("items"),
@@ -168,7 +168,7 @@ void bind_writing(nb::class_<ShardedStore>& type) {
             return report;
           },
           nb::sig("def compact(self) -> dict[str, int]"),
-          "Writes every shard with dead bytes anew without them: {'reclaimed': bytes, 'shards': how many}.");
+          "Rewrites every shard with dead bytes without them: {'reclaimed': bytes, 'shards': how many}.");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@
 
 namespace sherd {
 
-/// Where a shard's index stands in its object.
+/// Where the index of a shard is in its object.
 enum class IndexLocation : std::uint8_t { start, end };
 
 class Array;
@@ -35,28 +35,28 @@ struct CreateOptions {
   Shape shards = {};         ///< the stored object; empty: none
   bool auto_shards = false;  ///< choose `shards` by size
   /// The codecs of the (inner) chunks: strings such as "zstd:3" or JSON objects {"name", "configuration"}.
-  /// Absent: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
-  /// other formats have other defaults. Where no array->bytes codec is given, the default one is put in its place.
+  /// Default: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
+  /// other formats have other defaults. If no array->bytes codec is given, the default one is added.
   std::optional<std::vector<Json>> codecs = {};
   /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
   std::optional<Json> raw_codecs = {};
   IndexLocation index_location = IndexLocation::end;
-  std::optional<std::vector<Json>> index_codecs = {};  ///< absent: little-endian bytes and crc32c
-  std::optional<Json> fill_value = {};                 ///< as in metadata; absent: zero, false, "" …
+  std::optional<std::vector<Json>> index_codecs = {};  ///< default: little-endian bytes and crc32c
+  std::optional<Json> fill_value = {};                 ///< as in metadata; default: zero, false, "" …
   /// Of the stored objects, as in metadata; excludes shards. With `chunks` these objects are shards of such chunks.
   std::optional<Json> chunk_grid = {};
-  std::optional<Json> chunk_key_encoding = {};  ///< absent: {"name": "default"}
+  std::optional<Json> chunk_key_encoding = {};  ///< default: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
   std::optional<Json> attributes = {};  ///< an object
   std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
-  /// `resolution`, `voxel_offset` and `sharding` (docs/format/dual-format.md says what they are where absent).
+  /// `resolution`, `voxel_offset` and `sharding` (for the defaults see docs/format/dual-format.md).
   std::optional<Json> volume = {};
-  bool overwrite = false;  ///< replace the node that stands there; else `conflict`, as is what is no part of it
+  bool overwrite = false;  ///< replace an existing node; foreign objects are `conflict` anyway
   Config config = {};
-  /// Writes the first elements. The array is then made beside its place and appears there with them, instead of what
-  /// was to be overwritten; where this fails, nothing has happened.
+  /// Writes the first elements. The array is then created elsewhere in the store and moved to its path with them,
+  /// replacing the node to be overwritten; if it fails, nothing has changed.
   std::function<Result<void>(const Array&)> contents = {};
 };
 
@@ -76,9 +76,9 @@ class SHERD_API VarBytesArena {
 };
 
 /// A handle of an array; copies are the same handle. Thread-safe.
-/// A child of fork() may go on with it where no other thread was inside a call on it or on its store at that moment:
-/// the child has none of those threads, and what they held stays held. Otherwise it opens the array anew, with a store
-/// of its own; the thread pool is a new one either way.
+/// A child of fork() may use it if no other thread was inside a call on it or its store at that moment: the child has
+/// none of those threads, and locks that they held stay held. Otherwise the child opens the array again, with a store
+/// of its own. The child's thread pool is a new one in either case.
 class SHERD_API Array {
  public:
   /// An internal representation; see src/array.
@@ -93,12 +93,12 @@ class SHERD_API Array {
   /// The stored object's shape, empty where a rectilinear grid has no single one; nullopt where the array is not
   /// sharded.
   [[nodiscard]] std::optional<Shape> shards() const;
-  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is cut off where the
-  /// array ends, so that they add up to its length.
+  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is clipped at the end
+  /// of the array, so that they add up to its length.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> edges(std::size_t axis) const;
   /// Of an element, size() bytes (for variable-length types a VarBytes that lives as long as the handle).
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
-  [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty where not given
+  [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty if not given
   [[nodiscard]] Json attributes() const;
   /// The codecs in the words of Zarr v3, whatever the format.
   [[nodiscard]] Json codecs() const;
@@ -162,16 +162,16 @@ class SHERD_API Array {
   /// so that growing again shows fill values; where that fails or is interrupted, the shape stays and some of what was
   /// to be cut off is fill values already. (Other tools leave it: what they cut off inside a chunk can show again.)
   Result<void> resize(const Shape& shape);
-  /// Grows the array along `axis` by from.shape[axis] and writes there; gives the origin of what was written.
-  /// Where the write fails, the array shrinks back, unless somebody has appended behind it meanwhile.
+  /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box.
+  /// If the write fails, the array shrinks back, unless another writer has appended after it in the meantime.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
   /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  /// Removes the attributes that `remove` names and sets the members of `set`, of which null is a value like any other,
-  /// in one atomic write. All others stay as the store has them now. Gives how many of those to remove were there.
+  /// Removes the attributes that `remove` names and sets the members of `set`, where null is an ordinary value,
+  /// in one atomic write. Other attributes keep their stored values. Returns how many attributes were removed.
   Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
-  /// Inner chunks (or chunks) that are stored. Lists what exists and reads indices; never walks what is absent.
+  /// Inner chunks (or chunks) that are stored. Lists stored objects and reads indexes; missing chunks cost nothing.
   [[nodiscard]] Result<std::uint64_t> nchunks_initialized() const;
   /// Objects and bytes stored for chunks.
   struct Stored {

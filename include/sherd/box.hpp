@@ -12,13 +12,13 @@
 
 namespace sherd {
 
-/// One length, coordinate or count a dimension. At most 2^63-1 each.
+/// One length, coordinate or count per dimension. At most 2^63-1 each.
 using Shape = std::vector<std::uint64_t>;
 
 /// The number of elements, or nullopt where it does not fit 64 bits. 1 for rank 0.
 SHERD_API std::optional<std::uint64_t> element_count(const Shape& shape) noexcept;
 
-/// "(3, 4)", "(3,)" or "()": as it stands in messages.
+/// "(3, 4)", "(3,)" or "()": as in messages.
 SHERD_API std::string to_string(const Shape& shape);
 
 /// A box of elements: its lowest corner and its shape.
@@ -59,7 +59,7 @@ class SHERD_API Selection {
 
   [[nodiscard]] bool is_points() const noexcept { return points_; }
   [[nodiscard]] const std::vector<Axis>& axes() const noexcept { return axes_; }
-  /// The shape of what is read or written: one length an axis, or (n,) for points.
+  /// The shape of what is read or written: one length per axis, or (n,) for points.
   [[nodiscard]] Shape shape() const;
   /// Fails with invalid_argument where rank or a coordinate does not fit an array of this shape.
   [[nodiscard]] Result<void> check(const Shape& array_shape) const;

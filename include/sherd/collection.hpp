@@ -30,7 +30,7 @@ using CollectionInfo =
 /// A mesh of several resolutions: its manifest, and all fragments one after the other in the order of the manifest.
 struct MultiscaleMesh {
   MultiscaleMeshManifest manifest;
-  std::string fragments;  ///< manifest.fragments_size() bytes; fragment_range() tells one of them
+  std::string fragments;  ///< manifest.fragments_size() bytes; fragment_range() locates one of them
   friend bool operator==(const MultiscaleMesh&, const MultiscaleMesh&) = default;
 };
 
@@ -48,7 +48,7 @@ struct CollectionOptions {
 };
 struct NewCollection {
   std::string path = {};
-  /// A collection that stands there goes first; else `conflict`, as is in any case a file there that is no part of it.
+  /// Replace an existing collection; without it that is `conflict`, as a foreign file is in any case.
   bool overwrite = false;
   Config config = {};
 };
@@ -56,8 +56,8 @@ struct NewCollection {
 /// A handle; copies are the same collection. All calls may be made from several threads.
 class SHERD_API Collection {
  public:
-  /// not_found where there is no info document of a collection. A directory without one in which manifests `<id>:0`
-  /// stand is one of legacy meshes.
+  /// not_found if there is no info document of a collection. A directory without one that contains manifests
+  /// `<id>:0` is a collection of legacy meshes.
   static Result<Collection> open(std::shared_ptr<Store> store, const CollectionOptions& options = {});
   static Result<Collection> open(std::string_view url, const CollectionOptions& options = {});
   /// Writes the info document. The collection is writable.
@@ -83,8 +83,8 @@ class SHERD_API Collection {
 
   [[nodiscard]] Result<std::optional<Annotation>> read_annotation(std::uint64_t id) const;
   [[nodiscard]] Result<void> write_annotation(std::uint64_t id, const Annotation& annotation) const;
-  /// The annotations of an object, by the number of the relationship in the info. The indices are told apart: what is
-  /// written to one of them is not written to the others.
+  /// The annotations of an object, by the number of the relationship in the info. The indexes are independent: what
+  /// is written to one of them is not written to the others.
   [[nodiscard]] Result<std::optional<Annotations>> read_related(std::size_t relationship, std::uint64_t object) const;
   [[nodiscard]] Result<void> write_related(std::size_t relationship, std::uint64_t object,
                                            const Annotations& annotations) const;
@@ -94,8 +94,8 @@ class SHERD_API Collection {
   [[nodiscard]] Result<void> write_cell(std::size_t level, std::span<const std::uint64_t> cell,
                                         const Annotations& annotations) const;
 
-  /// Calls visit(id) for every skeleton, mesh or annotation (of the index by id) that is stored, until it gives false;
-  /// false then. Sharded: in the order of ShardedStore::list; otherwise in the store's.
+  /// Calls visit(id) for every skeleton, mesh or annotation (of the index by id) that is stored, until it is false;
+  /// then returns false. Sharded: in the order of ShardedStore::list; otherwise in the store's.
   Result<bool> list(const std::function<bool(std::uint64_t id)>& visit) const;
   /// Whether there was an object of this id. Of a legacy mesh only the manifest goes, since others may name its parts;
   /// of an annotation only what the index by id holds.

@@ -24,7 +24,7 @@ namespace sherd::draft2022 {
 /// Bytes of a value, cut off where the value ends.
 struct ByteRange {
   std::int64_t start = 0;                    ///< negative: from the value's end
-  std::optional<std::uint64_t> length = {};  ///< nullopt: all that follows
+  std::optional<std::uint64_t> length = {};  ///< nullopt: up to the end
 };
 struct KeyRange {
   std::string key;
@@ -40,16 +40,16 @@ struct KeyStartValue {
   std::span<const std::byte> value;
 };
 
-/// What list_dir() gives: whole keys and prefixes, sorted; prefixes end in `/`.
+/// What list_dir() returns: whole keys and prefixes, sorted; prefixes end in `/`.
 struct KeysAndPrefixes {
   std::vector<std::string> keys;
   std::vector<std::string> prefixes;
 };
 
-/// How chunks are erased from a shard of which others stay. Either way a new version replaces the object, all at once.
+/// How chunks are erased from a shard that keeps others. Either way a new version replaces the object atomically.
 enum class EraseMode : std::uint8_t {
   rewrite,   ///< the other chunks are moved together
-  in_place,  ///< all stays where it is, the index is marked, and the erased bytes are zeros that later chunks may take
+  in_place,  ///< offsets stay, the index is marked, and the erased bytes become zeros that later chunks may use
 };
 
 struct TransformerOptions {
@@ -57,7 +57,7 @@ struct TransformerOptions {
   Config config = {};
 };
 
-/// The transformers of one array, all that its document names: the first faces the caller, the last the store.
+/// All transformers in the document of one array: the first faces the caller, the last the store.
 ///
 /// Keys are those of the store, such as `data/root/vol/em/c1/23` for chunk (1, 23) of the array `vol/em`. Values of
 /// chunks are encoded chunks; none of any chunk of the array may be longer than its codecs can make it.
@@ -73,7 +73,7 @@ class SHERD_API ShardingTransformer {
   /// Of the array at `path`. invalid_argument where it has no transformer, `unsupported` where one is not known.
   static Result<ShardingTransformer> open(std::shared_ptr<Store> store, std::string_view path,
                                           const TransformerOptions& options = {});
-  /// Of an array document, which need not stand in the store, for an array at `path`.
+  /// From an array document, which need not be in the store, for an array at `path`.
   static Result<ShardingTransformer> make(std::shared_ptr<Store> store, const Json& document, std::string_view path,
                                           const TransformerOptions& options = {});
   /// Of an array that is open, with its settings; it changes nothing where that is open for reading only.
@@ -97,7 +97,7 @@ class SHERD_API ShardingTransformer {
   /// something stays. Where chunks are of one size (no compressor), what covers one is a whole value.
   Result<void> set_partial_values(std::span<const KeyStartValue> key_start_values);
 
-  /// Erasing what is not there is no error. With its last chunk the shard goes.
+  /// Erasing a missing value is not an error. A shard is erased with its last chunk.
   Result<void> erase(const std::string& key);
   /// Of a shard whose chunks inside the array are all among the keys nothing is read.
   Result<void> erase_values(std::span<const std::string> keys);

@@ -1,5 +1,5 @@
 // Element types: the core types of Zarr v3 and the registered extensions that Sherd reads and writes.
-// In memory, elements stand in the machine's byte order; variable-length elements are handles (VarBytes).
+// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes).
 #pragma once
 
 #include <complex>

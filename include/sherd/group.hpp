@@ -50,31 +50,31 @@ class SHERD_API Group {
   [[nodiscard]] const Config& config() const noexcept;
   /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  /// Removes the attributes that `remove` names and sets the members of `set`, of which null is a value like any other,
-  /// in one atomic write. All others stay as the store has them now. Gives how many of those to remove were there.
+  /// Removes the attributes that `remove` names and sets the members of `set`, where null is an ordinary value,
+  /// in one atomic write. Other attributes keep their stored values. Returns how many attributes were removed.
   Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
-  /// Names and types of the direct members, sorted by name. What has no document of its own is not a member; one whose
-  /// document is broken is listed as `unknown` beside the others.
+  /// Names and types of the direct members, sorted by name. A directory without a document is not a member; one
+  /// whose document is damaged is listed as `unknown`.
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
-  /// The node at `path` below this group; not_found where there is none.
+  /// The node at `path` below this group; not_found if there is none.
   [[nodiscard]] Result<Node> open(std::string_view path) const;
   [[nodiscard]] Result<bool> contains(std::string_view path) const;
-  /// Erases a member and all below it; not_found where there is none.
+  /// Erases a member and everything below it; not_found if there is none.
   Result<void> erase(std::string_view path);
-  /// Makes a group or an array below this one; missing groups on the way are made too. What already stands there is
-  /// `conflict` unless overwritten, which erases it and its members; a file below that is no part of them is `conflict`
+  /// Creates a group or an array below this one, and missing groups on the path. An existing node is `conflict`
+  /// unless overwritten, which erases it and its members; a foreign file below it is `conflict`
   /// even then.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
-  /// Writes the metadata of every node below into this group's document, from where later edits keep them true.
+  /// Writes the metadata of every node below into this group's document; later edits keep it up to date.
   Result<void> consolidate();
 
  private:
   std::shared_ptr<State> state_;
 };
 
-/// Opens what stands at a path or URL, or in a store.
+/// Opens the node at a path or URL, or in a store.
 SHERD_API Result<Node> open(std::string_view url, const OpenOptions& options = {});
 SHERD_API Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
 SHERD_API Result<Array> open_array(std::string_view url, const OpenOptions& options = {});
@@ -82,12 +82,12 @@ SHERD_API Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptio
 SHERD_API Result<Group> open_group(std::string_view url, const OpenOptions& options = {});
 SHERD_API Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
-/// Makes an array or a group; what already stands there is `conflict` unless overwritten. `path` is inside the store,
-/// and missing groups on the way from the store's root to it are made too. A URL lies in the hierarchy of the nearest
-/// node above it or, where there is none, in one that begins at the nearest directory called *.zarr: missing groups on
-/// the way from there are made too, and the names on it must be lawful ones. Elsewhere the node stands on its own.
-/// A place inside an array is `conflict`, and so is, for arrays, one where objects stand that are no node.
-/// `format` is that of the hierarchy where it is empty, and zarr3 where there is none yet.
+/// Creates an array or a group; an existing node is `conflict` unless overwritten. `path` is inside the store, and
+/// missing groups between the store's root and it are created too. A URL belongs to the hierarchy of the nearest node
+/// above it or, if there is none, to one that begins at the nearest directory named *.zarr: missing groups in
+/// between are created too, and their names must be valid. Elsewhere the node is standalone.
+/// A path inside an array is `conflict`, and so is, for arrays, one that contains foreign objects.
+/// Default `format`: that of the hierarchy, or zarr3 if there is none yet.
 SHERD_API Result<Array> create_array(std::string_view url, const CreateOptions& options);
 SHERD_API Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
 SHERD_API Result<Group> create_group(std::string_view url, const Json& attributes = {}, bool overwrite = false,

@@ -31,7 +31,7 @@ class SHERD_API Json {
   Json(int value);               // NOLINT(google-explicit-constructor)
   Json(std::int64_t value);      // NOLINT(google-explicit-constructor)
   Json(std::uint64_t value);     // NOLINT(google-explicit-constructor)
-  Json(double value);            ///< shortest text that reads back; null where not finite  NOLINT
+  Json(double value);            ///< shortest text that reads back; null if not finite  NOLINT
   Json(std::string value);       // NOLINT(google-explicit-constructor)
   Json(std::string_view value);  // NOLINT(google-explicit-constructor)
   Json(const char* value);       // NOLINT(google-explicit-constructor)
@@ -44,7 +44,7 @@ class SHERD_API Json {
 
   /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
   /// a depth beyond `max_depth` (at most 4096) and more values than `max_values` are `unsupported`. Values are counted
-  /// before any is made, and each container takes no more room than its values.
+  /// before any is made, and each container takes no more memory than its values.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
   /// The text, in which values that were parsed are written as they were, but for the space between them and escapes
@@ -66,7 +66,7 @@ class SHERD_API Json {
   /// Only texts without fraction and exponent that fit.
   [[nodiscard]] std::optional<std::int64_t> as_int() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> as_uint() const noexcept;
-  /// Any number, rounded half to even; overflow gives an infinity.
+  /// Any number, rounded half to even; overflow is an infinity.
   [[nodiscard]] std::optional<double> as_double() const noexcept;
   /// The text of a string or the digits of a number; empty for other types.
   [[nodiscard]] const std::string& text() const noexcept;
@@ -81,8 +81,8 @@ class SHERD_API Json {
   /// The member's value, or nullptr.
   [[nodiscard]] const Json* find(std::string_view key) const noexcept;
   Json* find(std::string_view key) noexcept;
-  /// Sets a member, in its old place or at the end; makes a null value an object. Looks at every member, as find()
-  /// does: an object of very many members is better made from an Object.
+  /// Sets a member, at its old position or at the end; turns null into an object. Compares every member, as find()
+  /// does: build an object of very many members from an Object.
   Json& set(std::string_view key, Json value);
   bool erase(std::string_view key);
   /// Adds an element; makes a null value an array.

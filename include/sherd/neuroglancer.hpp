@@ -1,9 +1,9 @@
 // Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties, as bytes or JSON and as
 // typed values. Nothing here does I/O: a value of a sharded store and an object of its own hold the same bytes.
 //
-// parse() of bytes gives `corrupt` where they contradict the format; parse() of an info document gives
-// invalid_argument or `unsupported` and names the member. print() gives invalid_argument where the value cannot be
-// stored. Members of documents that are not known here stand in `other` and are printed as they were. Layouts:
+// parse() of bytes returns `corrupt` if they contradict the format; parse() of an info document returns
+// invalid_argument or `unsupported` and names the member. print() returns invalid_argument if the value cannot be
+// stored. Unknown members of documents are kept in `other` and printed unchanged. Layouts:
 // docs/format/precomputed-objects.md.
 #pragma once
 
@@ -90,7 +90,7 @@ struct SHERD_API VolumeInfo {
 
 // ---- Skeletons -----------------------------------------------------------------------------------------------------
 
-/// What each vertex has beside its position. Neuroglancer reads float32 and integers of 8 to 32 bits; 64-bit integers,
+/// A vertex attribute. Neuroglancer reads float32 and integers of 8 to 32 bits; 64-bit integers,
 /// float16 and float64, which cloud-volume writes too, are read and written as well.
 struct VertexAttribute {
   std::string id;
@@ -151,7 +151,7 @@ struct SHERD_API LegacyMeshInfo {
 
 /// The document `<segment id>:0`: which fragments make a segment's mesh.
 struct SHERD_API LegacyMeshManifest {
-  std::vector<std::string> fragments;  ///< names of objects beside the document
+  std::vector<std::string> fragments;  ///< names of objects next to the document
   Json other;
 
   static Result<LegacyMeshManifest> parse(const Json& document);
@@ -211,7 +211,7 @@ struct SHERD_API MultiscaleMeshManifest {
   static Result<MultiscaleMeshManifest> parse(Bytes bytes);
   [[nodiscard]] Result<std::string> print() const;
   /// invalid_argument where a level's fragments are not in Z-curve order. Neuroglancer relies on it, and print() on
-  /// this; parse() takes any order.
+  /// this; parse() accepts any order.
   [[nodiscard]] Result<void> check_order() const;
 
   /// Bytes of all fragments together.

@@ -1,4 +1,4 @@
-// What can be chosen at run time and never stands in metadata: limits, budgets, write strategies, hooks.
+// What can be chosen at run time and is never stored in metadata: limits, budgets, write strategies, hooks.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,12 @@ enum class CacheMode : std::uint8_t { index, shard, chunks };
 enum class ChunkOrder : std::uint8_t { c, f, morton };
 
 /// How the shards of a new array are laid out: as its format alone has them, or as files that are shards of a Zarr v3
-/// array and of a Neuroglancer volume at once (docs/format/dual-format.md). Arrays keep what they were made with.
+/// array and of a Neuroglancer volume at once (docs/format/dual-format.md). An existing array keeps its layout.
 enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
 
-/// Whether a file store takes locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a
-/// document) has one writer at a time, as is needed to change parts of objects where a file system has no locks.
-/// Threads that share a store exclude each other all the same.
+/// Whether a file store uses locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a
+/// document) has one writer at a time, which is required to change parts of objects on file systems without locks.
+/// Threads that share a store still exclude each other.
 enum class Locking : std::uint8_t { automatic, none };
 
 /// How far a long call has come, in units of elements' bytes.
@@ -60,23 +60,23 @@ struct Progress {
 
 /// Run-time settings of a handle.
 ///
-/// memory_budget bounds what one call holds at one time of elements and their encodings, beside the caller's own
+/// memory_budget limits the elements and encodings that one call holds at a time, in addition to the caller's own
 /// memory:
-/// - read: half of it bytes as they are stored, half what decoding needs. Chunks decoded straight into the result need
+/// - read: half of it bytes as they are stored, half what decoding needs. Chunks decoded directly into the result need
 ///   nothing, and large ones of zstd, gzip and zlib are decoded in blocks.
-/// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits for its place
-///   in a shard. Shards that cannot be written in parts, for codecs around them, take several times their size.
-/// What cannot be divided is done even where it is larger, alone: a chunk with its encoding; a shard of which the
-/// codecs around it, or cache = shard, ask to be read whole.
-/// Not in it: what is kept between calls (cache_bytes); indices (16 bytes an inner chunk) and plans (a few hundred
-/// bytes for each inner chunk that is touched) of the shards under way; text in a result; 6 MiB a thread and 12 MiB a
-/// process for small and kept scratch, and the tables and windows that a codec keeps a thread (zstd: up to 32 MiB).
+/// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits to be written
+///   to a shard. Shards that cannot be written in parts, because of codecs around them, take several times their size.
+/// Indivisible work may exceed it, alone: a chunk with its encoding; a shard that codecs around it, or cache = shard,
+/// require to be read whole.
+/// Not included: caches between calls (cache_bytes); indexes (16 bytes per inner chunk) and plans (a few hundred
+/// bytes per requested inner chunk) of the shards in progress; variable-length bytes of a result; 6 MiB per thread and
+/// 12 MiB per process for buffers, and the tables and windows that a codec keeps per thread (zstd: up to 32 MiB).
 struct Config {
   unsigned threads = 0;                                    ///< 0: one for each core that the process may use
   std::uint64_t memory_budget = std::uint64_t{256} << 20;  ///< bytes; see above
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
-  std::optional<std::uint64_t> coalesce_gap = {};     ///< the store's own where absent
+  std::optional<std::uint64_t> coalesce_gap = {};     ///< default: the store's own
   std::optional<std::uint64_t> tail_read_bytes = {};  ///< likewise
   bool write_empty_chunks = false;                    ///< store chunks that equal the fill value
   bool durable = true;                                ///< fsync files and directories
@@ -90,9 +90,9 @@ struct Config {
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
   double max_unused = 0.5;        ///< share of dead bytes that makes an update rewrite a shard densely
-  /// 0 … 9: how hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it. Absent: 3
-  /// for chunks encoded raw, where it is most of the work and 6 takes several times as long, and 6 for all else. Taken
-  /// when a handle is opened. Zarr's arrays have the level in their metadata.
+  /// 0 … 9: the gzip level of Neuroglancer's chunks, values and minishard indexes, unrecorded. Default: 3
+  /// for chunks encoded raw, where gzip is most of the work and 6 takes several times as long, and 6 for everything
+  /// else. Set when a handle is opened. Zarr's arrays have the level in their metadata.
   std::optional<int> gzip_level = {};
   Limits limits = {};
   std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`

@@ -1,5 +1,5 @@
 // Neuroglancer's precomputed volumes: making one. Opened, a volume is a group whose members are its scales, arrays with
-// dimensions x, y, z, channel; open_array() gives one of them.
+// dimensions x, y, z, channel; open_array() opens one of them.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ struct NewVolume {
   Config config = {};
 };
 
-/// Writes the info of a volume and gives the array of its first scale. What stands there already is `conflict` unless
-/// overwritten, which erases it; a file below that is no part of it is `conflict` even then. `unsupported` where the
-/// chunks of a scale could not be written. Chunks of nothing but 0 are not stored unless config.write_empty_chunks says
-/// so.
+/// Writes the info of a volume and returns the array of its first scale. An existing node is `conflict` unless
+/// overwritten, which erases it; a foreign file below it is `conflict` even then. `unsupported` if the
+/// chunks of a scale could not be written. Chunks that contain only 0 are not stored unless config.write_empty_chunks
+/// is set.
 SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options = {});
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});

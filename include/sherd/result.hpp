@@ -1,4 +1,4 @@
-// What a call gives back: a value, or an Error that says what is wrong, where, and of which kind.
+// What a call returns: a value, or an Error that says what is wrong, where, and of which kind.
 // Absence is std::optional; a bad request, bad data or a failed world is Result<T>; our own bugs are assertions.
 // Nothing here throws except value() and the Exception it throws, for those who prefer exceptions.
 #pragma once
@@ -28,10 +28,10 @@ enum class ErrorCode : std::uint8_t {
   unavailable,       ///< a resource ran out, or the call was interrupted
 };
 
-/// The code's name as it stands in JSON reports, such as "invalid_argument".
+/// The code's name as in JSON reports, such as "invalid_argument".
 SHERD_API std::string_view to_string(ErrorCode code) noexcept;
 
-/// One failure: its code, a sentence, and the place as far as it is known. One pointer wide; copyable.
+/// One failure: its code, a message, and the location if known. One pointer wide; copyable.
 class SHERD_API Error {
  public:
   Error(ErrorCode code, std::string message);
@@ -44,7 +44,7 @@ class SHERD_API Error {
   [[nodiscard]] ErrorCode code() const noexcept;
   /// The sentence without key, slot and member.
   [[nodiscard]] const std::string& message() const noexcept;
-  /// The store key, or empty where none is known.
+  /// The store key, or empty if unknown.
   [[nodiscard]] const std::string& key() const noexcept;
   /// The slot inside the shard, where known.
   [[nodiscard]] std::optional<std::uint64_t> slot() const noexcept;

@@ -22,13 +22,13 @@
 
 namespace sherd::neuroglancer {
 
-/// Config::memory_budget bounds what a build holds at one time, 8 MiB at the least; half of it are values and their ids
-/// until they are sorted. Beyond that they stand in a temporary file, encoded, with 64 bytes a value.
-/// Not in it: a value that is larger, with its encoding, for each thread that encodes or writes one; the list of a
-/// minishard (88 bytes an id); 8 bytes a shard; scratch as in Config.
+/// Config::memory_budget limits the memory of a build, at least 8 MiB; half of it holds values and their ids
+/// until they are sorted. Beyond that they are in a temporary file, encoded, with 64 bytes per value.
+/// Not included: a larger value, with its encoding, for each thread that encodes or writes one; the index of a
+/// minishard (88 bytes per id); 8 bytes per shard; buffers as in Config.
 /// Config::progress counts encoded bytes while shards are written; before that it is not called.
 struct BuildOptions {
-  bool overwrite = false;  ///< replace shards that exist; shards of which there is no id are left alone
+  bool overwrite = false;  ///< replace existing shards; shards without new ids are left alone
   /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
   /// nearest above it that exists, otherwise the system's.
   std::string temporary = {};
@@ -69,7 +69,7 @@ class SHERD_API ShardedBuilder {
   /// The same for several, which are encoded by all threads.
   Result<void> add(std::span<const Value> values);
 
-  /// Writes every shard; once, after every add() has returned. Where one of them has failed this gives its error.
+  /// Writes every shard; once, after every add() has returned. If one of them has failed this returns its error.
   /// `invalid_argument` names an id that was added twice and `conflict` a shard that exists, both before the first
   /// shard is written. Where writing fails, the shards that this build has made are erased again, unless with
   /// `overwrite`: then each shard is the old one or the new one, whole.
@@ -93,7 +93,7 @@ struct VolumeToShard {
   std::uint64_t target_shard_bytes = kTargetShardBytes;
 };
 /// The member `sharding` for the chunks of a volume, whose ids are compressed Morton codes: neighbours share a shard.
-/// The rule stands in docs/chunking.md. `invalid_argument` where the codes have more than 64 bits.
+/// The rule is in docs/chunking.md. `invalid_argument` where the codes have more than 64 bits.
 SHERD_API Result<Json> choose_sharding(const VolumeToShard& volume);
 
 /// Values under ids without an order: skeletons, meshes, annotations.
@@ -102,7 +102,7 @@ struct ValuesToShard {
   std::uint64_t mean_bytes = 0;  ///< of one value, encoded
   std::uint64_t target_shard_bytes = kTargetShardBytes;
 };
-/// The member `sharding` for such values: ids are hashed. The rule stands in docs/chunking.md.
+/// The member `sharding` for such values: ids are hashed. The rule is in docs/chunking.md.
 SHERD_API Result<Json> choose_sharding(const ValuesToShard& values);
 
 }  // namespace sherd::neuroglancer

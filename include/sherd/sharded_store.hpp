@@ -1,7 +1,7 @@
 // Values by 64-bit id in Neuroglancer's shards (`neuroglancer_uint64_sharded_v1`): what volumes, meshes, skeletons and
 // annotations are kept in. docs/format/uint64-sharded.md has the layout.
 //
-// An id without a value is nullopt; a shard that is not there has no values. A shard of which bytes contradict the
+// An id without a value is nullopt; a missing shard has no values. A shard whose bytes contradict the
 // format is `corrupt`, and the error names the object, the minishard or the id.
 #pragma once
 
@@ -24,9 +24,9 @@ namespace sherd::neuroglancer {
 
 struct ShardedStoreOptions {
   bool writable = false;
-  /// For values that have bytes of their own standing immediately before them in the shard, as the manifests of meshes
-  /// have: how many, given the decoded value. Without it such bytes are taken for dead ones and are lost when a shard
-  /// is written anew. Called from several threads. Where it is absent and the object `info` at the root is that of
+  /// For values with bytes that belong immediately before them in the shard, such as manifests of meshes: the number
+  /// of these bytes, given the decoded value. Without it they count as dead and are lost when the shard is
+  /// rewritten. Called from several threads. If it is not set and the object `info` at the root is that of
   /// multi-resolution meshes, open() sets it.
   std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
   /// limits.chunk_bytes bounds a value, limits.index_bytes what is held of a shard's lists; cache_bytes is for what is
@@ -56,15 +56,15 @@ class SHERD_API ShardedStore {
   [[nodiscard]] Result<std::optional<std::string>> get(std::uint64_t id) const;
   /// One for each id, in their order.
   [[nodiscard]] Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::uint64_t> ids) const;
-  /// Calls visit(i, value of ids[i]) once for each, in any order and from several threads. Costs a shard at most three
-  /// requests one after the other: what stands close together is read as one, and most of a shard with one read.
+  /// Calls visit(i, value of ids[i]) once for each, in any order and from several threads. A shard takes at most three
+  /// dependent requests: nearby values are read together, and a shard is read whole if most of it is needed.
   using Visit = std::function<void(std::size_t i, std::optional<Bytes> value)>;
   Result<void> get_many(std::span<const std::uint64_t> ids, const Visit& visit) const;
-  /// The bytes before a value that belong to it (options().preceding); nullopt where there is no such value.
+  /// The bytes before a value that belong to it (options().preceding); nullopt if the value is missing.
   [[nodiscard]] Result<std::optional<std::string>> get_preceding(std::uint64_t id) const;
   [[nodiscard]] Result<bool> contains(std::uint64_t id) const;
   /// Calls visit(id, bytes as stored) for every value: shards in ascending order, inside them minishards, inside them
-  /// ids. Ends early where it returns false, and gives false then.
+  /// ids. Ends early if it returns false, and then returns false.
   Result<bool> list(const std::function<bool(std::uint64_t id, std::uint64_t bytes)>& visit) const;
 
   struct Item {
@@ -74,8 +74,8 @@ class SHERD_API ShardedStore {
   };
   /// Stores a value, or replaces the one of this id.
   Result<void> put(const Item& item) const { return put_many({&item, 1}); }
-  /// The same for many, each id once. A shard that stands is added to: the new values and new lists go to its end, and
-  /// everything else stays in its place. So each minishard changes at once, and the whole does not.
+  /// The same for many, each id once. An existing shard is appended to: the new values and new indexes go to its end,
+  /// and everything else keeps its offset. So each minishard changes atomically, but not the batch as a whole.
   Result<void> put_many(std::span<const Item> items) const;
   /// Whether there was a value.
   [[nodiscard]] Result<bool> erase(std::uint64_t id) const;
@@ -84,10 +84,10 @@ class SHERD_API ShardedStore {
 
   struct Compacted {
     std::uint64_t reclaimed = 0;  ///< bytes
-    std::uint64_t shards = 0;     ///< that were written anew
+    std::uint64_t shards = 0;     ///< that were rewritten
   };
-  /// Writes every shard that holds dead bytes anew without them. Nothing is written where a shard holds ids that belong
-  /// elsewhere (`corrupt`): they tell of another sharding.
+  /// Rewrites every shard with dead bytes without them. Nothing is written if a shard contains ids that belong
+  /// elsewhere (`corrupt`), because they were written with another sharding.
   [[nodiscard]] Result<Compacted> compact() const;
 
   /// Made by open().

@@ -1,4 +1,4 @@
-// A store: bytes by key. The few operations on which every format stands, and the two built-in stores.
+// A store: bytes by key. The few operations that every format needs, and the two built-in stores.
 // Absence is nullopt or nullptr; keys are `/`-separated, never absolute, without `.` and `..` segments.
 #pragma once
 
@@ -40,7 +40,7 @@ class SHERD_API ByteSource {
   virtual ~ByteSource() = default;
   /// The object's key, for messages and caches.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
-  /// The size in bytes. May cost a request where nothing has been read yet.
+  /// The size in bytes. May cost a request if nothing has been read yet.
   virtual Result<std::uint64_t> size() = 0;
   virtual Result<Generation> generation() = 0;
   /// Reads all ranges, each whole: one that ends beyond the object is `corrupt`.
@@ -89,11 +89,11 @@ class SHERD_API ObjectWriter {
   virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   /// Copies bytes of another version to an offset, inside the kernel where that is possible.
   virtual Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset);
-  /// Gives the new version a second name, for commit() to put beside the first: the two are one object then, of one
-  /// generation, and each name is replaced all at once. Whoever replaces such an object calls this each time: another
-  /// version of it has the one name only. To be called once, before commit().
-  /// `unsupported` where the store has no such names; `conflict` where what stands under the two names is not one
-  /// object, and not what a commit that was cut short has left, which is put right. The first name may stand alone.
+  /// Adds a second name, which commit() links in addition to the first: both are then one object of one
+  /// generation, and each name is replaced atomically. Every writer of such an object must call this, otherwise the
+  /// new version has one name only. To be called once, before commit().
+  /// `unsupported` if the store has no second names; `conflict` if the two names are different objects, unless an
+  /// interrupted commit left them so, which is repaired. The first name may exist alone.
   virtual Result<void> link(const std::string& key);
   /// Makes the new version visible, all at once, and durable where the store was opened so.
   /// `conflict` where the condition does not hold; marked as lasting() where a new attempt would not help. Ends the
@@ -117,11 +117,11 @@ struct StoreTraits {
   unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
   bool locks = false;              ///< lock() excludes other writers, also of other processes
   bool conditional_write = false;  ///< commit() compares and replaces in one step, also without lock()
-  bool conditional_erase = false;  ///< erase() takes conditions, and compares and erases in one step
+  bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
 };
 
-/// What list_dir gives: names without the prefix.
+/// What list_dir returns: names without the prefix.
 struct Listing {
   struct Object {
     std::string name;
@@ -166,20 +166,20 @@ class SHERD_API Store {
   /// write() on, with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too.
   /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
-  /// Whether there was anything to erase. `conflict` where the condition does not hold; `unsupported` where the store
+  /// Whether there was anything to erase. `conflict` if the condition does not hold; `unsupported` if the store
   /// cannot compare (traits().conditional_erase).
   virtual Result<bool> erase(const std::string& key, const Condition& condition = {}) = 0;
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
-  /// commits later makes its object anew, or fails with `conflict`.
+  /// commits later creates its object again, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
   /// Waits until every writer, also of another process, that holds a key below `prefix` has ended; not for those of
   /// this thread, nor for those that begin meanwhile. The default, for stores without locks, does not wait.
   virtual Result<void> wait_for_writers(const std::string& prefix);
-  /// Moves every object below `from` to the same place below `to` (both end in `/` or are empty), over what stands
-  /// there, each all at once; what lies deeper first, so that a document comes after what it speaks of. Nobody else may
-  /// be writing below either.
+  /// Moves every object below `from` to the same key below `to` (both end in `/` or are empty), replacing existing
+  /// ones, each atomically; deeper keys first, so that a document is moved after what it describes. There must be
+  /// no other writer below either.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
-  /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing where it does not exist.
+  /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing if it does not exist.
   virtual Result<Listing> list_dir(const std::string& prefix) = 0;
 
   /// The whole object, or nullopt; `unsupported` where it is larger than `max_bytes`.
@@ -229,11 +229,11 @@ SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store, its requests counted by `recorder`.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
-/// The same store, in which every request takes `latency` longer, and `parallel` of them are under way at a time: how
-/// a program behaves on a remote store can be measured on a local one.
+/// The same store, in which every request takes `latency` longer, and at most `parallel` of them are in flight: to
+/// measure with a local store how a program behaves with a remote one.
 SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
                                                unsigned parallel);
-/// What lies below `prefix` (which ends in `/`) in another store, as a store of its own.
+/// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
 /// The store that a path or URL names: a plain path, `file://…`, `memory:`.
 SHERD_API Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config = {});

@@ -17,35 +17,35 @@
 
 namespace sherd {
 
-/// Coarser resolutions of an image, each half of the one before along x, y and z. Where a length is odd, the last
-/// elements are made of what is there.
+/// Coarser resolutions of an image, each half of the one before along x, y and z. At the edge of an odd length
+/// elements are computed from the existing ones.
 struct Pyramid {
-  /// The mean, rounded half to even where elements are integers, or the value that occurs most often and is the
-  /// smallest of those.
+  /// The mean, rounded half to even for integers, or the most frequent value, of several the
+  /// smallest.
   enum class Method : std::uint8_t { mean, mode };
   Method method = Method::mean;
-  std::optional<std::uint64_t> levels = {};  ///< how many; absent: until one chunk holds the image
-  bool ignore_zero = false;                  ///< mode: 0 is taken only where there is nothing else
+  std::optional<std::uint64_t> levels = {};  ///< default: until one chunk holds the image
+  bool ignore_zero = false;                  ///< mode: 0 is used only if there is no other value
 };
 
-/// What copy() changes on the way; what is absent stays as the source has it. In a hierarchy, chunks and shards go to
+/// What copy() changes; anything not set is kept from the source. In a hierarchy, chunks and shards apply to
 /// the arrays of their rank.
-/// Into Neuroglancer's volumes ("precomputed") goes an array, a group of one image in several resolutions (OME-NGFF) or
-/// a volume; out of them come arrays whose dimensions are c, z, y, x. Chunks are in the order of the copy's dimensions.
+/// A Neuroglancer volume ("precomputed") is made from an array, an OME-NGFF group of one image, or a volume; copies of
+/// volumes are arrays with dimensions c, z, y, x. Chunks are in the order of the copy's dimensions.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
   std::optional<Shape> shards = {};  ///< empty: unsharded
   bool auto_shards = false;
   std::optional<std::vector<Json>> codecs = {};
   std::optional<IndexLocation> index_location = {};
-  bool resume = false;  ///< go on where an earlier copy with the same options was cut off
+  bool resume = false;  ///< continue an interrupted copy with the same options
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
   /// What the dimensions of a Zarr array are, in its order: x, y, z, c (channel), t (time). Of a source: where empty,
   /// its documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
   std::vector<std::string> axes = {};
-  std::optional<Pyramid> pyramid = {};  ///< coarser resolutions besides; of an array a group of several
+  std::optional<Pyramid> pyramid = {};  ///< add coarser resolutions; an array becomes a group
   /// What the elements are, "image" or "segmentation" (integers): the `type` of a volume, `image-label` of an OME-NGFF
   /// group. Empty: as the source says; segmentation with a pyramid of modes or compressed_segmentation.
   std::string type = {};
@@ -80,7 +80,7 @@ struct Fault {
 struct CheckOptions {
   std::string path = {};
   bool data = false;  ///< also decode every chunk
-  /// Of shards of values by id that stand directly at the place, and of which no document need tell: their parameters,
+  /// The parameters of shards of values by id at the URL itself, needed if no info document describes them,
   /// as the member `sharding` of an info document.
   std::optional<Json> sharding = {};
   Config config = {};
@@ -129,7 +129,7 @@ struct ExportOptions {
 SHERD_API Result<void> export_file(const Array& array, const std::string& destination,
                                    const ExportOptions& options = {});
 
-/// What stands before the elements of an .npy file in C order and the machine's byte order.
+/// The header of an .npy file in C order and the machine's byte order.
 SHERD_API Result<std::string> npy_header(const DType& dtype, const Shape& shape);
 
 /// An axis of an array: its name (x, y, z, t, c, or the array's own) or its number.

@@ -1,4 +1,4 @@
-// Strided views of memory that the caller owns: where a read puts elements and a write takes them from.
+// Strided views of memory that the caller owns: the destination of reads and the source of writes.
 // Strides are in bytes for AnyView and in elements for StridedView; both may be negative or zero-padded.
 #pragma once
 
@@ -23,13 +23,13 @@ enum class Order : std::uint8_t { c, f };
 /// The strides of a dense array of this shape, in units of `unit`.
 SHERD_API std::vector<std::int64_t> dense_strides(const Shape& shape, std::int64_t unit, Order order = Order::c);
 
-/// An untyped view: element i stands at data + sum(i[d] * strides[d]). Byte may be const.
+/// An untyped view: element i is at data + sum(i[d] * strides[d]). Byte may be const.
 template <class Byte>
 struct BasicAnyView {
   Byte* data = nullptr;
   DType dtype;
   Shape shape;
-  std::vector<std::int64_t> strides;  ///< bytes; one a dimension
+  std::vector<std::int64_t> strides;  ///< bytes; one per dimension
 
   /// A dense view.
   static BasicAnyView dense(Byte* data, DType dtype, Shape shape, Order order = Order::c) {
@@ -47,7 +47,7 @@ class StridedView {
   /// A dense view in C or Fortran order.
   StridedView(T* data, Shape shape, Order order = Order::c)
       : data_(data), strides_(dense_strides(shape, 1, order)), shape_(std::move(shape)) {}
-  /// A view with one stride a dimension, in elements.
+  /// A view with one stride per dimension, in elements.
   StridedView(T* data, Shape shape, std::vector<std::int64_t> strides)
       : data_(data), strides_(std::move(strides)), shape_(std::move(shape)) {}
 

@@ -31,7 +31,7 @@ def build(
     temporary: str | os.PathLike[str] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, int]:
-    """Builds all shards of a store of ids from items in any order, and gives {"ids", "shards", "bytes"}.
+    """Builds all shards of a store of values by id from items in any order, and returns {"ids", "shards", "bytes"}.
 
         sharding = sherd.neuroglancer.choose_sharding_for_values(len(meshes), 20_000)
         sherd.neuroglancer.build("meshes", sharding, meshes.items())
@@ -73,7 +73,7 @@ def choose_sharding(
     `target_shard_bytes`.
 
     shape: (x, y, z), or (x, y, z, channel); chunk_shape: the same, where the channel may be left out. encoding: as in
-    the `info` document. The rule stands in docs/chunking.md.
+    the `info` document. The rule is in docs/chunking.md.
     """
     options = encoding, _bytes(target_shard_bytes, "target_shard_bytes")
     return _sherd.choose_sharding(shape, chunk_shape, dtype, options)
@@ -83,7 +83,7 @@ def choose_sharding_for_values(
     count: int, mean_bytes: int, *, target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES
 ) -> dict[str, Any]:
     """The member `sharding` for so many values under ids without an order, such as skeletons, meshes and annotations,
-    whose encodings have so many bytes on average. The rule stands in docs/chunking.md."""
+    whose encodings have so many bytes on average. The rule is in docs/chunking.md."""
     _arguments.count(count, "count")
     _arguments.count(mean_bytes, "mean_bytes")
     return _sherd.choose_sharding_for_values(count, mean_bytes, _bytes(target_shard_bytes, "target_shard_bytes"))

@@ -71,7 +71,7 @@ class Collection:
         overwrite: bool = False,
         config: dict[str, Any] | None = None,
     ) -> Collection:
-        """Writes the info document of a new collection and opens it for writing. What stands there already is Conflict,
+        """Writes the info document of a new collection and opens it for writing. An existing one is a Conflict,
         or goes first where `overwrite` says so; a file there that is no part of a collection is Conflict even then."""
         options = {"path": path, "overwrite": _arguments.flag(overwrite, "overwrite"), "config": config}
         _sherd.Collection.create(_arguments.store(url, "url"), info.to_json(), options)
@@ -108,7 +108,7 @@ class Collection:
 
     def write(self, id: int, value: CollectionObject) -> None:
         """Stores an object, or replaces the one of this id. A `Mesh` alone becomes the only part of a legacy mesh. Of an
-        annotation this is what stands under its id; `write_related` and `write_cell` fill the other indices."""
+        annotation this is the value of its id; `write_related` and `write_cell` fill the other indices."""
         self._collection.write(id, self._parts_of(value, id))
 
     def _parts_of(self, value: CollectionObject, id: int) -> Any:

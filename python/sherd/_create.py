@@ -79,7 +79,7 @@ def make_array(
         codecs=codecs,
         index_location=index_location,
         index_codecs=index_codecs,
-        compressor="gzip:6" if _options.is_two_formats(config) else "zstd:3",
+        compressor="gzip:6" if _options.is_dual_format(config) else "zstd:3",
     )
     if data is not None:
         options["contents"] = lambda array: _write(array, data)

@@ -160,7 +160,7 @@ class Group:
         return len(self.members(max_depth))
 
     def tree(self, level: int | None = None) -> Tree:
-        """All that is below, as text: print(group.tree()). What cannot be opened is shown with its error. level: the depth
+        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error. level: the depth
         down to which groups are opened, 0 for direct members; None for all."""
         return Tree(self, level)
 
@@ -207,7 +207,7 @@ class Group:
         return len(self._handle.members())
 
     def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
-        """Makes a group below this one, and the groups on the way to it. What already stands there is Conflict, unless
+        """Creates a group below this one, and missing groups on the path. An existing node is a Conflict, unless
         it is to be overwritten, which erases it and its members; a file that is no part of them is Conflict even then."""
         _arguments.new_name(path, "path")
         _arguments.flag(overwrite, "overwrite")

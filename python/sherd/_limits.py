@@ -47,7 +47,7 @@ class Limits(Mapping[str, int]):
 
 
 def _size(text: str) -> int | None:
-    """The number that "64MiB", "10kB" or "4096" stands for."""
+    """The number of bytes of a size such as "64MiB", "10kB" or "4096"."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", text)
     if found is None or found[2] not in _UNITS:
         return None

@@ -73,7 +73,7 @@ def open(
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array | Group:
-    """Opens what stands at a path, a URL or in a Store: an Array or a Group.
+    """Opens the node at a path, a URL or in a Store: an Array or a Group.
 
     mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
     nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
@@ -100,8 +100,8 @@ def open_group(
     attributes: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Opens a group as open() does; InvalidArgument where an array stands. attributes: of a group that is made; one that
-    exists keeps its own."""
+    """Opens a group as open() does; InvalidArgument for an array. attributes: of a new group; an existing
+    one keeps its own."""
     node = _open_or_make(store, mode, path, format_name(format, zarr_format), attributes, config)
     if not isinstance(node, Group):
         raise InvalidArgument(f"{node.url} is an array, not a group")
@@ -119,7 +119,7 @@ def open_array(
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array:
-    """Opens an array; InvalidArgument where a group stands, except for a precomputed volume, of which it is a scale.
+    """Opens an array; InvalidArgument for a group, except for a precomputed volume, of which it opens a scale.
 
     format, zarr_format: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
     NotFound where there are not so many.
@@ -162,7 +162,7 @@ def create_group(
     zarr_format: Literal[2, 3] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Makes a group, and the groups on the way to `path`. What already stands there is Conflict, unless it is to be
+    """Creates a group, and missing groups on the path. An existing node is a Conflict, unless it is to be
     overwritten, which erases it and all its members; files that are no part of it are Conflict even then.
     format, zarr_format: as for open()."""
     _arguments.new_name(path, "path")
@@ -211,7 +211,7 @@ def create_array(
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
     chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
     dimension_names: a str or None a dimension. attributes: a dict.
-    volume: with config={"layout": "zarr+neuroglancer"}, what Neuroglancer is told of the array: a dict with any of "type",
+    volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
     data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
     order: short for config={"order": …}, the order in memory of what is read. format, zarr_format: as for open().

@@ -206,7 +206,7 @@ class Annotation:
 
     @classmethod
     def from_bytes(cls, data: BytesLike, info: AnnotationInfo | Mapping[str, Any]) -> Annotation:
-        """From the bytes under an annotation's id, of which the info document tells the layout."""
+        """From the bytes under an annotation's id, whose layout the info document describes."""
         info = _annotation_info(info)
         return cls._from_parts(_sherd.parse_annotation(data, info), info)
 
@@ -250,7 +250,7 @@ class Annotations:
 
     @classmethod
     def from_bytes(cls, data: BytesLike, info: AnnotationInfo | Mapping[str, Any]) -> Annotations:
-        """From the bytes of a cell or of a related object, of which the info document tells the layout."""
+        """From the bytes of a cell or of a related object, whose layout the info document describes."""
         info = _annotation_info(info)
         return cls._from_parts(_sherd.parse_annotations(data, info), info)
 

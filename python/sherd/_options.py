@@ -42,8 +42,8 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def is_two_formats(config: Mapping[str, Any] | None) -> bool:
-    """Whether a new array with these settings is a volume of Neuroglancer's besides."""
+def is_dual_format(config: Mapping[str, Any] | None) -> bool:
+    """Whether a new array with these settings is also a Neuroglancer volume."""
     chosen = config.get("layout") if isinstance(config, Mapping) else None
     return (_sherd.config.layout if chosen is None else chosen) == "zarr+neuroglancer"
 

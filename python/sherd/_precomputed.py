@@ -95,7 +95,7 @@ def create_precomputed(
     config: dict[str, Any] | None = None,
     **references: Any,
 ) -> Array:
-    """Makes a volume and gives the array of its first scale: dimensions x, y, z, channel.
+    """Creates a volume and returns the array of its first scale: dimensions x, y, z, channel.
 
         array = sherd.neuroglancer.create_precomputed("em", type="image", dtype="uint8",
             scales=[{"size": [1000, 900, 80], "resolution": [8, 8, 40], "encoding": "jpeg"}])

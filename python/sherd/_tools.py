@@ -19,14 +19,14 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
     if not isinstance(source, (Array, Group)):
         return _arguments.store(source, name)
     if source.url.startswith("memory:"):
-        raise InvalidArgument("a node in memory has no URL; give the MemoryStore that it stands in", member=name)
+        raise InvalidArgument("a node in memory has no URL; pass its MemoryStore", member=name)
     return source.url
 
 
 def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any) -> dict[str, Any]:
     options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
     if ignore_zero and pyramid is None:
-        raise InvalidArgument("goes with pyramid='mode'", member="ignore_zero")
+        raise InvalidArgument("can only be used with pyramid='mode'", member="ignore_zero")
     if pyramid is not None:
         method, colon, levels = _arguments.text(pyramid, "pyramid").partition(":")
         if method not in ("mean", "mode") or (colon and not (levels.isascii() and levels.isdigit())):
@@ -64,7 +64,7 @@ def copy(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> dict[str, int]:
-    """Copies an array or a whole hierarchy, and gives what was done: {"arrays", "groups", "shards", "shards_skipped",
+    """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
     "chunks_moved", "chunks_encoded"}.
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")

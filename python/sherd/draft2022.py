@@ -161,7 +161,7 @@ Values = list[bytes | None]
 
 
 def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
-    """Where the array of this document stands in the hierarchy of a store; the root where there is no hierarchy."""
+    """The path of this document's array in the hierarchy of a store; the root if there is no hierarchy."""
     try:
         root = open_node(store, format="draft2022")
     except NotFound:
@@ -178,7 +178,7 @@ def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
     if len(found) == 1:
         return found[0]
     what = f"the arrays {', '.join(sorted(found))} have" if found else "no array in the store has"
-    raise InvalidArgument(f"{what} this document; say by `path` where the array stands", member="path")
+    raise InvalidArgument(f"{what} this document; give the array's location as `path`", member="path")
 
 
 class ShardingTransformer:
@@ -214,7 +214,7 @@ class ShardingTransformer:
             raise InvalidArgument(f'erase is "rewrite" or "in_place", not {erase!r}', member="erase")
         document = None if isinstance(metadata, str) else metadata
         if document is None and path is not None:
-            raise InvalidArgument("goes with a document; metadata is a path already", member="path")
+            raise InvalidArgument("can only be used with a document; metadata is already a path", member="path")
         if document is None:
             path = _arguments.text(metadata, "metadata")
         elif path is None:

@@ -42,16 +42,17 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
 
 }  // namespace
 
+Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, std::string_view url,
+                                             const Config& config) {
+  const std::string scheme = scheme_of(url);
+  for (const StoreEntry& entry : table)
+    if (entry.scheme == (scheme.empty() ? "file" : scheme)) return entry.open(url, config);
+  SHERD_TRY(parse_url(url));
+  return unsupported("no store for the scheme '" + scheme + "'");
+}
+
 Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config) {
-  SHERD_TRY(parsed, parse_url(url));
-  for (const StoreEntry& entry : store_table()) {
-    if (entry.kind != parsed.kind) continue;
-    auto store = entry.open(parsed, config);
-    const bool refused = !store && parsed.kind == StoreUrl::Kind::file;
-    if (auto file = refused ? recognized_file(parsed.path) : std::nullopt) return *std::move(file);
-    return store;
-  }
-  return unsupported("no store for this kind of URL");
+  return open_store_of(store_table(), url, config);
 }
 
 Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {

@@ -3,6 +3,11 @@
 #include "api/registry.hpp"
 
 #include <array>
+#include <optional>
+
+#include "api/recognized.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 
@@ -61,10 +66,21 @@ constexpr const CodecEntry* codec_table[] = {
     &zstd_codec,
 };
 
+Result<std::shared_ptr<Store>> open_files(std::string_view url, const Config& config) {
+  SHERD_TRY(parsed, parse_url(url));
+  auto store = file_store(parsed.path, config);
+  if (auto file = store ? std::nullopt : recognized_file(parsed.path)) return *std::move(file);
+  return store;
+}
+
+Result<std::shared_ptr<Store>> open_memory(std::string_view url, const Config& config) {
+  SHERD_TRY(parse_url(url));
+  return memory_store(config);
+}
+
 constexpr StoreEntry stores[] = {
-    {StoreUrl::Kind::file, [](const StoreUrl& url, const Config& config) { return file_store(url.path, config); }},
-    {StoreUrl::Kind::memory,
-     [](const StoreUrl&, const Config& config) -> Result<std::shared_ptr<Store>> { return memory_store(config); }},
+    {"file", open_files},
+    {"memory", open_memory},
 };
 
 FormatTable format_table() noexcept {

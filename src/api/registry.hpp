@@ -4,21 +4,24 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "array/state.hpp"
-#include "base/url.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
 
-/// One row of the store table: a kind of URL, and how its store is opened.
+/// One row of the store table: the scheme of its URLs, and how a store is opened. Plain paths have the scheme "file".
 struct StoreEntry {
-  StoreUrl::Kind kind;
-  Result<std::shared_ptr<Store>> (*open)(const StoreUrl& url, const Config& config);
+  std::string_view scheme;
+  Result<std::shared_ptr<Store>> (*open)(std::string_view url, const Config& config);
 };
 
 [[nodiscard]] Tables tables() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
+/// The store of a URL, by the row of its scheme.
+[[nodiscard]] Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, std::string_view url,
+                                                           const Config& config);
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;
 
 }  // namespace sherd

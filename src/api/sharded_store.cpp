@@ -89,7 +89,8 @@ Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Con
 Result<void> refuse_tied(const ShardedPart& part) {
   if (!part.tied) return {};
   return unsupported("'" + std::string(kLayoutMember) +
-                     "' says that these shards are those of a Zarr array, too, of which values by id know nothing; "
+                     "' says that these are shards of a dual-format array, whose Zarr index writing values by id would "
+                     "not update; "
                      "write through the array or the volume")
       .in_key("info");
 }

@@ -117,8 +117,8 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
     SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
     const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
     if (!options.format.empty() && options.format != format)
-      return conflict("a hierarchy of the format " + format + " stands around " + std::string(destination) +
-                      "; the format " + options.format + " needs a store of its own");
+      return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
+                      options.format + " needs a store of its own");
     inside.format = format;
   }
   return copy(std::move(from.store), std::move(to), inside);

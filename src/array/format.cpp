@@ -52,7 +52,7 @@ Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) 
 }
 
 Error other_hierarchy(const Format& format) {
-  Error error = conflict("the store begins a hierarchy of another format");
+  Error error = conflict("the entry point of another hierarchy is here");
   const auto* entry = capability<EntryPoint>(format);
   return entry != nullptr ? std::move(error).in_key(std::string(entry->key())) : error;
 }

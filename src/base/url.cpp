@@ -18,19 +18,6 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-/// The scheme in lower case, or empty where the text is a path.
-std::string scheme_of(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || !is_alpha(text[0])) return {};
-  std::string scheme(text.substr(0, colon));
-  for (char& c : scheme) {
-    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  const bool known = scheme == "file" || scheme == "memory";
-  return known || text.substr(colon).starts_with("://") ? scheme : std::string();
-}
-
 Result<std::string> percent_decode(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());
@@ -83,6 +70,18 @@ Result<StoreUrl> parse_file_url(std::string_view rest) {
 }
 
 }  // namespace
+
+std::string scheme_of(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_alpha(text[0])) return {};
+  std::string scheme(text.substr(0, colon));
+  for (char& c : scheme) {
+    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const bool known = scheme == "file" || scheme == "memory";
+  return known || text.substr(colon).starts_with("://") ? scheme : std::string();
+}
 
 Result<StoreUrl> parse_url(std::string_view text) {
   if (text.empty()) return invalid_argument("the path of a store is empty");

@@ -15,7 +15,9 @@ struct StoreUrl {
   std::string path;  ///< for files; never empty
 };
 
-/// A plain path is taken as it stands; a file URL is percent-decoded once. Other schemes are `unsupported`.
+/// The scheme of a URL in lower case; empty for a plain path.
+[[nodiscard]] std::string scheme_of(std::string_view text);
+/// A plain path is used unchanged; a file URL is percent-decoded once. Other schemes are `unsupported`.
 [[nodiscard]] Result<StoreUrl> parse_url(std::string_view text);
 /// The file URL of an absolute path; parse_url gives the path back.
 [[nodiscard]] std::string file_url(std::string_view path);

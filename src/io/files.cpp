@@ -34,7 +34,8 @@ Result<const FileFormat*> find_file_format(std::string_view name, const std::str
     if (name.empty() ? has_suffix(path, format->suffixes) : name == format->name) return format;
     known += (known.empty() ? "" : ", ") + std::string(format->name);
   }
-  if (name.empty()) return invalid_argument("the suffix tells no file format; name one of: " + known).in_key(path);
+  if (name.empty())
+    return invalid_argument("the suffix is not that of a known file format; name one of: " + known).in_key(path);
   return invalid_argument("unknown file format '" + std::string(name) + "'; known are: " + known);
 }
 

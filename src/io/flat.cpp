@@ -76,7 +76,7 @@ Result<std::uint64_t> array_bytes(const Shape& shape, const DType& dtype, const 
   const auto count = element_count(shape);
   const auto bytes = count ? checked_mul(*count, dtype.size()) : std::nullopt;
   if (!bytes || *bytes > (std::uint64_t{1} << 62))
-    return corrupt("the shape " + to_string(shape) + " asks for more bytes than any file has");
+    return corrupt("the shape " + to_string(shape) + " requires more bytes than any file has");
   return *bytes;
 }
 

@@ -266,7 +266,7 @@ Result<void> StackWriter::finish() {
 Result<void> StackWriter::place_planes() const {
   if (stack_.is_new) {
     if (const int code = put_in_place(scratch_.path(), stack_.folder.string(), true))
-      return file_error("cannot put in place", stack_.folder.string(), code);
+      return file_error("cannot be moved into place", stack_.folder.string(), code);
     return {};
   }
   for (const std::string& name : stack_.names) {
@@ -276,7 +276,7 @@ Result<void> StackWriter::place_planes() const {
         os::fchmodat(AT_FDCWD, from.c_str(), old.st_mode & 07777) != 0)
       return file_error("cannot set the mode of", to.string(), errno);
     if (const int code = put_in_place(from.string(), to.string(), mode_.overwrite))
-      return file_error("cannot put in place", to.string(), code);
+      return file_error("cannot be moved into place", to.string(), code);
   }
   for (const std::string& name : stack_.stale) {
     const std::string path = (stack_.folder / name).string();
@@ -367,7 +367,7 @@ Result<std::optional<std::vector<std::string>>> list_images(const std::string& s
     if (wanted) names.push_back(name);
   }
   if (entries.error() != 0) return file_error("cannot list the directory", folder.string(), entries.error());
-  if (names.empty()) return not_found("no such images stand there").in_key(source);
+  if (names.empty()) return not_found("there are no such images").in_key(source);
   std::sort(names.begin(), names.end(), natural_less);
   for (std::string& name : names)
     name = (directory || path.has_parent_path() ? folder / name : fs::path(name)).string();

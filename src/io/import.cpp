@@ -33,7 +33,7 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
       return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
     found = format;
   }
-  if (found == nullptr) return not_found("no png, pgm or tiff images stand there").in_key(source);
+  if (found == nullptr) return not_found("there are no png, pgm or tiff images").in_key(source);
   return found;
 }
 
@@ -101,8 +101,8 @@ Result<void> fill(ArrayFileReader& reader, const Array& array, const Config& con
 // What only one kind of file takes is of no effect with others.
 Result<void> check_taken(const FileFormat& format, const ImportOptions& options, const std::string& source) {
   const auto refuse = [&](std::string_view option, std::string_view kind) {
-    return invalid_argument(std::string(option) + " goes with " + std::string(kind) + " files only, and this is " +
-                            std::string(format.name))
+    return invalid_argument(std::string(option) + " can only be used with " + std::string(kind) +
+                            " files, and this is " + std::string(format.name))
         .in_key(source);
   };
   if (format.name != kRawFiles.name) {

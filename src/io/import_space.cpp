@@ -154,7 +154,7 @@ class SpaceOptions {
     for (std::size_t d = 0; d < rank(); ++d) all[d] = d;
     if (count == rank()) return all;
     return invalid_argument("has " + std::to_string(count) + (count == 1 ? " entry" : " entries") +
-                            ", and the array has " + shown(space_.shape) + ", of which " +
+                            ", and the array has " + shown(space_.shape) + ", where " +
                             std::to_string(spatial_.size()) + " are spatial");
   }
 

@@ -115,7 +115,7 @@ class JpegFileWriter final : public ImageWriter {
 Result<std::unique_ptr<ImageWriter>> create_jpeg(const std::string& path, const ImageInfo& info, WriteMode mode) {
   if (info.dtype != DType::uint8 || (info.channels != 1 && info.channels != 3) || info.width > JPEG_MAX_DIMENSION ||
       info.height > JPEG_MAX_DIMENSION)
-    return unsupported("JPEG cannot hold " + to_string(info) + "; its sides are at most " +
+    return unsupported("JPEG cannot store " + to_string(info) + "; its sides are at most " +
                        std::to_string(JPEG_MAX_DIMENSION) + ", write a .png")
         .in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));

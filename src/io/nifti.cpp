@@ -27,7 +27,7 @@ constexpr Datatype kDatatypes[] = {{2, &DType::uint8, 1},    {4, &DType::int16, 
 Result<Datatype> find_datatype(std::int64_t code) {
   for (const Datatype& known : kDatatypes)
     if (known.code == code) return known;
-  return unsupported("NIfTI datatype " + std::to_string(code) + " has no counterpart here");
+  return unsupported("NIfTI datatype " + std::to_string(code) + " is not supported");
 }
 
 Result<FileArray> describe(const NiftiHeader& header) {

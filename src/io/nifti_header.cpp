@@ -142,7 +142,7 @@ Result<NiftiHeader> NiftiHeader::read(FileBytes& bytes) {
   header.swapped_ = size == byteswap<std::uint32_t>(kSize1) || size == byteswap<std::uint32_t>(kSize2);
   if (header.swapped_) size = byteswap(size);
   if (size != kSize1 && size != kSize2)
-    return corrupt("is no NIfTI file: it begins with " + std::to_string(size) + ", not with 348 or 540");
+    return corrupt("is not a NIfTI file: it begins with " + std::to_string(size) + ", not with 348 or 540");
   header.version_ = size == kSize1 ? 1 : 2;
   if (header.version_ == 2) SHERD_TRY(bytes.read_at(kSize1, all.subspan(kSize1)));
   const std::string_view magic(reinterpret_cast<const char*>(&header.bytes_[size == kSize1 ? 344 : 4]), 3);
@@ -308,7 +308,7 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
   const Json* alone = qform == nullptr ? nullptr : qform->find("is_affine");
   if (const Json* affine = attributes.find("affine")) {
     const auto matrix = parse_affine(*affine);
-    if (!matrix) return invalid_argument("is no 4x4 matrix of finite numbers").in_member("attributes.affine");
+    if (!matrix) return invalid_argument("is not a 4x4 matrix of finite numbers").in_member("attributes.affine");
     // 2: aligned to something, the least that a form can claim. 0 came from a file that has the spacing alone.
     const double code = number(more, "xform_code").value_or(2);
     const bool is_code = code > 0 && code < 32768;

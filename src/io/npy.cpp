@@ -72,12 +72,12 @@ Result<std::string> Literal::string() {
     if (text_.size() < 2) break;
     const char kind = text_[1];
     const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : 0;
-    if (digits == 0 && kind != '\\' && kind != '\'' && kind != '"') return wrong("an unknown escape stands");
+    if (digits == 0 && kind != '\\' && kind != '\'' && kind != '"') return wrong("unknown escape");
     std::uint32_t code = static_cast<unsigned char>(kind);
     if (digits != 0) {
       const auto hex = text_.substr(2, digits);
       const auto parsed = std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
-      if (hex.size() != digits || parsed.ptr != hex.data() + digits) return wrong("a damaged escape stands");
+      if (hex.size() != digits || parsed.ptr != hex.data() + digits) return wrong("damaged escape");
     }
     append_utf8(code, value);
     text_.remove_prefix(2 + digits);
@@ -103,7 +103,7 @@ Result<Shape> Literal::shape() {
   while (!take(")")) {
     SHERD_TRY(length, number());
     shape.push_back(length);
-    if (shape.size() > 64) return wrong("more than 64 dimensions stand");
+    if (shape.size() > 64) return wrong("more than 64 dimensions");
     if (!take(",") && !at(')')) return wrong("',' or ')' is expected");
   }
   return shape;
@@ -152,7 +152,7 @@ Result<DType> parse_code(std::string_view code) {
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), length);
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == digits.data() + digits.size();
   if (!whole || length > (std::uint64_t{1} << 32) || std::string_view("USVa").find(code[0]) == std::string_view::npos)
-    return unsupported("npy: the type '" + std::string(code) + "' has no counterpart here");
+    return unsupported("npy: the type '" + std::string(code) + "' is not supported");
   return code[0] == 'U' ? DType::fixed_length_utf32(4 * length) : DType::raw(8 * length);
 }
 
@@ -166,7 +166,7 @@ Result<Element> parse_fields(Literal& text, unsigned depth) {
   std::uint64_t offset = 0;
   while (!text.take("]")) {
     SHERD_TRY(text.expect("("));
-    if (text.at('(')) return unsupported("npy: fields with titles are not known here");
+    if (text.at('(')) return unsupported("npy: fields with titles are not supported");
     SHERD_TRY(name, text.string());
     SHERD_TRY(text.expect(","));
     SHERD_TRY(inner, parse_element(text, depth + 1));
@@ -211,11 +211,11 @@ Result<NpyHeader> parse_dictionary(std::string_view source) {
       fortran = text.take("True");
       if (!*fortran) SHERD_TRY(text.expect("False"));
     } else {
-      return text.wrong("the unknown key '" + key + "' stands");
+      return text.wrong("unknown key '" + key + "'");
     }
     if (!text.take(",") && !text.at('}')) return text.wrong("',' or '}' is expected");
   }
-  if (!text.empty()) return text.wrong("something stands behind the dictionary");
+  if (!text.empty()) return text.wrong("unexpected text after the dictionary");
   if (!element || !shape || !fortran) return corrupt("npy header: one of descr, fortran_order, shape is missing");
   NpyHeader header;
   header.array.shape = std::move(*shape);

@@ -111,7 +111,7 @@ class OmeImage {
     add_steps(stack);
     add_channels(stack);
     if (images_ > 1)
-      stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), of which only the first is imported";
+      stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), only the first is imported";
     return stack;
   }
 

@@ -222,7 +222,7 @@ Result<void> OutputFile::commit() {
     // Network file systems report on close that a write has failed.
     return file_error("cannot write", path_, errno);
   }
-  if (const int code = put_in_place()) return file_error("cannot put in place", path_, code);
+  if (const int code = put_in_place()) return file_error("cannot be moved into place", path_, code);
   if (mode_.durable) SHERD_TRY(sync_directory(path_));
   return {};
 }

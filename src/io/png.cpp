@@ -136,7 +136,7 @@ Result<std::unique_ptr<ImageWriter>> create_png(const std::string& path, const I
   if (kind != DType::Kind::uint8 && kind != DType::Kind::uint16 && kind != DType::Kind::boolean)
     return unsupported("PNG holds uint8 and uint16, not '" + info.dtype.name() + "'").in_key(path);
   if (info.channels > 4 || info.width > kMaxPngSide || info.height > kMaxPngSide)
-    return unsupported("PNG cannot hold " + to_string(info)).in_key(path);
+    return unsupported("PNG cannot store " + to_string(info)).in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));
   auto writer = std::make_unique<PngFileWriter>(std::move(file), info);
   SHERD_TRY(writer->start());

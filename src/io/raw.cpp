@@ -12,7 +12,7 @@ Result<std::unique_ptr<ArrayFileReader>> open_raw(const std::string& path, const
   if (options.shape.empty() || !options.dtype)
     return invalid_argument("a raw file has no header; give its shape and its dtype").in_key(path);
   if (options.dtype->is_variable())
-    return invalid_argument("'" + options.dtype->name() + "' has no fixed size and cannot stand in a raw file")
+    return invalid_argument("'" + options.dtype->name() + "' has no fixed size and cannot be stored in a raw file")
         .in_key(path);
   SHERD_TRY(size, array_bytes(options.shape, *options.dtype, options.create.config.limits).in_key(path));
   SHERD_TRY(file, InputFile::open(path));
@@ -30,7 +30,8 @@ Result<std::unique_ptr<ArrayFileReader>> open_raw(const std::string& path, const
 
 Result<std::unique_ptr<ArrayFileWriter>> create_raw(const std::string& path, const FileArray& array, WriteMode mode) {
   if (array.dtype.is_variable())
-    return unsupported("'" + array.dtype.name() + "' has no fixed size and cannot stand in a raw file").in_key(path);
+    return unsupported("'" + array.dtype.name() + "' has no fixed size and cannot be stored in a raw file")
+        .in_key(path);
   return flat_writer(path, mode, {}, array.dtype.size());
 }
 

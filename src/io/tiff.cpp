@@ -124,7 +124,7 @@ Result<ImageInfo> TiffFile::describe() {
   SHERD_TRY(dtype, sample_dtype(tag_or_default<std::uint16_t>(tiff(), TIFFTAG_BITSPERSAMPLE, 1),
                                 tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT)));
   ImageInfo info{height, width, tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLESPERPIXEL, 1), dtype};
-  if (info.channels > 1 && dtype == DType::bool_) return unsupported("tiff: several 1-bit samples a pixel");
+  if (info.channels > 1 && dtype == DType::bool_) return unsupported("tiff: several 1-bit samples per pixel");
   SHERD_TRY(check_image(info, limits_));
   return info;
 }

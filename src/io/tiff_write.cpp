@@ -209,7 +209,7 @@ Result<std::unique_ptr<ArrayFileWriter>> create_tiff(const std::string& path, co
   const ImageInfo& image = planes.image;
   constexpr std::uint64_t kMost = 0xffffffff;
   if (!sample_format(image.dtype.kind()) || image.channels > 65535 || image.width > kMost || image.height > kMost)
-    return unsupported("TIFF cannot hold " + to_string(image)).in_key(path);
+    return unsupported("TIFF cannot store " + to_string(image)).in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));
   if (!file->random_access())
     return invalid_argument("a TIFF file cannot be written into a pipe or device").in_key(path);

@@ -144,7 +144,7 @@ Result<Json> print_dimensions(const std::vector<AnnotationDimension>& dimensions
   Json json(std::move(members));
   std::set<std::string_view> names;
   for (const auto& [name, value] : json.members())
-    if (!names.insert(name).second) return member_error("dimensions." + name, "stands twice");
+    if (!names.insert(name).second) return member_error("dimensions." + name, "is repeated");
   return json;
 }
 
@@ -184,7 +184,7 @@ Result<void> check_directories(const AnnotationInfo& info) {
   std::set<std::string> directories{"info"};
   const auto add = [&](const AnnotationIndex& index) -> Result<void> {
     if (directories.insert(plain_path(index.key)).second) return {};
-    return member_error("key", "'" + index.key + "' stands twice: something else has that directory");
+    return member_error("key", "'" + index.key + "' is repeated: something else has that directory");
   };
   if (!info.by_id.key.empty()) SHERD_TRY(add(info.by_id).in_member("by_id"));
   for (std::size_t i = 0; i < info.relationships.size(); ++i)
@@ -218,7 +218,7 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
   SHERD_TRY(members.each("properties", true, [&](const Json& json) -> Result<void> {
     SHERD_TRY(add(info.properties, parse_property(json)));
     const std::string& id = info.properties.back().id;
-    return ids.insert(id).second ? Result<void>() : member_error("id", "'" + id + "' stands twice");
+    return ids.insert(id).second ? Result<void>() : member_error("id", "'" + id + "' is repeated");
   }));
   SHERD_TRY(parse_indices(members, info));
   SHERD_TRY(check_directories(info));

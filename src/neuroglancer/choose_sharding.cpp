@@ -41,7 +41,7 @@ Result<Encoding> find_encoding(const std::string& name) {
 /// A chunk shape for every dimension, and how many bytes such a chunk has.
 Result<Shape> whole_chunk(const VolumeToShard& volume) {
   if (volume.shape.size() != 3 && volume.shape.size() != 4)
-    return std::move(invalid_argument("must have three dimensions x, y, z, or a channel besides")).in_member("shape");
+    return std::move(invalid_argument("must have the dimensions x, y, z and optionally a channel")).in_member("shape");
   Shape chunk = volume.chunk_shape;
   if (volume.shape.size() == 4 && chunk.size() == 3) chunk.push_back(volume.shape[3]);
   if (chunk.size() != volume.shape.size())

@@ -118,7 +118,7 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place
   SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
   const bool stands = !listing.objects.empty() || !listing.prefixes.empty();
   if (stands && !overwrite)
-    return conflict("something stands here already; overwrite it or choose another path").in_key(state->info_key());
+    return conflict("there is already something here; overwrite it or choose another path").in_key(state->info_key());
   if (stands) {
     const auto found = find(place);
     if (!found && !is_stored_fault(found.error())) return found.error();  // one that is damaged may go, too

@@ -164,7 +164,7 @@ Result<void> Collection::write_multiscale_mesh(std::uint64_t id, const Multiscal
   SHERD_TRY(manifest, about(mesh.manifest.print(), values, name, "mesh"));
   if (mesh.fragments.size() != mesh.manifest.fragments_size())
     return invalid_argument("mesh " + std::to_string(id) + " comes with " + std::to_string(mesh.fragments.size()) +
-                            " bytes of fragments, and its manifest tells of " +
+                            " bytes of fragments, but its manifest declares " +
                             std::to_string(mesh.manifest.fragments_size()));
   if (values.is_sharded()) return values.put(name, as_bytes(manifest), as_bytes(mesh.fragments));
   SHERD_TRY(values.put({id, MultiscaleMeshManifest::fragments_key(id)}, as_bytes(mesh.fragments)));
@@ -226,7 +226,7 @@ Result<bool> Collection::list(const std::function<bool(std::uint64_t)>& visit) c
 
 Result<bool> Collection::erase(std::uint64_t id) const {
   if (std::holds_alternative<SegmentProperties>(state_->info))
-    return invalid_argument("segment properties are one document; create it anew");
+    return invalid_argument("segment properties are one document; create it again");
   SHERD_TRY(values, state_->values());
   SHERD_TRY(there, values.erase(state_->name(id)));
   if (std::holds_alternative<MultiscaleMeshInfo>(state_->info) && !values.is_sharded())

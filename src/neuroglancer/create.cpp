@@ -42,7 +42,7 @@ Result<VolumeInfo> parse_given_info(const Json& document) {
 
 Result<void> check_resolution(const VolumeScale& scale) {
   if (std::ranges::all_of(scale.resolution, [](double length) { return length > 0; })) return {};
-  return member_error("resolution", "must be three numbers above 0: nanometres a voxel");
+  return member_error("resolution", "must be three numbers above 0: nanometres per voxel");
 }
 
 Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {

@@ -18,7 +18,7 @@ std::string plain_path(const std::string& key) { return path_below("", key).valu
 
 Result<std::string> directory_of(const std::string& path, const std::string& key) {
   const auto directory = path_below(path, key);
-  if (!directory) return unsupported("leads out of the store").in_member("key");
+  if (!directory) return unsupported("is outside the store").in_member("key");
   if (directory->empty()) return std::string();
   if (const auto valid = check_key(*directory); !valid)
     return unsupported("no store can have it: " + std::string(valid.error().message())).in_member("key");
@@ -168,7 +168,7 @@ void set_present(Json& document, std::string_view key, Json value) {
 
 Result<Json> with_others(Json document, const Json& others) {
   for (const auto& [key, value] : others.members()) {
-    if (document.find(key) != nullptr) return member_error(key, "stands among the members that are not known");
+    if (document.find(key) != nullptr) return member_error(key, "is a known member, but given among the unknown ones");
     document.set(key, value);
   }
   return document;

@@ -62,7 +62,7 @@ class Members {
 };
 
 /// The key as it leads from a store's root, without `.`, `..` and doubled `/`, by which two of them are told apart; one
-/// that leads out of the store stays as it is.
+/// that is outside the store stays as it is.
 [[nodiscard]] std::string plain_path(const std::string& key);
 
 /// The directory that `key`, a member of the info document at `path`, names. unsupported where it leads out of the

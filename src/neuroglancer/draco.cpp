@@ -36,13 +36,13 @@ Result<Header> read_header(draco::DecoderBuffer& buffer) {
       !buffer.Decode(&header.minor) || !buffer.Decode(&header.geometry) || !buffer.Decode(&header.method) ||
       !buffer.Decode(&header.flags))
     return corrupt("has no Draco header");
-  if (header.geometry != draco::TRIANGULAR_MESH) return corrupt("holds no mesh");
+  if (header.geometry != draco::TRIANGULAR_MESH) return corrupt("contains no mesh");
   if (header.major != 2 || header.minor < 2)
     return unsupported("is of Draco's bit stream " + std::to_string(header.major) + "." + std::to_string(header.minor) +
                        ", and 2.2 is supported");
   draco::GeometryMetadata metadata;
   if ((header.flags & kHasMetadata) != 0 && !draco::MetadataDecoder().DecodeGeometryMetadata(&buffer, &metadata))
-    return corrupt("has broken metadata");
+    return corrupt("has damaged metadata");
   return header;
 }
 
@@ -80,10 +80,10 @@ Result<QuantizedMesh> take_mesh(const draco::Mesh& decoded) {
     const draco::Mesh::Face& face = decoded.face(draco::FaceIndex(i));
     for (std::size_t corner = 0; corner < 3; ++corner) {
       if (face[corner].value() >= decoded.num_points())
-        return corrupt("triangle " + std::to_string(i) + " names a point that is not there");
+        return corrupt("triangle " + std::to_string(i) + " refers to a missing point");
       const std::uint32_t vertex = positions->mapped_index(face[corner]).value();
       if (vertex >= mesh.vertices.size())
-        return corrupt("triangle " + std::to_string(i) + " names a vertex that is not there");
+        return corrupt("triangle " + std::to_string(i) + " refers to a missing vertex");
       mesh.triangles[i][corner] = vertex;
     }
   }

@@ -94,7 +94,7 @@ Result<Half> open_half(const NodePlace& place, const NodePlace& counterpart) {
 
 Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
   const auto differs = [](std::string_view what) {
-    return invalid_argument("the Zarr array beside it has " + std::string(what));
+    return invalid_argument("its Zarr counterpart has " + std::string(what));
   };
   if (!volume.ids || volume.ids->hashed) return differs("shards that are boxes of chunks");
   if (volume.no_access || volume.codecs.size() < 2 || volume.codecs[1].name != "bytes")
@@ -302,7 +302,7 @@ Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const N
   node = std::move(marked);
   SHERD_TRY(other, counterpart_of(place, node));
   if (!other || other->format == nullptr)
-    return fails("takes a Zarr v3 array, and this one is " + std::string(place.format->name()));
+    return fails("needs a Zarr v3 array, and this one is " + std::string(place.format->name()));
   if (!is_zero(node.array->fill_value) && !wanted.stores_all)
     return fails(
                "a missing chunk is 0 to Neuroglancer, so the fill value must be 0, or every chunk stored "

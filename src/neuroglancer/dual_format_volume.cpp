@@ -22,7 +22,7 @@ Result<void> check_key(const Json& key) {
                     key.text() != "zarr.json" &&
                     !std::ranges::all_of(key.text(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
   if (good) return {};
-  return member_error("key", "must be the name of a directory beside the array's chunks, such as 8_8_40");
+  return member_error("key", "must be the name of a directory next to the array's chunks, such as 8_8_40");
 }
 
 Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }

@@ -230,7 +230,8 @@ Result<bool> ShardedStore::contains(std::uint64_t id) const {
 
 Result<std::optional<std::string>> ShardedStore::get_preceding(std::uint64_t id) const {
   if (!state_->options.preceding)
-    return invalid_argument("the store was not told what stands before values; open it with the option 'preceding'");
+    return invalid_argument(
+        "the store does not know how many bytes precede values; open it with the option 'preceding'");
   std::optional<std::string> found;
   const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
     found.reset();

@@ -136,7 +136,7 @@ Result<void> MultiscaleMeshManifest::check_order() const {
     for (std::size_t i = 1; i < fragments.size(); ++i)
       if (!before_on_z_curve(fragments[i - 1].position, fragments[i].position))
         return invalid_argument("level " + std::to_string(level) + ": fragment " + std::to_string(i) + " at " +
-                                shown(fragments[i].position) + " must stand before the one at " +
+                                shown(fragments[i].position) + " must come before the one at " +
                                 shown(fragments[i - 1].position) + " in Z-curve order");
   }
   return {};

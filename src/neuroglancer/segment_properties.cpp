@@ -88,8 +88,8 @@ Result<void> check_tags(const std::vector<std::string>& tags) {
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const std::string place = "tags[" + std::to_string(i) + "]";
     if (tags[i].find(' ') != std::string::npos) return member_error(place, "must not contain spaces");
-    if (tags[i].starts_with('#')) return member_error(place, "must stand without the #");
-    if (!seen.insert(tags[i]).second) return member_error(place, "\"" + tags[i] + "\" stands twice");
+    if (tags[i].starts_with('#')) return member_error(place, "must be given without the #");
+    if (!seen.insert(tags[i]).second) return member_error(place, "\"" + tags[i] + "\" is repeated");
   }
   return {};
 }
@@ -157,7 +157,7 @@ Result<SegmentProperty> parse_property(const Json& json, std::size_t ids) {
 
 Result<Json> numbers_of(const Column& column) {
   if (!is_number_type(column.dtype) || column.components != 1 || column.bytes.size() % column.dtype.size() != 0)
-    return invalid_argument("numbers are one float32 or one integer of at most 32 bits a segment");
+    return invalid_argument("numbers are one float32 or one integer of at most 32 bits per segment");
   Json::Array values;
   for (std::size_t at = 0; at < column.bytes.size(); at += column.dtype.size()) {
     const std::byte* element = column.bytes.data() + at;

@@ -52,7 +52,7 @@ Result<ShardedBuilder> ShardedBuilder::Build::start(std::shared_ptr<Store> store
   if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   const std::uint64_t memory = options.config.memory_budget;
   if (memory < kLeastMemory)
-    return invalid_argument("a build takes " + print_bytes(kLeastMemory) + " of memory at the least, not " +
+    return invalid_argument("a build needs at least " + print_bytes(kLeastMemory) + " of memory, not " +
                             print_bytes(memory));
   const Uint64IndexCoding nothing(format, {}, options.config.limits);
   SHERD_TRY(nothing.head_bytes().in_member("minishard_bits"));

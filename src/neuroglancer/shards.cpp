@@ -83,7 +83,7 @@ Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding
   SHERD_TRY(index, store.open(place.prefix + keys.index));
   if (!index) return std::shared_ptr<ByteSource>();
   SHERD_TRY(data, store.open(place.prefix + keys.data));
-  if (!data) return corrupt("there is no " + keys.data + " beside it").in_key(index->name());
+  if (!data) return corrupt(keys.data + " does not exist").in_key(index->name());
   SHERD_TRY(size, index->size());
   if (size != sharding.head_bytes())
     return corrupt("has " + std::to_string(size) + " bytes, and an index of 2^" +

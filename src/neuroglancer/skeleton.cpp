@@ -100,7 +100,7 @@ Result<SkeletonInfo> SkeletonInfo::parse(const Json& document) {
   std::set<std::string> ids;
   SHERD_TRY(members.each("vertex_attributes", true, [&](const Json& json) -> Result<void> {
     SHERD_TRY(attribute, parse_attribute(json));
-    if (!ids.insert(attribute.id).second) return member_error("id", "'" + attribute.id + "' stands twice");
+    if (!ids.insert(attribute.id).second) return member_error("id", "'" + attribute.id + "' is repeated");
     info.vertex_attributes.push_back(std::move(attribute));
     return {};
   }));

@@ -151,7 +151,7 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
   if (!directory) spec.no_access = directory.error();
   if (scale.chunk_sizes.size() > 1)
     spec.no_change = unsupported("the chunks of " + std::to_string(scale.chunk_sizes.size()) +
-                                 " shapes are kept beside each other, and only one of them is written by Sherd")
+                                 " shapes are kept in one directory, but Sherd writes only one of them")
                          .in_member("chunk_sizes")
                          .in_member("scales[" + std::to_string(place.number) + "]");
   if (auto positive = neuroglancer::check_resolution(scale); !positive)
@@ -239,7 +239,7 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
  private:
   static Error made_otherwise() {
     return unsupported(
-        "an array of this format, which is that of what stands here where none is said, is a scale of a volume; make "
+        "an array of this format, the format found here if none is given, is a scale of a volume; create "
         "the volume (sherd create, create_precomputed), copy an array into one (sherd copy --to precomputed), or say "
         "another format");
   }
@@ -334,7 +334,7 @@ Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string
   node.attributes = attributes_of(info);
   if (const Json* number = document.find("scale")) {
     const std::size_t scale = number->as_uint().value_or(info.scales.size());
-    if (scale >= info.scales.size()) return not_found("the volume has no such scale");
+    if (scale >= info.scales.size()) return not_found("the volume does not have this scale");
     node.type = NodeType::array;
     node.attributes = attributes_of(info, info.scales[scale]);
     SHERD_TRY(spec,

@@ -123,9 +123,9 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   SHERD_TRY(members.each("scales", false, [&](const Json& json) -> Result<void> {
     SHERD_TRY(scale, parse_scale(json));
     const std::string directory = plain_path(scale.key);
-    if (directory == "info") return member_error("key", "'" + scale.key + "' is where the info document stands");
+    if (directory == "info") return member_error("key", "'" + scale.key + "' is where the info document is");
     if (!directories.insert(directory).second)
-      return member_error("key", "'" + scale.key + "' stands twice: another scale has that directory");
+      return member_error("key", "'" + scale.key + "' is repeated: another scale has that directory");
     info.scales.push_back(std::move(scale));
     return {};
   }));

@@ -37,7 +37,7 @@ Result<void> read_chain(std::span<const CodecSpec> left, VolumeView& view) {
   const CodecSpec* bytes = take(left, "bytes");
   if (bytes == nullptr) {
     const std::string found = left.empty() ? "nothing" : "'" + left.front().name + "'";
-    return fails("codecs", "an inner chunk is 'bytes', after at most one 'transpose', and here stands " + found);
+    return fails("codecs", "an inner chunk is 'bytes', after at most one 'transpose', but here is " + found);
   }
   (void)transpose;  // which order it makes is seen from the permutation
   const Json* endian = bytes->configuration.find("endian");
@@ -46,7 +46,7 @@ Result<void> read_chain(std::span<const CodecSpec> left, VolumeView& view) {
   view.gzip = take(left, "gzip") != nullptr;
   if (take(left, "crc32c") != nullptr) view.trailer = sizeof(std::uint32_t);
   if (left.empty()) return {};
-  return fails("codecs", "behind 'bytes' may stand 'gzip' and then 'crc32c', and not '" + left.front().name +
+  return fails("codecs", "'bytes' may only be followed by 'gzip' and then 'crc32c', not '" + left.front().name +
                              "': Neuroglancer reads chunks that are raw or gzip");
 }
 
@@ -55,17 +55,17 @@ Result<const CodecSpec*> only_shard(const ArraySpec& spec) {
   if (shard == spec.codecs.end()) return fails("shards", "the array must be sharded; give the shape of its shards");
   if (spec.codecs.size() == 1) return &*shard;
   const bool behind = shard + 1 != spec.codecs.end();
-  return fails("codecs", "'" + (behind ? shard + 1 : spec.codecs.begin())->name + "' stands " +
-                             (behind ? "behind" : "before") +
-                             " 'sharding_indexed', so that the file is not a shard as it is; put it among the inner "
-                             "chunks' codecs");
+  return fails("codecs",
+               "'" + (behind ? shard + 1 : spec.codecs.begin())->name + "' is " + (behind ? "after" : "before") +
+                   " 'sharding_indexed', so that the file is not a plain shard; move it to the codecs of the inner "
+                   "chunks");
 }
 
 Result<std::vector<CodecSpec>> inner_codecs(const ArraySpec& spec, const ChunkLayout& layout) {
   SHERD_TRY(shard, only_shard(spec));
   const IndexFormat* index = layout.shard ? layout.shard->slots() : nullptr;
   if (index == nullptr || index->location != IndexLocation::end)
-    return fails("index_location", "the index must stand at the end of a shard: Neuroglancer's stands at the start");
+    return fails("index_location", "the index must be at the end of a shard: Neuroglancer's is at the start");
   return parse_codec_list(*shard->configuration.find("codecs"));
 }
 

@@ -220,7 +220,7 @@ class TreeCheck {
     if (is_collection) return {};
     for (const std::string& prefix : format_.contents(path))
       SHERD_TRY(strays_below(prefix,
-                             "objects stand here that belong to no node: there is no " + format_.likeliest_key(path)));
+                             "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));
     return {};
   }
 
@@ -271,7 +271,7 @@ class TreeCheck {
         if (format_.check_name(name))
           names.insert(name);
         else if (group.expected && !is_ours(name))
-          SHERD_TRY(stray(prefix + name + "/", "objects stand here that belong to no node"));
+          SHERD_TRY(stray(prefix + name + "/", "there are objects that belong to no node"));
       }
       for (const auto& object : listing->objects) {
         const auto member = member_of(format_, object.name);
@@ -317,11 +317,11 @@ class TreeCheck {
         if (!same_node(format_, entry->second, document))
           listing->findings.warning(
               "consolidated_stale", {},
-              "consolidated metadata of '" + path + "' differs from its document; consolidate anew");
+              "consolidated metadata of '" + path + "' differs from its document; consolidate again");
         listing->untold.erase(entry);
       } else if (member.expected) {
         listing->findings.warning("consolidated_stale", {},
-                                  "consolidated metadata leaves out '" + path + "'; consolidate anew");
+                                  "consolidated metadata leaves out '" + path + "'; consolidate again");
       }
     }
   }
@@ -336,7 +336,7 @@ class TreeCheck {
   Result<void> contents(const Array& array) {
     const Array::State& state = array.state();
     for (const std::string& prefix : format_.contents(state.place.path))
-      if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "objects stand here that belong to no node"));
+      if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "there are objects that belong to no node"));
     SHERD_TRY(chunks(state));
     const Array::State& written = written_array(state);
     if (counterpart_keys(written) == nullptr) return {};
@@ -423,7 +423,7 @@ class TreeCheck {
   Result<void> outside_chunk(const std::string& key, const Shape& shape) {
     Findings findings(key);
     findings.warning("chunk_outside", {},
-                     "a chunk outside the array's shape " + to_string(shape) + ", which nobody reads");
+                     "a chunk outside the array's shape " + to_string(shape) + ", where it is never read");
     merge(findings);
     return {};
   }

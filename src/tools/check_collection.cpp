@@ -441,9 +441,9 @@ Result<void> check_reference(const State::Place& from, const Reference& referenc
     place.path = *std::move(path);
     SHERD_TRY(collection, find_collection(place, report));
     found = std::move(collection);
-    if (!found.stands) findings.warning("reference_missing", {}, told + "to no collection of objects");
+    if (!found.stands) findings.warning("reference_missing", {}, told + "to nothing that is a collection");
   } else {
-    findings.warning("reference_outside", {}, told + "out of the store and is not looked at");
+    findings.warning("reference_outside", {}, told + "outside the store, which was not checked");
   }
   const bool fits = found.state && may_lead_to(reference.member, found.state->info);
   if (found.state && !fits)

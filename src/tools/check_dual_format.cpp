@@ -51,17 +51,18 @@ class DualFormatCheck {
     if (*first == nullptr || *second == nullptr) {
       const std::string& there = *first == nullptr ? names.second : names.first;
       to.error("twin_missing", {},
-               "the shard stands under the name '" + there + "' only; give it the other one by a hard link");
+               "the shard exists only under the name '" + there + "'; add the other one as a hard link");
       return {};
     }
     SHERD_TRY(to.seen(**first));
     SHERD_TRY(generation, (*first)->generation());
     SHERD_TRY(other, (*second)->generation());
     if (generation == other) return extents(names.cell, **first, to);
-    to.error("twin_differs", {},
-             "is not the same file as '" + names.second +
-                 "' any more: a write was cut short, which the next one puts right, or a program has written that "
-                 "knows of one name only");
+    to.error(
+        "twin_differs", {},
+        "is not the same file as '" + names.second +
+            "': a write was interrupted, which the next one repairs, or a program that knows only one of the names has "
+            "written");
     return {};
   }
 

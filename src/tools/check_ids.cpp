@@ -43,7 +43,7 @@ IdShard ObjectCheck::id_shard(const ShardedStore::State& values, const std::stri
           *neuroglancer::shard_number(values.format.sharding, name),
           key,
           {},
-          "is outside the array's shape " + to_string(state_.shape()) + ", nobody reads it"};
+          "is outside the array's shape " + to_string(state_.shape()) + ", where it is never read"};
 }
 
 Result<void> ObjectCheck::chunks_by_id(const IdShard& shard, const ChunkLayout& layout, const Shape& shape,

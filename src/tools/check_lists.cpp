@@ -29,8 +29,9 @@ class Lists {
   Result<bool> take(std::uint64_t minishard, const MinishardIndex& list) {
     stored_.push_back(list.stored());
     for (const std::uint64_t id : list.repeated())
-      to_.warning("id_repeated", {},
-                  text(id) + " stands more than once in minishard " + std::to_string(minishard) + "; the first counts");
+      to_.warning(
+          "id_repeated", {},
+          text(id) + " appears more than once in minishard " + std::to_string(minishard) + "; the first counts");
     for (const MinishardIndex::Chunk& chunk : list.chunks()) {
       ++to_.counts.chunks;
       if (is_misplaced(minishard, chunk.id)) continue;
@@ -58,9 +59,9 @@ class Lists {
     const auto place = sharding.place(id);
     if (place == Uint64Sharding::Place{shard_.number, minishard}) return false;
     to_.error("id_misplaced", {},
-              text(id) + " stands in minishard " + std::to_string(minishard) + " and belongs into minishard " +
+              text(id) + " is in minishard " + std::to_string(minishard) + " but belongs in minishard " +
                   std::to_string(place.minishard) + " of " + beside(neuroglancer::ShardKeys(sharding, place.shard)) +
-                  ", where it is looked for");
+                  ", where readers look for it");
     return true;
   }
 

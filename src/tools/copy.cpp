@@ -39,7 +39,7 @@ Result<void> note_copy(const StagedNode& staged, Store& store, const std::string
     if (noted == mine) return {};
     if (noted)
       return conflict(
-          "an unfinished copy of something else, or with other options, stands here; begin anew without resuming it");
+          "an unfinished copy of something else, or with other options, exists here; start again without resuming it");
     SHERD_TRY(staged.abandon());  // what it is nobody can tell
   }
   return store.set(staged.note_key(), mine);
@@ -142,7 +142,7 @@ class TreeCopy {
     if (!is_image_copy(source_, destination_, options_)) {
       SHERD_TRY(refuse_volume_options(options_));
       if (!options_.axes.empty())
-        return std::move(invalid_argument("are of images, and this copy leaves arrays as they are")).in_member("axes");
+        return std::move(invalid_argument("apply to images, and this copy does not convert arrays")).in_member("axes");
       if (!options_.type.empty())
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
             .in_member("type");

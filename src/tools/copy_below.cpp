@@ -102,7 +102,7 @@ Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCop
   SHERD_TRY(refuse_changes(options));
   const NodePlace& place = to.place;
   if (to.stands && !options.overwrite && !options.resume)
-    return conflict("a collection stands here already; overwrite it, resume a copy, or choose another path")
+    return conflict("a collection exists here already; overwrite it, resume a copy, or choose another path")
         .in_key(info_of(place.path));
   const std::uint64_t most = options.config.limits.metadata_bytes;
   SHERD_TRY(info, from.store->get(info_of(from.path), most));

@@ -217,7 +217,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
   const bool volume = is_volume(destination);
   if (options.config.layout != Layout::plain && (volume || options.pyramid))
     return invalid_argument(std::string("layout zarr+neuroglancer: ") +
-                            (volume ? "is of Zarr arrays, which have a volume besides; copy to zarr3"
+                            (volume ? "is a layout of Zarr arrays; copy to zarr3"
                                     : "the resolutions of a pyramid would be volumes of their own; copy without one"));
   SHERD_TRY(found, find_image(source, options, volume));
   SHERD_TRY(set_type(found, options));
@@ -232,7 +232,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
 
 Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& options, bool volume) {
   SHERD_TRY(document, source.format->open(*source.store, source.path, source.config.limits));
-  if (!document) return not_found("there is nothing any more at " + source.store->url());
+  if (!document) return not_found("the node no longer exists: " + source.store->url());
   const std::string key = source.format->document_key(source.path, document->type);
   if (is_volume(source)) return in_source(find_volume(source, *document, options, volume), key, options);
   if (document->type == NodeType::group) return in_source(find_group(source, *document, options), key, options);
@@ -244,7 +244,7 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
 
 Result<void> refuse_volume_options(const CopyOptions& options) {
   if (options.encoding.empty() && !options.sharding) return {};
-  return std::move(invalid_argument("is of volumes, and the copy is none; say codecs and shards"))
+  return std::move(invalid_argument("applies to volumes, and the copy is not a volume; say codecs and shards"))
       .in_member(options.encoding.empty() ? "sharding" : "encoding");
 }
 

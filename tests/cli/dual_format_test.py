@@ -34,9 +34,9 @@ def test_an_array_is_written_through_either_format(sherd, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (["--codec", "zstd"], "--codec: layout zarr+neuroglancer: behind 'bytes' may stand 'gzip' and then 'crc32c', and not 'zstd'"),
+        (["--codec", "zstd"], "--codec: layout zarr+neuroglancer: 'bytes' may only be followed by 'gzip' and then 'crc32c', not 'zstd'"),
         (["--shards", "16,32,32"], "these are, in elements: 16x8x8, 32x8x8, 32x16x8, 32x16x16, 64x16x16, 64x32x16"),
-        (["--index-location", "start"], "the index must stand at the end"),
+        (["--index-location", "start"], "the index must be at the end"),
         (["--encoding", "jpeg"], "--encoding: the chunks of a Zarr array are raw to Neuroglancer"),
         (["--sharding", "none"], "--sharding: the volume has the array's shards"),
     ],

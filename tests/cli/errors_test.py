@@ -84,8 +84,8 @@ def test_create_names_the_option_that_is_wrong(sherd, tmp_path, options, text):
 
 
 @pytest.mark.parametrize("options, text", [
-    (["--key", "../x"], "--key: leads out of the store"), (["--sharding", "{}"], "--sharding: @type: is missing"),
-    (["--key", "info"], "--key: 'info' is where the info document stands")])
+    (["--key", "../x"], "--key: is outside the store"), (["--sharding", "{}"], "--sharding: @type: is missing"),
+    (["--key", "info"], "--key: 'info' is where the info document is")])
 def test_create_names_the_option_of_a_volume_that_is_wrong(sherd, tmp_path, options, text):
     volume = ["--store-format", "precomputed", "--shape", "8,8,8", "--dtype", "uint8", "--resolution", "8,8,8"]
     assert message(sherd, "create", "bad", *volume, *options) == text

@@ -46,7 +46,7 @@ def test_plain_bytes_need_a_shape_and_a_type(sherd, tmp_path):
 def test_options_that_do_not_apply_to_a_file_are_refused(sherd, tmp_path, options):
     numpy.save(tmp_path / "v.npy", VOLUME)
     ran = sherd("import", "v.npy", "v.zarr", *options)
-    assert ran.code == 2 and options[0].strip("-").replace("-", "_") + " goes with" in ran.stderr and "npy" in ran.stderr
+    assert ran.code == 2 and options[0].strip("-").replace("-", "_") + " can only be used with" in ran.stderr and "npy" in ran.stderr
     assert not (tmp_path / "v.zarr").exists()
 
 

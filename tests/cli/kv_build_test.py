@@ -82,7 +82,7 @@ def test_a_value_that_could_not_be_read_back_is_refused(sherd, tmp_path):
 def test_arguments_that_are_wrong_are_named(sherd):
     assert "--sharding: give" in sherd("kv", "build", "out").stderr
     assert "--memory" in build(sherd, [], "--memory", "much").stderr
-    assert "8 MiB of memory at the least" in build(sherd, [], "--memory", "1MiB").stderr
+    assert "at least 8 MiB of memory" in build(sherd, [], "--memory", "1MiB").stderr
     ran = sherd("kv", "build", "out", "--sharding", json.dumps(SHARDING | {"hash": "md5"}))
     assert ran.code == 5 and "hash" in ran.stderr
     assert sherd("kv").code == 2 and "sherd kv --help" in sherd("kv").stderr

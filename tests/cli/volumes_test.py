@@ -151,9 +151,9 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     (["--pyramid", "mean:1,2"], "a number of levels follows the colon"),
     (["--ignore-zero"], "--ignore-zero can only be used with --pyramid mode"),
     (["--encoding", "gif"], "--encoding"),
-    (["--encoding", "raw"], "encoding: is of volumes"),
-    (["--sharding", "auto"], "sharding: is of volumes"),
-    (["--axes", "z,y,x"], "axes: are of images"),
+    (["--encoding", "raw"], "encoding: applies to volumes"),
+    (["--sharding", "auto"], "sharding: applies to volumes"),
+    (["--axes", "z,y,x"], "axes: apply to images"),
     (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
     (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "--shards: cannot be used with a volume; use sharding"),
 ])

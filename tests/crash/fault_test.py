@@ -94,7 +94,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def check_failed(operation, folder, before, there, done, blind):
-    """How a operation may end of which a call has failed. One that is blind, because it can look at no file any more, does
+    """How an operation may end of which a call has failed. One that is blind, because it can look at no file any more, does
     not know which side file is its own and leaves it."""
     seen = see(folder)
     check_old_or_new(operation, before, seen, 2)

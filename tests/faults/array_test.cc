@@ -59,7 +59,7 @@ Seen resized(const Seen& seen, std::uint64_t rows, std::uint64_t columns) {
   return result;
 }
 
-/// The array after a operation has been done to it.
+/// The array after an operation has been done to it.
 Seen expected(const std::string& operation, Seen seen, std::uint16_t value) {
   if (operation == "create") return filled({}, {0, 0, 44, 40}, 1);
   if (operation == "shard") return filled(seen, {16, 16, 16, 16}, value);

@@ -11,7 +11,7 @@ What they cannot, measured with tensorstore 0.1.86 and cloud-volume 12.15.2, is 
 - cloud-volume has no compressed_segmentation of several channels: "cannot select an axis to squeeze out which has size not
   equal to one".
 - cloud-volume writes shards and unsharded chunks as wholes, so its boxes are of these. It stores one encoded chunk of zeros
-  for all of a shard, also for the clipped ones, which nobody reads then ("cannot reshape array of size 1024 into shape
+  for all of a shard, also for the clipped ones, which are then never read ("cannot reshape array of size 1024 into shape
   (16,5,8,1)"), so it is told not to store such chunks; and unsharded ones as `<key>.gz` unless it is told otherwise.
 """
 

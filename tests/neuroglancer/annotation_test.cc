@@ -242,7 +242,7 @@ TEST(AnnotationInfo, IsPrintedOnlyIfItCanBeReadBack) {
   info.dimensions[1].name = info.dimensions[0].name;
   EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("dimensions.d0"));
   info = info_of(AnnotationType::point, {{"a"}, {"a"}});
-  EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("stands twice"));
+  EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("is repeated"));
 }
 
 TEST(AnnotationInfo, HasADirectoryOfItsOwnForEachIndex) {

@@ -50,7 +50,7 @@ TEST_F(Draco, FragmentsDecodeToTheStoredIntegers) {
 TEST_F(Draco, FragmentsThatNeuroglancerCannotReadAreRefused) {
   EXPECT_EQ(refusal(decode(fragment("floats.drc")), ErrorCode::unsupported),
             "mesh fragment: has positions that are not integers, which Neuroglancer cannot read");
-  EXPECT_EQ(refusal(decode(fragment("cloud.drc")), ErrorCode::corrupt), "mesh fragment: holds no mesh");
+  EXPECT_EQ(refusal(decode(fragment("cloud.drc")), ErrorCode::corrupt), "mesh fragment: contains no mesh");
   EXPECT_EQ(refusal(decode(""), ErrorCode::corrupt), "mesh fragment: has no Draco header");
   std::string old = fragment("sequential.drc");
   old[6] = 1;

@@ -48,7 +48,7 @@ const Refused kRefused[] = {
                               "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}},
                               {"name": "crc32c"}])");
      },
-     "codecs", "'crc32c' stands behind 'sharding_indexed'"},
+     "codecs", "'crc32c' is after 'sharding_indexed'"},
     {"TransposeBeforeTheShard",
      [](auto& o) {
        o.shards = {};
@@ -66,7 +66,7 @@ const Refused kRefused[] = {
     {"GzipTwice", [](auto& o) { o.codecs = {{"gzip:1", "gzip:1"}}; }, "codecs", "not 'gzip'"},
     {"AnotherArrayCodec",
      [](auto& o) { o.codecs = {{json(R"({"name": "numcodecs.delta", "configuration": {"dtype": "<u2"}})")}}; },
-     "codecs", "here stands 'numcodecs.delta'"},
+     "codecs", "here is 'numcodecs.delta'"},
     {"XIsNotTheFastest", [](auto& o) { o.dimension_names = {{"x", "y", "z"}}; }, "dimension_names",
      "dimension 0 is called 'x' and would be Neuroglancer's z"},
     {"ADataTypeOfItsOwn", [](auto& o) { o.dtype = DType::float64; }, "dtype",
@@ -105,11 +105,11 @@ const Refused kRefused[] = {
     {"AHash", [](auto& o) { o.volume = sharding(2, 1, 4, "murmurhash3_x86_128"); }, "sharding", "with a hash"},
     {"OneShardOfThePart", [](auto& o) { o.volume = sharding(2, 1, 0); }, "sharding", "boxes of (4, 8, 4, 1) chunks"},
     {"AnotherEncoding", [](auto& o) { o.volume = sharding(2, 1, 4, "identity", "raw"); }, "sharding", "data_encoding"},
-    {"AKeyOfTheArrays", [](auto& o) { o.volume = json(R"({"key": "c"})"); }, "volume.key", "beside the array's chunks"},
+    {"AKeyOfTheArrays", [](auto& o) { o.volume = json(R"({"key": "c"})"); }, "volume.key", "next to the array's chunks"},
     {"VoxelsWithoutASize", [](auto& o) { o.volume = json(R"({"resolution": [0, 2, -1]})"); }, "volume.resolution",
      "must be three numbers above 0"},
     {"AnUnknownMember", [](auto& o) { o.volume = json(R"({"keys": "c"})"); }, "volume.keys", "is none of"},
-    {"AnotherFormat", [](auto& o) { o.format = "draft2022"; }, "", "takes a Zarr v3 array"},
+    {"AnotherFormat", [](auto& o) { o.format = "draft2022"; }, "", "needs a Zarr v3 array"},
 };
 
 class DualFormatCondition : public testing::TestWithParam<Refused> {};

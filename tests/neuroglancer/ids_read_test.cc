@@ -148,7 +148,7 @@ TEST(ShardedStore, ReadsLegacyIndexAndDataFiles) {
   EXPECT_EQ(cut.error().code(), ErrorCode::corrupt);
   EXPECT_EQ(cut.error().key(), "0.index");
   store->erase("0.data").value();
-  EXPECT_THAT(ids.get(3).error().text(), HasSubstr("there is no 0.data beside it"));
+  EXPECT_THAT(ids.get(3).error().text(), HasSubstr("0.data does not exist"));
 }
 
 // ---- damage ----

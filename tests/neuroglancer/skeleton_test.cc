@@ -115,7 +115,7 @@ TEST(SkeletonInfo, NamesTheMemberThatIsWrong) {
   };
   EXPECT_THAT(attribute(R"({"id": "", "data_type": "uint8", "num_components": 1})"),
               HasSubstr("vertex_attributes[1].id"));
-  EXPECT_THAT(attribute(R"({"id": "a", "data_type": "uint8", "num_components": 1})"), HasSubstr("stands twice"));
+  EXPECT_THAT(attribute(R"({"id": "a", "data_type": "uint8", "num_components": 1})"), HasSubstr("is repeated"));
   EXPECT_THAT(attribute(R"({"id": "b", "data_type": "string", "num_components": 1})"),
               HasSubstr("vertex_attributes[1].data_type"));
   EXPECT_THAT(attribute(R"({"id": "b", "data_type": "uint8", "num_components": 0})"),
@@ -125,7 +125,7 @@ TEST(SkeletonInfo, NamesTheMemberThatIsWrong) {
 TEST(SkeletonInfo, IsPrintedOnlyIfItCanBeReadBack) {
   SkeletonInfo info;
   info.vertex_attributes = {{"a"}, {"a"}};
-  EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("stands twice"));
+  EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("is repeated"));
   info.vertex_attributes = {{"a"}};
   info.other = json(R"({"transform": 1})");
   EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("transform"));

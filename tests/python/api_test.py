@@ -296,7 +296,7 @@ def test_a_store_in_memory_is_a_store_for_every_function():
     assert sherd.check(other, data=True)["ok"]
     other.set("g/a/c/1", b"broken")
     assert not sherd.check(other, True, path="g/a")["ok"]
-    with pytest.raises(sherd.InvalidArgument, match="the MemoryStore that it stands in"):
+    with pytest.raises(sherd.InvalidArgument, match="pass its MemoryStore"):
         sherd.check(sherd.open(other))
 
 

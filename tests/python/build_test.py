@@ -104,7 +104,7 @@ def test_shards_are_replaced_only_on_request():
 def test_wrong_arguments_are_named(tmp_path):
     for options, says in [
         ({"memory": "much"}, "not a size"),
-        ({"memory": 2**20}, "8 MiB of memory at the least"),
+        ({"memory": 2**20}, "at least 8 MiB of memory"),
         ({"memory": -1}, "such as \"64MiB\", not -1"),
         ({"memory": True}, "not True"),
         ({"config": {"thread": 1}}, "thread"),

@@ -140,11 +140,11 @@ def test_axes_encoding_and_sharding_are_accepted(tmp_path):
 @pytest.mark.parametrize(("options", "member", "message"), [
     ({"pyramid": "median"}, "pyramid", "must be 'mean' or 'mode'"),
     ({"pyramid": "mean:"}, "pyramid", "must be 'mean' or 'mode'"),
-    ({"ignore_zero": True}, "ignore_zero", "goes with pyramid='mode'"),
+    ({"ignore_zero": True}, "ignore_zero", "can only be used with pyramid='mode'"),
     ({"pyramid": "mean", "ignore_zero": True}, "pyramid", "zeros are ignored among labels"),
-    ({"encoding": "raw"}, "encoding", "is of volumes"),
-    ({"sharding": None}, "sharding", "is of volumes"),
-    ({"axes": "zyx"}, "axes", "are of images"),
+    ({"encoding": "raw"}, "encoding", "applies to volumes"),
+    ({"sharding": None}, "sharding", "applies to volumes"),
+    ({"axes": "zyx"}, "axes", "apply to images"),
     ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is not an axis"),
     ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),
 ])

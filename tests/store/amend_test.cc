@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 
 class EveryAmendableStore : public EveryStore {};
-INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(all_kinds()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 class EveryStoreOfBatches : public EveryStore {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStoreOfBatches, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStoreOfBatches, testing::ValuesIn(all_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 /// A reply as text: "KEY@OFFSET:BYTES/SIZE", or "absent", or the name of the error's code.

@@ -1,4 +1,5 @@
-// The harness that runs over every store.
+// The harness that runs over every row of the table of stores, over one more row that only the tests have, and over
+// stores with other settings or wrapped in others. A new row needs no line here.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/registry.hpp"
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
 #include "tests/store/lockless.hpp"
@@ -16,7 +18,7 @@
 namespace sherd {
 
 struct Kind {
-  const char* name;
+  std::string name;
   std::function<std::shared_ptr<Store>(const std::string& directory)> make;
   bool locks = true;
 };
@@ -28,9 +30,43 @@ inline std::shared_ptr<Store> files(const std::string& directory, bool follow_sy
   return file_store(directory + "/made/when/written", config).value();
 }
 
-inline const Kind kKinds[] = {
-    {"Memory", [](const std::string&) { return memory_store(); }},
-    {"File", [](const std::string& directory) { return files(directory, true, true); }},
+/// The rows: those of the table, and one of a scheme that only the tests have.
+inline std::vector<StoreEntry> store_rows() {
+  const auto table = store_table();
+  std::vector<StoreEntry> rows(table.begin(), table.end());
+  rows.push_back({"testing", [](std::string_view, const Config&) -> Result<std::shared_ptr<Store>> {
+                    return lockless();  // the one line that a new store needs
+                  }});
+  return rows;
+}
+
+/// A store of a row in this directory, opened by its URL.
+inline std::shared_ptr<Store> open_row(std::string_view scheme, const std::string& directory) {
+  const std::string where = scheme == "memory" ? "" : directory + "/made/when/written";
+  return open_store_of(store_rows(), std::string(scheme) + "://" + where, {}).value();
+}
+
+/// Each row of the table as it is, with latency and a recorder around it.
+inline std::vector<Kind> kinds_of_rows() {
+  std::vector<Kind> kinds;
+  const TempDir directory;
+  for (const StoreEntry& row : store_rows()) {
+    const auto opened = [scheme = row.scheme](const std::string& at) { return open_row(scheme, at); };
+    const bool locks = opened(directory.path())->traits().locks;
+    std::string name(row.scheme);
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    kinds.push_back({name, opened, locks});
+    kinds.push_back({"RecordedDelayed" + name,
+                     [opened](const std::string& at) {
+                       return recorded_store(delayed_store(opened(at), std::chrono::microseconds(10), 3),
+                                             std::make_shared<Recorder>());
+                     },
+                     locks});
+  }
+  return kinds;
+}
+
+inline const Kind kSettings[] = {
     {"FileNotDurable", [](const std::string& directory) { return files(directory, true, false); }},
     {"FileWithoutSymlinks", [](const std::string& directory) { return files(directory, false, true); }},
     {"RecordedMemory", [](const std::string&) { return recorded_store(memory_store(), std::make_shared<Recorder>()); }},
@@ -40,12 +76,6 @@ inline const Kind kKinds[] = {
      }},
     {"DelayedMemory",
      [](const std::string&) { return delayed_store(memory_store(), std::chrono::microseconds(10), 3); }},
-    {"RecordedDelayedFile",
-     [](const std::string& directory) {
-       return recorded_store(delayed_store(files(directory, true, true), std::chrono::microseconds(10), 3),
-                             std::make_shared<Recorder>());
-     }},
-    {"Lockless", [](const std::string&) { return lockless(); }, false},
     {"LocklessWithoutConditionalErase", [](const std::string&) { return lockless(false); }, false},
     {"FileWithoutLocks",
      [](const std::string& directory) {
@@ -53,9 +83,15 @@ inline const Kind kKinds[] = {
      }},
 };
 
+inline std::vector<Kind> all_kinds() {
+  std::vector<Kind> kinds = kinds_of_rows();
+  kinds.insert(kinds.end(), std::begin(kSettings), std::end(kSettings));
+  return kinds;
+}
+
 /// Those in which a thread that holds a key excludes all others.
 inline std::vector<Kind> kinds_with_locks() {
-  std::vector<Kind> kinds(std::begin(kKinds), std::end(kKinds));
+  std::vector<Kind> kinds = all_kinds();
   std::erase_if(kinds, [](const Kind& kind) { return !kind.locks; });
   return kinds;
 }

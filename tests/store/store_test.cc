@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(all_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 class EveryStoreWithLocks : public EveryStore {};

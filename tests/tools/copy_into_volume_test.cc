@@ -378,8 +378,8 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
   EXPECT_THAT(refusal(array, {.axes = zyx, .encoding = "compressed_segmentation"}),
               HasSubstr("encoding: compressed_segmentation: elements are uint32 or uint64"));
   EXPECT_THAT(refusal(array, {.axes = zyx, .sharding = Json("most")}), HasSubstr("sharding: must be \"auto\""));
-  EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}), HasSubstr("encoding: is of volumes"));
-  EXPECT_THAT(refusal(array, {.format = "zarr3", .axes = zyx}), HasSubstr("axes: are of images"));
+  EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}), HasSubstr("encoding: applies to volumes"));
+  EXPECT_THAT(refusal(array, {.format = "zarr3", .axes = zyx}), HasSubstr("axes: apply to images"));
   array.dtype = DType::float64;
   EXPECT_THAT(refusal(array, {.axes = zyx}), HasSubstr("'float64' is not a type of a volume"));
   const auto group = memory_store();

@@ -1,4 +1,4 @@
-// Copies out of Neuroglancer's volumes into arrays, whose last chunks go on beyond the volume: those are encoded anew.
+// Copies out of Neuroglancer's volumes into arrays, whose last chunks go on beyond the volume: those are encoded again.
 #include <gtest/gtest.h>
 
 #include <map>

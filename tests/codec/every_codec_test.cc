@@ -1,0 +1,228 @@
+// What holds for every row of the table of codecs, and for one more that only the tests have: a new row needs no line
+// here. A codec that needs a configuration has an example below; without one it is only asked to say so.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "array/hierarchy.hpp"
+#include "base/scalar.hpp"
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+#include "sherd/sherd.hpp"
+#include "tests/codec/codec_fixture.hpp"
+
+namespace sherd::test {
+namespace {
+
+/// bytes -> bytes for tests: turns every bit around.
+class Inverted final : public BytesCodec {
+ public:
+  [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded; }
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    std::ranges::transform(from, to.begin(), [](std::byte each) { return ~each; });
+    return from.size();
+  }
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    if (from.size() > to.size()) return std::optional<std::size_t>();
+    SHERD_TRY(size, encode(from, to));
+    return std::optional(size);
+  }
+};
+
+const CodecEntry inverted_codec{
+    .name = "inverted",
+    .aliases = {},
+    .bytes_codec = [](const CodecSpec&, const CodecContext&) -> Result<std::unique_ptr<BytesCodec>> {
+      return std::make_unique<Inverted>();
+    }};
+
+std::vector<const CodecEntry*> rows() {
+  const CodecTable table = tables().codecs;
+  std::vector<const CodecEntry*> all(table.begin(), table.end());
+  all.push_back(&inverted_codec);  // the one line that a new codec needs
+  return all;
+}
+
+struct Example {
+  std::string_view codec, configuration;
+};
+constexpr Example kExamples[] = {
+    {"numcodecs.delta", R"({"dtype": "<u4"})"},
+    {"numcodecs.fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
+    {"transpose", R"({"order": [1, 0]})"},
+};
+
+const Shape kShape{12, 20};
+
+/// A type that the codec encodes, and the chain of it and as little as possible.
+struct Subject {
+  DType dtype;
+  CodecChain chain;
+};
+
+Result<CodecChain> chain_of(const CodecEntry& entry, const DType& dtype, CodecTable table) {
+  CodecSpec spec{.name = std::string(entry.name), .configuration = {}};
+  for (const Example& example : kExamples)
+    if (example.codec == entry.name) spec.configuration = json(example.configuration);
+  std::vector<CodecSpec> specs;
+  const CodecSpec elements{.name = dtype == DType::string  ? "vlen-utf8"
+                                   : dtype == DType::bytes ? "vlen-bytes"
+                                                           : "bytes",
+                           .configuration = {}};
+  if (entry.bytes_codec != nullptr) specs.push_back(elements);
+  specs.push_back(std::move(spec));
+  if (entry.array_codec != nullptr) specs.push_back(elements);
+  complete_codecs(specs, table, dtype);
+  return CodecChain::build(specs, table, {dtype, kShape}, {});
+}
+
+class EveryCodec : public testing::TestWithParam<const CodecEntry*> {
+ protected:
+  /// nullopt where the codec needs a configuration that is not among the examples.
+  std::optional<Subject> subject() {
+    for (const DType& dtype : {DType::uint32, DType::float32, DType::uint8, DType::bool_, DType::string, DType::bytes})
+      if (auto chain = chain_of(*GetParam(), dtype, table_)) return Subject{dtype, *std::move(chain)};
+    return std::nullopt;
+  }
+
+  /// A chunk of small numbers, or of texts.
+  Bytes elements(const DType& dtype) {
+    const std::size_t count = *element_count(kShape);
+    if (dtype.is_variable()) {
+      std::vector<VarBytes> all;
+      for (std::size_t i = 0; i < count; ++i) all.push_back({kTexts[i % 3].data(), kTexts[i % 3].size()});
+      const auto bytes = std::as_bytes(std::span(all));
+      return {bytes.begin(), bytes.end()};
+    }
+    Bytes bytes(count * dtype.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto number = static_cast<std::uint32_t>(i * i % (dtype == DType::bool_ ? 2 : 61));
+      const auto real = static_cast<float>(number);
+      std::memcpy(&bytes[i * dtype.size()],
+                  dtype == DType::float32 ? static_cast<const void*>(&real) : static_cast<const void*>(&number),
+                  dtype.size());
+    }
+    return bytes;
+  }
+  static Bytes encoded(const Subject& of, const Bytes& elements) {
+    Buffer to;
+    of.chain.encode(of.chain.stored_shape(kShape), elements, to).value();
+    return {to.span().begin(), to.span().end()};
+  }
+  Result<Bytes> decoded(const Subject& of, std::span<const std::byte> stored) {
+    Bytes elements(*element_count(kShape) * of.dtype.size());
+    auto done = of.chain.decode(of.chain.stored_shape(kShape), stored, elements, &arena_);
+    if (!done) return std::move(done).error();
+    return elements;
+  }
+  static bool equal(const DType& dtype, const Bytes& a, const Bytes& b) {
+    for (std::size_t at = 0; at < a.size(); at += dtype.size())
+      if (!equal_elements(dtype, &a[at], &b[at])) return false;
+    return a.size() == b.size();
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 3> kTexts{"", "shard", "a longer text"};
+  const std::vector<const CodecEntry*> rows_ = rows();
+  VarBytesArena arena_;
+
+ protected:
+  const CodecTable table_ = rows_;
+};
+
+TEST_P(EveryCodec, HasANameAndExactlyOneKind) {
+  const CodecEntry& entry = *GetParam();
+  EXPECT_FALSE(entry.name.empty());
+  EXPECT_EQ(find_codec(table_, entry.name), &entry) << "two rows have this name";
+  for (const std::string_view alias : entry.aliases) EXPECT_EQ(find_codec(table_, alias), &entry) << alias;
+  EXPECT_EQ((entry.array_codec != nullptr) + (entry.array_bytes_codec != nullptr) + (entry.bytes_codec != nullptr), 1);
+}
+
+TEST_P(EveryCodec, NamesTheMemberWhereItNeedsAConfiguration) {
+  if (subject()) return;
+  const auto refused = chain_of(*GetParam(), DType::float32, table_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument) << refused.error().text();
+  EXPECT_THAT(refused.error().member(), testing::HasSubstr("configuration"));
+}
+
+TEST_P(EveryCodec, DecodesWhatItEncodes) {
+  const auto of = subject();
+  if (!of) return;
+  const Bytes chunk = elements(of->dtype);
+  const Bytes once = encoded(*of, chunk);
+  const auto back = decoded(*of, once);
+  ASSERT_TRUE(back) << back.error().text();
+  if (GetParam()->array_codec == nullptr) {
+    EXPECT_TRUE(equal(of->dtype, *back, chunk));
+  } else {  // a filter may lose something, once
+    const auto again = decoded(*of, encoded(*of, *back));
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_TRUE(equal(of->dtype, *again, *back));
+  }
+}
+
+TEST_P(EveryCodec, EncodesTheSameBytesEachTime) {
+  const auto of = subject();
+  if (!of) return;
+  const Bytes chunk = elements(of->dtype);
+  EXPECT_EQ(encoded(*of, chunk), encoded(*of, chunk));
+}
+
+TEST_P(EveryCodec, EncodesWithinTheSizeThatItStates) {
+  const auto of = subject();
+  if (!of || of->dtype.is_variable()) return;
+  const std::size_t size = encoded(*of, elements(of->dtype)).size();
+  EXPECT_LE(size, of->chain.max_encoded_size(of->chain.stored_shape(kShape)));
+  EXPECT_EQ(of->chain.encoded_size(of->chain.stored_shape(kShape)).value_or(size), size);
+}
+
+TEST_P(EveryCodec, AnswersEveryTruncationAndDamageWithAChunkOrATypedError) {
+  const auto of = subject();
+  if (!of) return;
+  const Bytes stored = encoded(*of, elements(of->dtype));
+  const auto expect_answer = [&](std::span<const std::byte> bytes) {
+    const auto answer = decoded(*of, bytes);
+    if (answer) return;
+    EXPECT_THAT(answer.error().code(), testing::AnyOf(ErrorCode::corrupt, ErrorCode::unsupported))
+        << answer.error().text();
+  };
+  for (std::size_t size = 0; size < stored.size(); ++size) expect_answer(std::span(stored).first(size));
+  for (std::size_t at = 0; at < stored.size(); ++at) {
+    Bytes damaged = stored;
+    damaged[at] ^= std::byte{0x55};
+    expect_answer(damaged);
+  }
+}
+
+TEST_P(EveryCodec, StoresTheInnerChunksOfAnArray) {
+  const auto of = subject();
+  if (!of || of->dtype.is_variable()) return;
+  NodePlace place = new_place(memory_store(), "a", "zarr3", {}).value();
+  place.tables.codecs = table_;
+  CreateOptions options{.shape = {24, 40}, .dtype = of->dtype, .chunks = kShape, .shards = {24, 40}};
+  Json codec(Json::Object{{"name", std::string(GetParam()->name)}});
+  for (const Example& example : kExamples)
+    if (example.codec == GetParam()->name) codec.set("configuration", json(example.configuration));
+  options.codecs = {{codec}};
+  const Array array = create_array_at(place, options).value();
+  const Bytes chunk = elements(of->dtype);
+  const Box box{{12, 20}, kShape};
+  array.write(box, BasicAnyView<const std::byte>::dense(chunk.data(), of->dtype, kShape)).value();
+  Bytes back(chunk.size());
+  array.read(box, AnyView::dense(back.data(), of->dtype, kShape)).value();
+  const Bytes once = decoded(*of, encoded(*of, chunk)).value();
+  EXPECT_TRUE(equal(of->dtype, back, once));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryCodec, testing::ValuesIn(rows()), [](const auto& row) {
+  std::string name(row.param->name);
+  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace sherd::test
