@@ -82,7 +82,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
       "none: write without locks, where the file system has none; promises that no other writer is at work "
       "on the same shard");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (zarr3, draft2022, precomputed), where it is not to be guessed");
+                 "The format of the store (zarr3, zarr2, draft2022, precomputed), where it is not to be guessed");
 }
 
 void add_scale(Arguments& arguments, std::uint64_t& scale) {

@@ -12,6 +12,7 @@ extern const CodecEntry adler32_codec, blosc_codec, bytes_codec, bz2_codec, crc3
     vlen_bytes_codec, vlen_utf8_codec, zlib_codec, zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
+const Format& zarr2_format() noexcept;
 const Format& zarr3_format() noexcept;
 const StorageKind& dual_format_storage() noexcept;
 const StorageKind& volume_storage() noexcept;
@@ -49,7 +50,7 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format(), &draft2022_format(), &precomputed_format()};
+  static const std::array formats{&zarr3_format(), &zarr2_format(), &draft2022_format(), &precomputed_format()};
   return formats;
 }
 

@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"({"codecs": {}})", corrupt_code, "codecs"},
         Refusal{R"({"codecs": [{"type": "https://example.org/x/1.0"}]})", unsupported_code, "codecs[0].codec"},
         Refusal{R"({"attributes": {"filters": [{"id": "quantize", "digits": 3}]}})", unsupported_code,
-                "codecs[1].name"}));
+                "codecs[0].name"}));
 
 std::string stack_of(int depth) {
   std::string list;
