@@ -224,11 +224,11 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   spec.grid = RegularGrid{std::move(grid)};
   SHERD_TRY(separator, parse_separator(document));
   spec.keys = {.kind = KeyEncoding::Kind::v2, .separator = separator};
+  SHERD_TRY(chain, parse_chain(document, type, spec));
+  spec.codecs = std::move(chain);
   SHERD_TRY(fill, required(document, "fill_value"));
   SHERD_TRY(value, parse_fill(*fill, *document.find("dtype"), type, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
-  SHERD_TRY(chain, parse_chain(document, type, spec));
-  spec.codecs = std::move(chain);
   return spec;
 }
 

@@ -270,7 +270,7 @@ TEST(V2Array, WithoutElementsMayHaveChunksOfNoLength) {
 }
 
 TEST(V2Array, InOrderFHasItsElementsTransposed) {
-  const auto store = hierarchy(changed(R"({"order": "F", "shape": [2, 2], "dtype": "|u1"})"));
+  const auto store = hierarchy(changed(R"({"order": "F", "shape": [2, 2], "dtype": "|u1", "fill_value": 0})"));
   store->set("a/0.0", "\1\2\3\4").value();
   std::vector<std::uint8_t> values(4);
   open_a(store).value().read(Box{{0, 0}, {2, 2}}, std::span(values)).value();

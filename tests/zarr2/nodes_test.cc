@@ -117,8 +117,12 @@ TEST_P(V2Store, MadeByManyAtOnceIsOneCreators) {
         CreateOptions options = new_array();
         options.attributes = Json(Json::Object{{"by", i}});
         const auto array = create_array(store_, path, options);
-        if (array) made = i, ++count;
-        if (!array) EXPECT_EQ(code_of(array), ErrorCode::conflict) << array.error().text();
+        if (array) {
+          made = i;
+          ++count;
+        } else {
+          EXPECT_EQ(code_of(array), ErrorCode::conflict) << array.error().text();
+        }
       });
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(count, 1);

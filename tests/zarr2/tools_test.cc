@@ -139,7 +139,8 @@ TEST(V2Tools, CheckTellsStraysAndDamage) {
   store->set("a/notes", "x").value();
   store->set("b/.zattrs", "{}").value();
   std::vector<std::string> told;
-  for (const Fault& fault : check(store, {.data = true}).value().faults) told.push_back(fault.code + " " + fault.key);
+  const CheckReport report = check(store, {.data = true}).value();
+  for (const Fault& fault : report.faults) told.push_back(fault.code + " " + fault.key);
   EXPECT_THAT(told, testing::UnorderedElementsAre(testing::EndsWith("a/0.0"), "chunk_outside a/9.9",
                                                   "stray_object a/notes", "stray_object b/"));
 }
