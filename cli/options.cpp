@@ -81,7 +81,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                    "none: write without locks, on file systems without them; promises that there is no other writer "
                    "on the same shard");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (zarr3, draft2022, precomputed); default: detected");
+                 "The format of the store (zarr3, zarr2, draft2022, precomputed); default: detected");
 }
 
 void add_scale(Arguments& arguments, std::uint64_t& scale) {

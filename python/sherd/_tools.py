@@ -73,7 +73,7 @@ def copy(
     as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
     goes on where an earlier copy with the same options was cut off.
 
-    to: the format of the copy: "zarr3", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
+    to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
     that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
     axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: the source's, where
     its dimension names or OME-NGFF axes do not tell; the copy's, where the source is a volume ("czyx").

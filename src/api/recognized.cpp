@@ -1,4 +1,4 @@
-// Recognizes files by their first bytes and directories by the names of their metadata documents.
+// Recognizes files of other programs by their first bytes.
 #include "api/recognized.hpp"
 
 #include <algorithm>
@@ -16,9 +16,6 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kImport = "; make an array of it with 'sherd import FILE URL'";
-constexpr std::string_view kConvertV2 =
-    ", and only Zarr v3 is supported; convert it with zarr-python: 'zarr migrate v3 URL'";
-
 struct FileKind {
   std::size_t offset;
   std::string_view bytes;
@@ -52,32 +49,6 @@ std::optional<Error> recognized_head(const std::string& path) {
   if (!bytes.starts_with("\x1f\x8b")) return std::nullopt;
   if (path.ends_with(".nii.gz")) return unsupported(path + " is a NIfTI file" + std::string(kImport));
   return unsupported(path + " is a gzip file; decompress it first");
-}
-
-/// "OME-Zarr 0.4" where the attributes say so.
-std::optional<std::string> ome_version(const NodePlace& place) {
-  const auto text = place.store->get(join_path(place.path, ".zattrs"), place.config.limits.metadata_bytes);
-  if (!text || !*text) return std::nullopt;
-  const auto attributes = Json::parse(**text);
-  const Json* images = attributes && attributes->is_object() ? attributes->find("multiscales") : nullptr;
-  if (images == nullptr || !images->is_array()) return std::nullopt;
-  const Json* version = images->size() > 0 ? images->elements()[0].find("version") : nullptr;
-  return version != nullptr && version->is_string() ? "OME-Zarr " + version->text() : "OME-Zarr";
-}
-
-std::optional<Error> recognized_directory(const NodePlace& place, const std::string& where) {
-  const auto contains = [&](const char* name) {
-    const auto object = place.store->open(join_path(place.path, name));
-    return object && *object != nullptr;
-  };
-  if (contains(".zarray"))
-    return unsupported(where + " is a Zarr v2 array (it contains .zarray)" + std::string(kConvertV2));
-  if (contains(".zgroup")) {
-    const auto ome = ome_version(place);
-    const std::string kind = ome ? "an " + *ome + " image (Zarr v2: " : "a Zarr v2 group (";
-    return unsupported(where + " is " + kind + "it contains .zgroup)" + std::string(kConvertV2));
-  }
-  return std::nullopt;
 }
 
 /// Objects are not arrays, and are opened in another way.
@@ -119,7 +90,6 @@ Error nothing_found(const NodePlace& place, const std::vector<const Format*>& fo
     if (auto file = recognized_file(where)) return *std::move(file);
     return not_found("directory does not exist: " + where);
   }
-  if (auto other = recognized_directory(place, where)) return *std::move(other);
   std::string looked_for;
   for (const Format* format : formats) {
     std::string keys;

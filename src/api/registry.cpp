@@ -20,6 +20,7 @@ extern const CodecEntry adler32_codec, astype_codec, bitround_codec, blosc_codec
     zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
+const Format& zarr2_format() noexcept;
 const Format& zarr3_format() noexcept;
 const StorageKind& dual_format_storage() noexcept;
 const StorageKind& volume_storage() noexcept;
@@ -84,7 +85,7 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format(), &draft2022_format(), &precomputed_format()};
+  static const std::array formats{&zarr3_format(), &zarr2_format(), &draft2022_format(), &precomputed_format()};
   return formats;
 }
 

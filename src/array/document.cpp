@@ -70,6 +70,8 @@ Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const Docu
   const std::vector<Document> next = format.documents(place.path, document);
   if (same_texts(format.documents(place.path, present->document), next)) return *std::move(present);
   SHERD_TRY(changed, format.lower(std::move(document), place.config.limits).in_key(key));
+  // Where chunks are can be more than the document says; only open() looks at them.
+  if (changed.array && present->array) changed.array->keys = present->array->keys;
   SHERD_TRY(versions, replace_documents(place, *present, next));
   changed.versions = std::move(versions);
   return changed;
@@ -89,7 +91,15 @@ Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, con
   SHERD_TRY(check_texts(documents, place.config.limits));
   std::vector<DocumentVersion> versions;
   for (const Document& each : documents) {
-    SHERD_TRY(written, write_one(*place.store, each, condition));
+    // Those that make nothing visible are left behind by a creator that was killed, and then replaced.
+    Condition own = condition;
+    if (condition.kind == Condition::Kind::absent && &each != &documents.back()) {
+      SHERD_TRY(stands, stored_generation(*place.store, documents.back().key));
+      if (stands) return Error(conflict("another writer has made it")).in_key(documents.back().key);
+      SHERD_TRY(left, stored_generation(*place.store, each.key));
+      if (left) own = Condition::matches(*std::move(left));
+    }
+    SHERD_TRY(written, write_one(*place.store, each, own));
     versions.push_back(std::move(written));
   }
   return versions;

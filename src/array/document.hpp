@@ -24,7 +24,8 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// not_found if there is no node of this type any more, invalid_argument if `place` is not writable.
 Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
 
-/// Writes the documents of the node at `place`, the one that makes it visible last.
+/// Writes the documents of the node at `place`, the one that makes it visible last. With Condition::absent() the others
+/// replace what a creator that was killed has left; then the caller holds lock_node().
 /// `unsupported` if a text is larger than readers accept; `conflict` if `condition` does not hold for one of them.
 Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, const Json& document,
                                                      const Condition& condition);

@@ -202,7 +202,8 @@ Result<void> refuse_all_but_chunks(const NodePlace& place) {
   const NodeKeys keys = place.format->keys(place.path);
   for (const std::string& prefix : keys.contents)
     SHERD_TRY(refuse_below(place, prefix, [&](std::string_view name) {
-      return prefix == keys.chunks && place.format->names_chunk(name);
+      return (prefix == keys.chunks && place.format->names_chunk(name)) ||
+             std::ranges::find(keys.documents, prefix + std::string(name)) != keys.documents.end();
     }));
   return {};
 }

@@ -59,16 +59,28 @@ Result<void> erase_contents(const NodePlace& place) {
   return {};
 }
 
+/// Of the node, and of any that another format has in its place, which would lack its contents.
 Result<void> erase_documents(const NodePlace& place) {
-  for (const std::string& key : place.format->keys(place.path).documents) SHERD_TRY(place.store->erase(key));
+  const NodeKeys own = place.format->keys(place.path);
+  for (const std::string& key : own.documents) SHERD_TRY(place.store->erase(key));
+  for (const Format* other : place.tables.formats) {
+    if (other->name() == place.format->name()) continue;
+    for (const std::string& key : other->keys(place.path).documents)
+      if (std::ranges::any_of(own.contents, [&](const std::string& prefix) { return key.starts_with(prefix); }))
+        SHERD_TRY(place.store->erase(key));
+  }
   return {};
 }
 
-/// Whether something stands where a node's own objects would.
+/// Whether something stands where a node's own objects would, documents aside.
 Result<bool> has_contents(const NodePlace& place) {
+  const std::vector<std::string> documents = place.format->keys(place.path).documents;
   for (const std::string& prefix : place.format->contents(place.path)) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
-    if (!listing.objects.empty() || !std::ranges::all_of(listing.prefixes, is_staging)) return true;
+    const bool only_documents = std::ranges::all_of(listing.objects, [&](const Listing::Object& object) {
+      return std::ranges::find(documents, prefix + object.name) != documents.end();
+    });
+    if (!only_documents || !std::ranges::all_of(listing.prefixes, is_staging)) return true;
   }
   return false;
 }
@@ -171,10 +183,18 @@ Result<Site> survey_room(const NodePlace& place, RoomOptions options) {
   return site;
 }
 
+/// Held while a node of several documents is made; nullptr if there is one. The others do not show that another creator
+/// was first.
+Result<std::unique_ptr<StoreLock>> lock_documents(const NodePlace& place, const Json& document) {
+  if (place.format->documents(place.path, document).size() < 2) return std::unique_ptr<StoreLock>();
+  return lock_node(place);
+}
+
 Result<void> make_parents(const NodePlace& place, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodePlace parent = at_path(place, path);
     SHERD_TRY(group, place.format->group_document(Json()));
+    SHERD_TRY(lock, lock_documents(parent, group));
     auto written = write_documents(parent, group, Condition::absent());
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
@@ -187,10 +207,12 @@ Result<void> make_parents(const NodePlace& place, const Site& site) {
 Result<std::vector<DocumentVersion>> write_node(NodePlace& place, const Site& site, const NodeDocument& node) {
   SHERD_TRY(enter(place));
   SHERD_TRY(make_parents(place, site));
-  std::unique_ptr<StoreLock> lock;
+  SHERD_TRY(lock, lock_documents(place, node.document));
   if (site.occupied || site.strays) {
-    SHERD_TRY(taken, lock_node(place));
-    lock = std::move(taken);
+    if (lock == nullptr) {
+      SHERD_TRY(taken, lock_node(place));
+      lock = std::move(taken);
+    }
     if (site.leftovers) {
       SHERD_TRY(refuse_all_but_chunks(place));
     } else if (site.strays) {

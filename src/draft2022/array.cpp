@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "draft2022/format.hpp"
+#include "format/numcodecs.hpp"
 #include "format/zarr_common.hpp"
 
 namespace sherd::draft2022 {
@@ -36,11 +37,6 @@ Result<void> only_members(const Json& object, std::initializer_list<std::string_
     if (std::find(known.begin(), known.end(), key) == known.end()) return unsupported("unknown member").in_member(key);
   }
   return {};
-}
-
-CodecSpec bytes_codec(const ElementType& type) {
-  if (!has_byte_order(type.dtype)) return {"bytes", {}};
-  return {"bytes", Json::Object{{"endian", type.big_endian ? "big" : "little"}}};
 }
 
 struct Grid {
@@ -80,33 +76,6 @@ std::string_view codec_name(std::string_view uri) {
   return {};
 }
 
-/// Blosc's configuration in numcodecs, as that of Zarr v3: the shuffle by its name, and the size of the elements.
-Json blosc_configuration(const Json& numcodecs, const DType& dtype) {
-  Json json(Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", 1}, {"blocksize", 0}});
-  for (const auto& [key, value] : numcodecs.members()) json.set(key, value);
-  constexpr std::string_view names[] = {"noshuffle", "shuffle", "bitshuffle"};
-  const auto number = json.find("shuffle")->as_int();
-  const std::int64_t shuffle = number == -1 ? (dtype.size() == 1 ? 2 : 1) : number.value_or(3);
-  if (shuffle >= 0 && shuffle < 3) json.set("shuffle", names[shuffle]);
-  json.set("typesize", static_cast<std::uint64_t>(dtype.size()));
-  return json;
-}
-
-/// zstd's configuration in numcodecs, whose frames have no checksum unless somebody asks for one.
-Json zstd_configuration(Json numcodecs) {
-  if (numcodecs.find("checksum") == nullptr) numcodecs.set("checksum", false);
-  return numcodecs;
-}
-
-/// A codec by its name in numcodecs.
-CodecSpec numcodecs_codec(std::string_view name, const Json& configuration, const DType& dtype) {
-  if (name == "gzip") return {"gzip", configuration};
-  if (name == "zstd") return {"zstd", zstd_configuration(configuration)};
-  if (name == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
-  if (name == "vlen-utf8" || name == "vlen-bytes") return {std::string(name), {}};
-  return {"numcodecs." + std::string(name), configuration};
-}
-
 Result<CodecSpec> parse_compressor(const Json& json, const DType& dtype) {
   SHERD_TRY(only_members(json, {"codec", "type", "configuration"}));
   const Json* uri = json.find("codec") != nullptr ? json.find("codec") : json.find("type");
@@ -141,52 +110,26 @@ Result<std::vector<CodecSpec>> parse_compressors(const Json& document, const DTy
   return specs;
 }
 
-/// What a filter is made of: its place in a chain of codecs is by its kind.
-struct Filters {
-  std::vector<CodecSpec> array, bytes;
-  std::optional<CodecSpec> elements;  ///< instead of `bytes`
-};
-
-bool is_array_filter(std::string_view name) {
-  constexpr std::string_view names[] = {"astype", "bitround", "delta", "fixedscaleoffset", "quantize"};
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-Result<Filters> parse_filters(const Json* list, const DType& dtype) {
-  Filters filters;
+std::vector<CodecSpec> parse_filters(const Json* list, const DType& dtype) {
+  std::vector<CodecSpec> filters;
   if (list == nullptr) return filters;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    Json configuration = list->elements()[i];
-    const std::string name = configuration.find("id")->text();
+  for (Json configuration : list->elements()) {
+    const std::string id = configuration.find("id")->text();
     configuration.erase("id");
-    CodecSpec spec = numcodecs_codec(name, configuration, dtype);
-    if (is_array_filter(name))
-      filters.array.push_back(std::move(spec));
-    else if (name == "vlen-utf8" || name == "vlen-bytes")
-      filters.elements = std::move(spec);
-    else
-      filters.bytes.push_back(std::move(spec));
+    filters.push_back(numcodecs_codec(id, configuration, dtype));
   }
   return filters;
 }
 
 Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementType& type, std::size_t rank) {
-  std::vector<CodecSpec> chain;
   SHERD_TRY(layout, required(document, "chunk_memory_layout"));
   if (!layout->is_string() || (layout->text() != "C" && layout->text() != "F"))
     return wrong_value(*layout, "\"C\" or \"F\"").in_member("chunk_memory_layout");
-  if (layout->text() == "F" && rank > 1) {
-    Shape order;
-    for (std::size_t d = rank; d-- > 0;) order.push_back(d);
-    chain.push_back({"transpose", Json::Object{{"order", Json::numbers(order)}}});
-  }
-  SHERD_TRY(filters, parse_filters(hidden_filters(document), type.dtype));
   SHERD_TRY(compressors, parse_compressors(document, type.dtype));
-  std::move(filters.array.begin(), filters.array.end(), std::back_inserter(chain));
-  chain.push_back(filters.elements ? *std::move(filters.elements) : bytes_codec(type));
-  std::move(filters.bytes.begin(), filters.bytes.end(), std::back_inserter(chain));
-  std::move(compressors.begin(), compressors.end(), std::back_inserter(chain));
-  return chain;
+  return numcodecs_chain({type, rank, layout->text() == "F"}, parse_filters(hidden_filters(document), type.dtype),
+                         std::move(compressors))
+      .in_member("filters")
+      .in_member("attributes");
 }
 
 /// Chunks per shard as one transformer says it.
@@ -282,13 +225,8 @@ bool is_seed_uri(const Json& transformer) {
 }
 
 Json index_codecs() {
-  const CodecSpec index = bytes_codec({DType::uint64});
+  const CodecSpec index = bytes_spec({DType::uint64});
   return codec_list_json(std::span(&index, 1));
-}
-
-bool is_compressor(std::string_view name) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"};
-  return std::find(std::begin(known), std::end(known), name) != std::end(known);
 }
 
 const Json* hidden_filters(const Json& document) {
@@ -299,15 +237,6 @@ const Json* hidden_filters(const Json& document) {
     return filter.find("id") != nullptr && filter.find("id")->is_string();
   });
   return named ? filters : nullptr;
-}
-
-const Json* hidden_names(const Json& document) {
-  const Json* attributes = document.find("attributes");
-  const Json* names = attributes != nullptr ? attributes->find(names_attribute) : nullptr;
-  const Json* shape = document.find("shape");
-  if (names == nullptr || !names->is_array() || shape == nullptr || names->size() != shape->size()) return nullptr;
-  const auto& list = names->elements();
-  return std::all_of(list.begin(), list.end(), [](const Json& name) { return name.is_string(); }) ? names : nullptr;
 }
 
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
@@ -340,8 +269,8 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   if (const Json* list = document.find("storage_transformers"))
     SHERD_TRY(add_shards(*list, limits, spec, chunks.chunk).in_member("storage_transformers"));
   spec.grid = RegularGrid{std::move(chunks.chunk)};
-  if (const Json* names = hidden_names(document))
-    for (const Json& name : names->elements()) spec.dimension_names.emplace_back(name.text());
+  const Json* attributes = document.find("attributes");
+  spec.dimension_names = names_in_attributes(attributes != nullptr ? *attributes : Json(), spec.shape.size());
   return spec;
 }
 

@@ -260,7 +260,7 @@ Result<NodeDocument> Draft2022::lower_as(NodeType type, Json document, const Lim
   SHERD_TRY(attributes, parse_attributes(document));
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
   if (type == NodeType::array && hidden_filters(document) != nullptr) node.attributes.erase("filters");
-  if (type == NodeType::array && hidden_names(document) != nullptr) node.attributes.erase(names_attribute);
+  if (node.array && !node.array->dimension_names.empty()) node.attributes.erase(kNamesAttribute);
   node.document = std::move(document);
   return node;
 }
@@ -281,8 +281,9 @@ Result<void> Draft2022::set_attributes(Json& document, Json all) {
   SHERD_TRY(kind, type(document));
   if (kind == NodeType::array) {
     if (const Json* filters = hidden_filters(document)) all.set("filters", *filters);
-    const Json* names = hidden_names(document);
-    if (names != nullptr && all.find(names_attribute) == nullptr) all.set(names_attribute, *names);
+    const Json* old = document.find("attributes");
+    const Json* shape = document.find("shape");
+    if (old != nullptr) all = with_names_of(*old, shape->size(), std::move(all));
   }
   document.set("attributes", std::move(all));
   return {};

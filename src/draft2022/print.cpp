@@ -7,83 +7,17 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "draft2022/format.hpp"
+#include "format/numcodecs.hpp"
+#include "format/zarr_common.hpp"
 
 namespace sherd::draft2022 {
 
 namespace {
 
-/// What stands in a document of a chain of codecs.
-struct Chunks {
-  bool fortran = false;
-  bool big_endian = false;
-  Json::Array filters;
-  std::optional<Json> compressor;
-};
-
-Error no_words_for(const std::string& codec) {
-  return unsupported("the draft has no words for '" + codec + "' here; choose other codecs for the array")
-      .in_member("codecs");
-}
-
-/// A codec as numcodecs has it, with its name as `id`.
-Result<Json> print_numcodecs(const CodecSpec& spec) {
-  constexpr std::string_view prefix = "numcodecs.";
-  Json json;
-  if (spec.name.starts_with(prefix))
-    json.set("id", spec.name.substr(prefix.size()));
-  else if (spec.name == "gzip" || spec.name == "zstd" || spec.name == "blosc" || spec.name.starts_with("vlen-"))
-    json.set("id", spec.name);
-  else
-    return no_words_for(spec.name);
-  for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
-  const std::string name = json.find("id")->text();
-  // zarr-python's releases for the draft refuse the member; each frame says by itself whether it has a checksum.
-  if (name == "zstd") json.erase("checksum");
-  if (name != "blosc") return json;
-  json.erase("typesize");
-  constexpr std::string_view names[] = {"noshuffle", "shuffle", "bitshuffle"};
-  const Json* shuffle = json.find("shuffle");
-  const auto* word = std::find(std::begin(names), std::end(names), shuffle != nullptr ? shuffle->text() : "");
-  if (word != std::end(names)) json.set("shuffle", static_cast<std::int64_t>(word - std::begin(names)));
-  return json;
-}
-
 Json print_compressor(Json numcodecs) {
   const std::string name = numcodecs.find("id")->text();
   numcodecs.erase("id");
   return Json::Object{{"codec", std::string(codec_uri) + name + "/1.0"}, {"configuration", std::move(numcodecs)}};
-}
-
-bool is_reversal(const CodecSpec& transpose) {
-  const Json* order = transpose.configuration.find("order");
-  if (order == nullptr || !order->is_array()) return false;
-  for (std::size_t d = 0; d < order->size(); ++d)
-    if (order->elements()[d].as_uint() != order->size() - 1 - d) return false;
-  return true;
-}
-
-Result<Chunks> print_chain(std::span<const CodecSpec> specs) {
-  Chunks chunks;
-  std::size_t i = 0;
-  if (i < specs.size() && specs[i].name == "transpose") {
-    if (!is_reversal(specs[i])) return unsupported("the draft has the orders C and F only").in_member("codecs");
-    chunks.fortran = true;
-    ++i;
-  }
-  for (; i < specs.size(); ++i) {
-    const CodecSpec& spec = specs[i];
-    if (spec.name == "bytes") {
-      const Json* endian = spec.configuration.find("endian");
-      chunks.big_endian = endian != nullptr && endian->text() == "big";
-      continue;
-    }
-    SHERD_TRY(codec, print_numcodecs(spec));
-    if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
-      chunks.compressor = print_compressor(std::move(codec));
-    else
-      chunks.filters.push_back(std::move(codec));
-  }
-  return chunks;
 }
 
 /// The document's transformers, and the chunks inside them.
@@ -152,37 +86,27 @@ Result<std::string_view> wanted_uri(const Json& options) {
   return uri;
 }
 
-// Empty where no dimension has a name.
-Result<Json> print_names(const ArraySpec& spec) {
-  Json::Array names;
-  for (const auto& name : spec.dimension_names)
-    if (name) names.push_back(*name);
-  if (!names.empty() && names.size() < spec.shape.size())
-    return unsupported("the draft keeps the names of all dimensions or of none, and some have none");
-  return Json(std::move(names));
-}
-
 Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
   if (spec.keys.kind == KeyEncoding::Kind::v2)
     return unsupported("the draft's keys begin with 'c'").in_member("chunk_key_encoding");
-  SHERD_TRY(names, print_names(spec).in_member("dimension_names"));
+  SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
   SHERD_TRY(stack, print_shards(spec, uri));
-  SHERD_TRY(chunks, print_chain(stack.codecs));
-  const ElementType type{spec.dtype, chunks.big_endian};
+  SHERD_TRY(chunks, numcodecs_words(stack.codecs, "the draft"));
+  const NumpyType type{spec.dtype, chunks.big_endian};
   SHERD_TRY(name, print_type(type).in_member("dtype"));
   Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
   if (!chunks.filters.empty()) attributes.set("filters", std::move(chunks.filters));
-  if (names.size() > 0) attributes.set(names_attribute, std::move(names));
+  if (names.size() > 0) attributes.set(kNamesAttribute, std::move(names));
   Json document;  // in the order of zarr-python
   document.set("attributes", std::move(attributes));
   document.set("chunk_grid", Json::Object{{"chunk_shape", Json::numbers(stack.chunk)},
                                           {"separator", std::string(1, spec.keys.separator)},
                                           {"type", "regular"}});
   document.set("chunk_memory_layout", chunks.fortran ? "F" : "C");
-  if (chunks.compressor) document.set("compressor", *std::move(chunks.compressor));
+  if (chunks.compressor) document.set("compressor", print_compressor(*std::move(chunks.compressor)));
   document.set("data_type", std::move(name));
   document.set("extensions", Json::Array{});
-  document.set("fill_value", print_fill(spec.fill_value, type));
+  document.set("fill_value", print_numpy_fill(spec.fill_value, type));
   document.set("shape", Json::numbers(spec.shape));
   // An empty list says that the keys are the draft's own, too.
   if (!stack.transformers.empty() || uri == seed_uri)

@@ -2,13 +2,7 @@
 // the byte order too; all others are objects with the URI of an extension, and zarr-python, the only writer of these,
 // gave most of them placeholders: so what counts is the name under `type`. Names of the draft's later texts
 // ("float64") are read.
-#include <algorithm>
-#include <charconv>
-#include <cstring>
-
 #include "array/extension.hpp"
-#include "base/base64.hpp"
-#include "base/endian.hpp"
 #include "base/try.hpp"
 #include "draft2022/format.hpp"
 
@@ -18,112 +12,16 @@ namespace {
 
 using Kind = DType::Kind;
 
-constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
-
-Error unknown_type(std::string_view name) {
-  return unsupported("'" + std::string(name) + "' is not a known data type of the draft");
+Result<NumpyType> later_name(std::string_view name) {
+  const auto later = DType::parse(name);
+  if (!later || later->is_variable())
+    return unsupported("'" + std::string(name) + "' is not a known data type of the draft");
+  return NumpyType{*later};
 }
 
-std::optional<DType> number_type(char kind, std::string_view size) {
-  struct Row {
-    char kind;
-    std::string_view size;
-    DType dtype;
-  };
-  const Row rows[] = {{'b', "1", DType::bool_},     {'i', "1", DType::int8},       {'i', "2", DType::int16},
-                      {'i', "4", DType::int32},     {'i', "8", DType::int64},      {'u', "1", DType::uint8},
-                      {'u', "2", DType::uint16},    {'u', "4", DType::uint32},     {'u', "8", DType::uint64},
-                      {'f', "2", DType::float16},   {'f', "4", DType::float32},    {'f', "8", DType::float64},
-                      {'c', "8", DType::complex64}, {'c', "16", DType::complex128}};
-  for (const Row& row : rows)
-    if (row.kind == kind && row.size == size) return row.dtype;
-  return std::nullopt;
-}
-
-/// "8[25us]", or "8" for a count of nothing.
-Result<DType> time_type(char kind, std::string_view rest) {
-  std::string_view unit = "generic";
-  std::int32_t scale = 1;
-  if (rest != "8") {
-    if (!rest.starts_with("8[") || !rest.ends_with(']')) return unknown_type(rest);
-    unit = rest.substr(2, rest.size() - 3);
-    const auto parsed = std::from_chars(unit.data(), unit.data() + unit.size(), scale);
-    if (parsed.ec == std::errc::result_out_of_range) return unknown_type(rest);
-    unit.remove_prefix(static_cast<std::size_t>(parsed.ptr - unit.data()));
-  }
-  return kind == 'M' ? DType::datetime64(unit, scale) : DType::timedelta64(unit, scale);
-}
-
-Result<DType> sized_type(char kind, std::string_view digits) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 56;
-  std::uint64_t count = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || count == 0 || count > most)
-    return invalid_argument("'" + std::string(1, kind) + std::string(digits) + "' has no lawful size");
-  return kind == 'U' ? DType::fixed_length_utf32(count * 4) : DType::raw(count * 8);
-}
-
-/// "<i4", "|S5", "<M8[ns]", …
-Result<ElementType> parse_short(std::string_view name) {
-  if (name == "bool") return ElementType{DType::bool_};
-  if (name == "|O") return ElementType{DType::string};  // its filter says more
-  std::string_view rest = name;
-  char order = '|';
-  if (!rest.empty() && std::string_view("<>|").find(rest.front()) != rest.npos) {
-    order = rest.front();
-    rest.remove_prefix(1);
-  }
-  if (rest.size() < 2) return unknown_type(name);
-  const char kind = rest.front();
-  rest.remove_prefix(1);
-  ElementType type;
-  if (const auto number = number_type(kind, rest)) {
-    type.dtype = *number;
-  } else if (kind == 'M' || kind == 'm') {
-    SHERD_TRY(time, time_type(kind, rest));
-    type.dtype = time;
-  } else if (kind == 'S' || kind == 'U' || kind == 'V') {
-    SHERD_TRY(sized, sized_type(kind, rest));
-    type.dtype = sized;
-  } else {
-    const auto later = DType::parse(name);
-    if (!later || later->is_variable()) return unknown_type(name);
-    return ElementType{*later};
-  }
-  if (order == '|' && has_byte_order(type.dtype))
-    return invalid_argument("'" + std::string(name) + "' does not say its byte order: '<' or '>'");
-  type.big_endian = order == '>';
-  return type;
-}
-
-Result<ElementType> parse_at_depth(const Json& json, unsigned depth);
-
-/// A NumPy structure: a list of [name, type]. The one byte order is that of all fields that have any.
-Result<ElementType> parse_structure(const Json& json, unsigned depth) {
-  std::vector<DTypeField> fields;
-  std::optional<bool> big_endian;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const Json& field = json.elements()[i];
-    const std::string place = "[" + std::to_string(i) + "]";
-    if (!field.is_array() || field.size() < 2 || !field.elements()[0].is_string())
-      return invalid_argument("a field is a list [name, type]").in_member(place);
-    if (field.size() > 2) return unsupported("fields that are arrays are not supported").in_member(place);
-    SHERD_TRY(type, parse_at_depth(field.elements()[1], depth + 1).in_member(place + "[1]"));
-    if (has_byte_order(type.dtype) && big_endian.value_or(type.big_endian) != type.big_endian)
-      return unsupported("fields of different byte orders are not supported").in_member(place);
-    if (has_byte_order(type.dtype)) big_endian = type.big_endian;
-    fields.push_back({field.elements()[0].text(), type.dtype});
-  }
-  SHERD_TRY(dtype, DType::structure(std::move(fields)));
-  return ElementType{dtype, big_endian.value_or(false)};
-}
-
-Result<ElementType> parse_at_depth(const Json& json, unsigned depth) {
-  if (depth > kMaxDepth)
-    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
-  if (json.is_string()) return parse_short(json.text());
-  if (json.is_array()) return parse_structure(json, depth);
-  return wrong_value(json, "a data type, such as \"<f8\"");
+Result<ElementType> parse_plain(const Json& json) {
+  SHERD_TRY(type, parse_numpy_type(json, later_name));
+  return ElementType{std::move(type)};
 }
 
 Result<ElementType> parse_extension_type(const Json& json) {
@@ -133,71 +31,13 @@ Result<ElementType> parse_extension_type(const Json& json) {
   }
   const Json* type = json.find("type");
   if (type == nullptr) return invalid_argument("missing").in_member("type");
-  auto parsed = parse_at_depth(*type, 0);
+  auto parsed = parse_plain(*type);
   if (parsed || parsed.error().code() != ErrorCode::unsupported) return std::move(parsed).in_member("type");
   const Json* fallback = json.find("fallback");
   if (fallback == nullptr || fallback->is_null()) return std::move(parsed).in_member("type");
-  SHERD_TRY(instead, parse_at_depth(*fallback, 0).in_member("fallback"));
+  SHERD_TRY(instead, parse_plain(*fallback).in_member("fallback"));
   instead.is_fallback = true;
   return instead;
-}
-
-/// NumPy's short name, with its byte order; empty where NumPy has none.
-std::string numpy_name(const ElementType& type) {
-  const DType& dtype = type.dtype;
-  const std::string order = has_byte_order(dtype) ? (type.big_endian ? ">" : "<") : "|";
-  const auto name = [&](char kind, std::size_t unit = 1) { return order + kind + std::to_string(dtype.size() / unit); };
-  switch (dtype.kind()) {
-    case Kind::boolean:
-      return "|b1";
-    case Kind::int8:
-    case Kind::int16:
-    case Kind::int32:
-    case Kind::int64:
-      return name('i');
-    case Kind::uint8:
-    case Kind::uint16:
-    case Kind::uint32:
-    case Kind::uint64:
-      return name('u');
-    case Kind::float16:
-    case Kind::float32:
-    case Kind::float64:
-      return name('f');
-    case Kind::complex64:
-    case Kind::complex128:
-      return name('c');
-    case Kind::raw:
-      return name('V');
-    case Kind::utf32:
-      return name('U', 4);
-    case Kind::string:
-    case Kind::bytes:
-      return "|O";
-    case Kind::datetime64:
-    case Kind::timedelta64: {
-      std::string text = name(dtype.kind() == Kind::datetime64 ? 'M' : 'm');
-      if (dtype.unit() == "generic") return text;
-      const std::string scale = dtype.scale_factor() == 1 ? "" : std::to_string(dtype.scale_factor());
-      return text + "[" + scale + std::string(dtype.unit()) + "]";
-    }
-    default:
-      return {};
-  }
-}
-
-Result<Json> print_name(const ElementType& type) {
-  if (type.dtype.kind() == Kind::structure) {
-    Json::Array fields;
-    for (const DTypeField& field : type.dtype.fields()) {
-      SHERD_TRY(name, print_name({field.dtype, type.big_endian}));
-      fields.push_back(Json::Array{field.name, std::move(name)});
-    }
-    return Json(std::move(fields));
-  }
-  std::string name = numpy_name(type);
-  if (name.empty()) return unsupported("the draft has no data type " + type.dtype.name());
-  return Json(std::move(name));
 }
 
 /// What zarr-python 2.18 writes; it looks at none of them.
@@ -222,33 +62,6 @@ std::string_view extension_uri(const DType& dtype) {
   }
 }
 
-/// Turns the words of one element around.
-void swap_element(std::span<std::byte> element, const DType& dtype) {
-  if (dtype.kind() != Kind::structure) return swap_words(element, dtype.word_size());
-  for (const DTypeField& field : dtype.fields()) {
-    swap_element(element.first(field.dtype.size()), field.dtype);
-    element = element.subspan(field.dtype.size());
-  }
-}
-
-void to_machine_order(std::span<std::byte> element, const ElementType& type) {
-  const bool big_machine = std::endian::native == std::endian::big;
-  if (type.big_endian != big_machine) swap_element(element, type.dtype);
-}
-
-/// The bytes of an element in base64; NumPy's byte strings end before their trailing zeros.
-Result<Scalar> parse_bytes(const Json& json, const ElementType& type) {
-  std::vector<std::byte> element(type.dtype.size());
-  if (json.as_int() == 0) return Scalar(std::move(element));
-  const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
-  const bool shorter = type.dtype.kind() == Kind::raw;
-  if (!bytes || bytes->size() > element.size() || (!shorter && bytes->size() != element.size()))
-    return wrong_value(json, std::to_string(element.size()) + " bytes in base64");
-  std::transform(bytes->begin(), bytes->end(), element.begin(), [](char c) { return static_cast<std::byte>(c); });
-  to_machine_order(element, type);
-  return Scalar(std::move(element));
-}
-
 /// The draft's text writes "+Infinity" where its implementations write "Infinity".
 Json with_plain_infinities(Json json) {
   if (json.is_string() && json.text() == "+Infinity") return "Infinity";
@@ -258,45 +71,23 @@ Json with_plain_infinities(Json json) {
 
 }  // namespace
 
-bool has_byte_order(const DType& dtype) {
-  if (dtype.kind() != Kind::structure) return !dtype.is_variable() && dtype.word_size() > 1;
-  const auto fields = dtype.fields();
-  return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_byte_order(field.dtype); });
-}
-
 Result<ElementType> parse_type(const Json& json) {
-  return json.is_object() ? parse_extension_type(json) : parse_at_depth(json, 0);
+  return json.is_object() ? parse_extension_type(json) : parse_plain(json);
 }
 
-Result<Json> print_type(const ElementType& type) {
-  SHERD_TRY(name, print_name(type));
+Result<Json> print_type(const NumpyType& type) {
+  SHERD_TRY(name, print_numpy_type(type));
   const std::string_view uri = extension_uri(type.dtype);
   if (!uri.empty()) return Json(Json::Object{{"extension", uri}, {"type", std::move(name)}, {"fallback", nullptr}});
   if (type.dtype.kind() == Kind::boolean) return Json("bool");
   return type.dtype.size() == 1 ? Json(name.text().substr(1)) : std::move(name);
 }
 
-Result<Scalar> parse_fill(const Json& json, const ElementType& type) {
-  const DType& dtype = type.dtype;
-  if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
-  if (dtype.kind() == Kind::raw || dtype.kind() == Kind::structure) return parse_bytes(json, type);
-  const bool has_infinities = dtype.kind() == Kind::complex64 || dtype.kind() == Kind::complex128 ||
-                              dtype.kind() == Kind::float16 || dtype.kind() == Kind::float32 ||
-                              dtype.kind() == Kind::float64;
-  return parse_scalar(has_infinities ? with_plain_infinities(json) : json, dtype);
-}
-
-Json print_fill(const Scalar& fill, const ElementType& type) {
+Result<Scalar> parse_fill(const Json& json, const NumpyType& type) {
   const Kind kind = type.dtype.kind();
-  if (kind == Kind::datetime64 || kind == Kind::timedelta64) {
-    std::int64_t count = 0;
-    std::memcpy(&count, fill.bytes().data(), sizeof count);
-    return count;
-  }
-  if (kind != Kind::raw && kind != Kind::structure) return print_scalar(fill.bytes(), type.dtype);
-  std::vector<std::byte> element(fill.bytes().begin(), fill.bytes().end());
-  to_machine_order(element, type);
-  return encode_base64({reinterpret_cast<const char*>(element.data()), element.size()});
+  const bool has_infinities = kind == Kind::complex64 || kind == Kind::complex128 || kind == Kind::float16 ||
+                              kind == Kind::float32 || kind == Kind::float64;
+  return parse_numpy_fill(has_infinities ? with_plain_infinities(json) : json, type);
 }
 
 }  // namespace sherd::draft2022

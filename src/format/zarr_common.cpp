@@ -2,13 +2,15 @@
 // its number of values before it is taken apart.
 #include "format/zarr_common.hpp"
 
+#include <algorithm>
+
 #include "array/extension.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
 
-Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits) {
+Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits, Repair repair) {
   const auto read = [&]() -> Result<std::optional<StoredJson>> {
     SHERD_TRY(source, store.open(key));
     if (source == nullptr) return std::optional<StoredJson>();
@@ -20,10 +22,32 @@ Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key
     const RangeRead range{0, std::as_writable_bytes(std::span(text))};
     SHERD_TRY(source->read(std::span(&range, 1)));
     SHERD_TRY(generation, source->generation());
-    SHERD_TRY(json, Json::parse(text, limits.json_depth, limits.json_values));
-    return std::optional(StoredJson{std::move(json), std::move(generation)});
+    auto json = Json::parse(text, limits.json_depth, limits.json_values);
+    if (!json && repair != nullptr) {
+      auto repaired = Json::parse(repair(text), limits.json_depth, limits.json_values);
+      if (repaired) json = std::move(repaired);
+    }
+    if (!json) return std::move(json).error();
+    return std::optional(StoredJson{*std::move(json), std::move(generation)});
   };
   return read().in_key(key);
+}
+
+std::string with_quoted_numbers(std::string_view text) {
+  std::string quoted;
+  bool in_string = false;
+  while (!text.empty()) {
+    std::size_t length = 1;
+    if (in_string && text[0] == '\\' && text.size() > 1) length = 2;
+    if (text[0] == '"') in_string = !in_string;
+    std::string_view number;
+    for (const std::string_view each : {"NaN", "Infinity", "-Infinity"})
+      if (!in_string && text.starts_with(each)) number = each;
+    if (!number.empty()) length = number.size();
+    quoted += number.empty() ? std::string(text.substr(0, length)) : '"' + std::string(number) + '"';
+    text.remove_prefix(length);
+  }
+  return quoted;
 }
 
 Result<Json> parse_attributes(const Json& document) {
@@ -31,6 +55,30 @@ Result<Json> parse_attributes(const Json& document) {
   if (attributes == nullptr) return Json();
   if (!attributes->is_object()) return wrong_value(*attributes, "an object").in_member("attributes");
   return *attributes;
+}
+
+std::vector<std::optional<std::string>> names_in_attributes(const Json& attributes, std::size_t rank) {
+  std::vector<std::optional<std::string>> names;
+  const Json* list = attributes.find(kNamesAttribute);
+  if (list == nullptr || !list->is_array() || list->size() != rank) return names;
+  if (!std::ranges::all_of(list->elements(), [](const Json& name) { return name.is_string(); })) return names;
+  for (const Json& name : list->elements()) names.emplace_back(name.text());
+  return names;
+}
+
+Result<Json> names_attribute_of(const ArraySpec& spec) {
+  Json::Array names;
+  for (const auto& name : spec.dimension_names)
+    if (name) names.push_back(*name);
+  if (!names.empty() && names.size() < spec.shape.size())
+    return unsupported("the format keeps the names of all dimensions or of none, and some have none");
+  return Json(std::move(names));
+}
+
+Json with_names_of(const Json& old, std::size_t rank, Json fresh) {
+  if (!names_in_attributes(old, rank).empty() && fresh.find(kNamesAttribute) == nullptr)
+    fresh.set(kNamesAttribute, *old.find(kNamesAttribute));
+  return fresh;
 }
 
 Error bad_node_name(std::string_view name, std::string_view why) {

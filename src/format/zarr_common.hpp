@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "array/spec.hpp"
 #include "sherd/json.hpp"
 #include "sherd/options.hpp"
 #include "sherd/store.hpp"
@@ -14,11 +16,25 @@ struct StoredJson {
   Json json;
   Generation generation;
 };
+/// What is parsed instead of a text that is no JSON.
+using Repair = std::string (*)(std::string_view text);
 /// The JSON document at a key; nullopt where nothing is stored. Bounded by `limits`; errors name the key.
-Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits);
+Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
+                                            Repair repair = nullptr);
+/// NaN, Infinity and -Infinity, which Python writes though JSON has no such numbers, as strings.
+[[nodiscard]] std::string with_quoted_numbers(std::string_view text);
 
 /// The document's attributes: an object, or null where it has none.
 Result<Json> parse_attributes(const Json& document);
+
+/// The attribute in which xarray keeps the names of dimensions, for formats that have no words for them.
+inline constexpr const char* kNamesAttribute = "_ARRAY_DIMENSIONS";
+/// The names there, of an array of that many dimensions; empty if that attribute is anything but a name for each.
+[[nodiscard]] std::vector<std::optional<std::string>> names_in_attributes(const Json& attributes, std::size_t rank);
+/// The value of that attribute: an empty list if no dimension has a name. `unsupported` if only some have one.
+Result<Json> names_attribute_of(const ArraySpec& spec);
+/// New attributes, which keep the names of dimensions that the old ones hold unless they say others.
+[[nodiscard]] Json with_names_of(const Json& old, std::size_t rank, Json fresh);
 
 /// A name that no format of the family allows: empty, with '/' or NUL, of dots only, or that of what is being made.
 Result<void> check_node_name(std::string_view name);

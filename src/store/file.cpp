@@ -67,6 +67,7 @@
 #include "store/file_writer.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
+#include "store/move_order.hpp"
 
 namespace sherd {
 namespace {
@@ -391,7 +392,7 @@ Result<void> FileStore::move_prefix(const std::string& from, const std::string& 
 Result<void> FileStore::move_children(int from, const std::string& prefix, int to, const std::string& new_prefix) {
   SHERD_TRY(entries, entries_of(from, tree_.path(prefix)));
   std::ranges::sort(entries.directories);
-  std::ranges::sort(entries.files);
+  std::ranges::sort(entries.files, is_moved_before);
   for (const auto& name : entries.directories) {
     if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
     const std::string below = prefix + name + "/", new_below = new_prefix + name + "/";

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
+#include "store/move_order.hpp"
 
 namespace sherd {
 namespace {
@@ -173,7 +174,11 @@ Result<void> Store::move_prefix(const std::string& from, const std::string& to) 
     return true;
   }));
   const auto depth = [](const std::string& key) { return std::count(key.begin(), key.end(), '/'); };
-  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return depth(a) > depth(b); });
+  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+    if (depth(a) != depth(b)) return depth(a) > depth(b);
+    const KeyParts one = split_key(a), other = split_key(b);
+    return one.prefix != other.prefix ? one.prefix < other.prefix : is_moved_before(one.name, other.name);
+  });
   for (const std::string& key : keys) {
     SHERD_TRY(source, open(key));
     if (source == nullptr) continue;

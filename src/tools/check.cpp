@@ -287,13 +287,29 @@ class TreeCheck {
     return {};
   }
 
+  // What a key is in another format: a directory may hold a node of each, of which the first one is opened.
+  [[nodiscard]] std::string format_of(const std::string& key) const {
+    std::string path(split_key(key).prefix);
+    if (!path.empty()) path.pop_back();
+    for (const Format* other : root_.tables.formats) {
+      const auto documents = other->keys(path).documents;
+      if (other->name() != format_.name() && std::ranges::find(documents, key) != documents.end())
+        return std::string(other->name());
+    }
+    return {};
+  }
+
   Result<void> stray(const std::string& key, const std::string& message) {
     Findings findings(key);
     const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
     if (!opened && opened.error().code() == ErrorCode::io) {  // such as a link to where chunks are, or were
       SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
     } else {
-      findings.warning("stray_object", {}, message);
+      const std::string other = format_of(key);
+      findings.warning("stray_object", {},
+                       other.empty() ? message
+                                     : "a document of the format " + other + ", where the node is opened as " +
+                                           std::string(format_.name()));
     }
     merge(findings);
     return {};
@@ -350,7 +366,7 @@ class TreeCheck {
 
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
-    const std::string document = format_.document_key(state.place.path, NodeType::array);
+    const std::vector<std::string> documents = format_.keys(state.place.path).documents;
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
@@ -374,7 +390,9 @@ class TreeCheck {
         .object =
             [&](const std::string& key, std::uint64_t size) {
               if (!outcome) return false;
-              if (key == document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
+              if (is_ours(std::string_view(key).substr(state.prefix.size())) ||
+                  std::ranges::find(documents, key) != documents.end())
+                return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // One that stands in place of a chunk is no chunk, and not the lack of one either: to read it is an error.

@@ -1,0 +1,181 @@
+// Knows what numcodecs calls the codecs and their parameters, and which of its filters work on arrays: these come
+// before the codec that makes bytes of elements, whose byte order is that of the type which the last of them names.
+#include "format/numcodecs.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+
+namespace sherd {
+
+namespace {
+
+constexpr std::string_view kPrefix = "numcodecs.";
+constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
+/// Where filters name the types of elements before and after encoding.
+constexpr std::string_view kBefore[] = {"dtype", "decode_dtype"};
+constexpr std::string_view kAfter[] = {"astype", "encode_dtype"};
+
+/// Blosc's configuration in numcodecs, as that of Zarr v3: the shuffle by its name, and the size of the elements.
+Json blosc_configuration(const Json& numcodecs, const DType& dtype) {
+  Json json(Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", 1}, {"blocksize", 0}});
+  for (const auto& [key, value] : numcodecs.members()) json.set(key, value);
+  const auto number = json.find("shuffle")->as_int();
+  const std::int64_t shuffle = number == -1 ? (dtype.size() == 1 ? 2 : 1) : number.value_or(3);
+  if (shuffle >= 0 && shuffle < 3) json.set("shuffle", kShuffles[shuffle]);
+  json.set("typesize", static_cast<std::uint64_t>(dtype.size()));
+  return json;
+}
+
+Json with_default(Json configuration, const char* member, Json value) {
+  if (configuration.find(member) == nullptr) configuration.set(member, std::move(value));
+  return configuration;
+}
+
+bool is_one_of(const CodecSpec& spec, std::span<const std::string_view> known) {
+  return spec.name.starts_with(kPrefix) &&
+         std::ranges::find(known, std::string_view(spec.name).substr(kPrefix.size())) != known.end();
+}
+
+bool is_array_filter(const CodecSpec& spec) {
+  constexpr std::string_view known[] = {"delta", "fixedscaleoffset", "quantize", "bitround", "astype", "packbits"};
+  return is_one_of(spec, known);
+}
+
+/// Whether a filter makes bytes of elements, in place of the codec `bytes`.
+bool is_serializer(const CodecSpec& spec) {
+  constexpr std::string_view known[] = {"categorize", "json2", "msgpack2", "vlen-array"};
+  return spec.name.starts_with("vlen-") || is_one_of(spec, known);
+}
+
+/// Says of a filter's types that they are of the machine's byte order, as codecs take them, and follows the order from
+/// what it takes to what it gives.
+Result<void> take_order(CodecSpec& filter, bool& big_endian) {
+  const auto order_of = [&](std::span<const std::string_view> members) -> std::optional<bool> {
+    for (const std::string_view member : members) {
+      Json* type = filter.configuration.find(member);
+      if (type == nullptr || !type->is_string() || type->text().size() < 2) continue;
+      const char order = type->text().front();
+      const bool has_order = type->text().back() != '1';  // of bytes there is none
+      if (order == '>') type = &filter.configuration.set(member, type->text().substr(1));
+      if (has_order && (order == '<' || order == '>')) return order == '>';
+    }
+    return std::nullopt;
+  };
+  const auto before = order_of(kBefore), after = order_of(kAfter);
+  if (before && *before != big_endian)
+    return unsupported("the filter takes the elements for those of another byte order").in_member("dtype");
+  if (after) big_endian = *after;
+  return {};
+}
+
+/// Says the byte order of a filter's types where it is not the machine's.
+void give_order(Json& filter) {
+  for (const std::string_view member : {kBefore[0], kBefore[1], kAfter[0], kAfter[1]}) {
+    const Json* type = filter.find(member);
+    if (type == nullptr || !type->is_string() || type->text().ends_with('1')) continue;
+    const std::string name = type->text();
+    filter.set(member, ">" + name.substr(name.find_first_not_of("<>=|")));
+  }
+}
+
+Error no_words_for(const std::string& codec, std::string_view format) {
+  return unsupported(std::string(format) + " has no words for '" + codec + "' here; choose other codecs for the array")
+      .in_member("codecs");
+}
+
+bool is_reversal(const CodecSpec& transpose) {
+  const Json* order = transpose.configuration.find("order");
+  if (order == nullptr || !order->is_array()) return false;
+  for (std::size_t d = 0; d < order->size(); ++d)
+    if (order->elements()[d].as_uint() != order->size() - 1 - d) return false;
+  return true;
+}
+
+/// A codec as numcodecs has it, with its name as `id`.
+Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
+  Json json;
+  if (spec.name.starts_with(kPrefix))
+    json.set("id", spec.name.substr(kPrefix.size()));
+  else if (spec.name == "gzip" || spec.name == "zstd" || spec.name == "blosc" || spec.name.starts_with("vlen-"))
+    json.set("id", spec.name);
+  else
+    return no_words_for(spec.name, format);
+  for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
+  const std::string name = json.find("id")->text();
+  // Releases of numcodecs before 0.13, and tensorstore, refuse the member; each frame says by itself whether it has a
+  // checksum.
+  if (name == "zstd") json.erase("checksum");
+  if (name != "blosc") return json;
+  json.erase("typesize");
+  const Json* shuffle = json.find("shuffle");
+  const auto* word = std::ranges::find(kShuffles, shuffle != nullptr ? shuffle->text() : "");
+  if (word != std::end(kShuffles)) json.set("shuffle", static_cast<std::int64_t>(word - std::begin(kShuffles)));
+  return json;
+}
+
+}  // namespace
+
+CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype) {
+  if (id == "gzip") return {"gzip", configuration};
+  // Frames have no checksum unless somebody asks for one.
+  if (id == "zstd") return {"zstd", with_default(configuration, "checksum", false)};
+  if (id == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
+  if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};
+  return {std::string(kPrefix) + std::string(id), configuration};
+}
+
+Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
+                                               std::vector<CodecSpec> compressors) {
+  std::vector<CodecSpec> chain;
+  if (chunks.fortran && chunks.rank > 1) {
+    Shape order;
+    for (std::size_t d = chunks.rank; d-- > 0;) order.push_back(d);
+    chain.push_back({"transpose", Json::Object{{"order", Json::numbers(order)}}});
+  }
+  NumpyType stored = chunks.type;
+  auto next = filters.begin();
+  for (; next != filters.end() && is_array_filter(*next); ++next) {
+    SHERD_TRY(take_order(*next, stored.big_endian).in_member("[" + std::to_string(next - filters.begin()) + "]"));
+    chain.push_back(std::move(*next));
+  }
+  chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
+  std::move(next, filters.end(), std::back_inserter(chain));
+  std::move(compressors.begin(), compressors.end(), std::back_inserter(chain));
+  return chain;
+}
+
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::string_view format) {
+  NumcodecsWords words;
+  std::size_t i = 0;
+  if (i < specs.size() && specs[i].name == "transpose") {
+    if (!is_reversal(specs[i]))
+      return unsupported(std::string(format) + " has the orders C and F only").in_member("codecs");
+    words.fortran = true;
+    ++i;
+  }
+  for (; i < specs.size(); ++i) {
+    const CodecSpec& spec = specs[i];
+    if (spec.name == "bytes") {
+      const Json* endian = spec.configuration.find("endian");
+      words.big_endian = endian != nullptr && endian->text() == "big";
+      continue;
+    }
+    SHERD_TRY(codec, codec_words(spec, format));
+    if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
+      words.compressor = std::move(codec);
+    else
+      words.filters.push_back(std::move(codec));
+  }
+  if (words.big_endian)
+    for (Json& filter : words.filters) give_order(filter);
+  return words;
+}
+
+bool is_compressor(std::string_view id) {
+  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"};
+  return std::ranges::find(known, id) != std::end(known);
+}
+
+}  // namespace sherd

@@ -1,0 +1,42 @@
+// Codecs by their ids in numcodecs, as Zarr v2 and the first drafts of Zarr v3 have them, and the chains that their
+// filters and compressors make.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/numpy_type.hpp"
+
+namespace sherd {
+
+/// The codec that encodes as numcodecs does with this id and configuration (an object): by its name in Zarr v3 where it
+/// has one, otherwise as "numcodecs.ID".
+[[nodiscard]] CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype);
+
+/// What is encoded by numcodecs.
+struct NumcodecsChunks {
+  NumpyType type;
+  std::size_t rank = 0;
+  bool fortran = false;  ///< the first dimension varies fastest
+};
+/// The chain of codecs that filters, which may include that of elements of variable length, and then `compressors`
+/// make. `unsupported` if filters take elements for those of another byte order.
+Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
+                                               std::vector<CodecSpec> compressors);
+
+/// The reverse: a chain in the words of numcodecs.
+struct NumcodecsWords {
+  bool fortran = false;
+  bool big_endian = false;
+  Json::Array filters;             ///< objects with an id
+  std::optional<Json> compressor;  ///< likewise
+};
+/// `unsupported` if there are none; `format` is whose: "the draft".
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::string_view format);
+/// Whether it compresses bytes, so that it can be the compressor.
+[[nodiscard]] bool is_compressor(std::string_view id);
+
+}  // namespace sherd

@@ -1,0 +1,247 @@
+// NumPy's names of element types ("<i4", "|S5", "<M8[ns]"), which say the byte order too, and lists of fields
+// ([["a", "<i4"], …]); and fill values as its writers have them: those of raw elements and structs are base64.
+#include "format/numpy_type.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "array/extension.hpp"
+#include "base/base64.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+
+namespace {
+
+using Kind = DType::Kind;
+
+constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
+
+std::optional<DType> number_type(char kind, std::string_view size) {
+  struct Row {
+    char kind;
+    std::string_view size;
+    DType dtype;
+  };
+  const Row rows[] = {{'b', "1", DType::bool_},     {'i', "1", DType::int8},       {'i', "2", DType::int16},
+                      {'i', "4", DType::int32},     {'i', "8", DType::int64},      {'u', "1", DType::uint8},
+                      {'u', "2", DType::uint16},    {'u', "4", DType::uint32},     {'u', "8", DType::uint64},
+                      {'f', "2", DType::float16},   {'f', "4", DType::float32},    {'f', "8", DType::float64},
+                      {'c', "8", DType::complex64}, {'c', "16", DType::complex128}};
+  for (const Row& row : rows)
+    if (row.kind == kind && row.size == size) return row.dtype;
+  return std::nullopt;
+}
+
+/// "8[25us]", or "8" for a count of nothing.
+Result<DType> time_type(char kind, std::string_view rest) {
+  std::string_view unit = "generic";
+  std::int32_t scale = 1;
+  if (rest != "8") {
+    if (!rest.starts_with("8[") || !rest.ends_with(']')) return unknown_numpy_type(rest);
+    unit = rest.substr(2, rest.size() - 3);
+    const auto parsed = std::from_chars(unit.data(), unit.data() + unit.size(), scale);
+    if (parsed.ec == std::errc::result_out_of_range) return unknown_numpy_type(rest);
+    unit.remove_prefix(static_cast<std::size_t>(parsed.ptr - unit.data()));
+  }
+  return kind == 'M' ? DType::datetime64(unit, scale) : DType::timedelta64(unit, scale);
+}
+
+Result<DType> sized_type(char kind, std::string_view digits) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 56;
+  std::uint64_t count = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || count == 0 || count > most)
+    return invalid_argument("'" + std::string(1, kind) + std::string(digits) + "' has no lawful size");
+  return kind == 'U' ? DType::fixed_length_utf32(count * 4) : DType::raw(count * 8);
+}
+
+/// "<i4", "|S5", "<M8[ns]", …
+Result<NumpyType> parse_short(std::string_view name, OtherNames other) {
+  if (name == "|O") return NumpyType{DType::string};  // its filter says more
+  std::string_view rest = name;
+  char order = '|';
+  if (!rest.empty() && std::string_view("<>|").find(rest.front()) != rest.npos) {
+    order = rest.front();
+    rest.remove_prefix(1);
+  }
+  if (rest.size() < 2) return other(name);
+  const char kind = rest.front();
+  rest.remove_prefix(1);
+  NumpyType type;
+  if (const auto number = number_type(kind, rest)) {
+    type.dtype = *number;
+  } else if (kind == 'M' || kind == 'm') {
+    SHERD_TRY(time, time_type(kind, rest));
+    type.dtype = time;
+  } else if (kind == 'S' || kind == 'U' || kind == 'V') {
+    SHERD_TRY(sized, sized_type(kind, rest));
+    type.dtype = sized;
+  } else {
+    return other(name);
+  }
+  if (order == '|' && has_byte_order(type.dtype))
+    return invalid_argument("'" + std::string(name) + "' does not say its byte order: '<' or '>'");
+  type.big_endian = order == '>';
+  return type;
+}
+
+Result<NumpyType> parse_at_depth(const Json& json, OtherNames other, unsigned depth);
+
+/// A NumPy structure: a list of [name, type]. The one byte order is that of all fields that have any.
+Result<NumpyType> parse_structure(const Json& json, OtherNames other, unsigned depth) {
+  std::vector<DTypeField> fields;
+  std::optional<bool> big_endian;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const Json& field = json.elements()[i];
+    const std::string place = "[" + std::to_string(i) + "]";
+    if (!field.is_array() || field.size() < 2 || !field.elements()[0].is_string())
+      return invalid_argument("a field is a list [name, type]").in_member(place);
+    if (field.size() > 2) return unsupported("fields that are arrays are not supported").in_member(place);
+    SHERD_TRY(type, parse_at_depth(field.elements()[1], other, depth + 1).in_member(place + "[1]"));
+    if (has_byte_order(type.dtype) && big_endian.value_or(type.big_endian) != type.big_endian)
+      return unsupported("fields of different byte orders are not supported").in_member(place);
+    if (has_byte_order(type.dtype)) big_endian = type.big_endian;
+    // NumPy numbers the fields without names, which are the padding of aligned structures.
+    const std::string& name = field.elements()[0].text();
+    fields.push_back({name.empty() ? "f" + std::to_string(i) : name, type.dtype});
+  }
+  SHERD_TRY(dtype, DType::structure(std::move(fields)));
+  return NumpyType{dtype, big_endian.value_or(false)};
+}
+
+Result<NumpyType> parse_at_depth(const Json& json, OtherNames other, unsigned depth) {
+  if (depth > kMaxDepth)
+    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
+  if (json.is_string()) return parse_short(json.text(), other);
+  if (json.is_array()) return parse_structure(json, other, depth);
+  return wrong_value(json, "a data type, such as \"<f8\"");
+}
+
+/// NumPy's short name, with its byte order; empty where NumPy has none.
+std::string short_name(const NumpyType& type) {
+  const DType& dtype = type.dtype;
+  const std::string order = has_byte_order(dtype) ? (type.big_endian ? ">" : "<") : "|";
+  const auto name = [&](char kind, std::size_t unit = 1) { return order + kind + std::to_string(dtype.size() / unit); };
+  switch (dtype.kind()) {
+    case Kind::boolean:
+      return "|b1";
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+      return name('i');
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+      return name('u');
+    case Kind::float16:
+    case Kind::float32:
+    case Kind::float64:
+      return name('f');
+    case Kind::complex64:
+    case Kind::complex128:
+      return name('c');
+    case Kind::raw:
+      return name('V');
+    case Kind::utf32:
+      return name('U', 4);
+    case Kind::string:
+    case Kind::bytes:
+      return "|O";
+    case Kind::datetime64:
+    case Kind::timedelta64: {
+      std::string text = name(dtype.kind() == Kind::datetime64 ? 'M' : 'm');
+      if (dtype.unit() == "generic") return text;
+      const std::string scale = dtype.scale_factor() == 1 ? "" : std::to_string(dtype.scale_factor());
+      return text + "[" + scale + std::string(dtype.unit()) + "]";
+    }
+    default:
+      return {};
+  }
+}
+
+/// Turns the words of one element around.
+void swap_element(std::span<std::byte> element, const DType& dtype) {
+  if (dtype.kind() != Kind::structure) return swap_words(element, dtype.word_size());
+  for (const DTypeField& field : dtype.fields()) {
+    swap_element(element.first(field.dtype.size()), field.dtype);
+    element = element.subspan(field.dtype.size());
+  }
+}
+
+void to_machine_order(std::span<std::byte> element, const NumpyType& type) {
+  const bool big_machine = std::endian::native == std::endian::big;
+  if (type.big_endian != big_machine) swap_element(element, type.dtype);
+}
+
+/// The bytes of an element in base64; NumPy's byte strings end before their trailing zeros.
+Result<Scalar> parse_bytes(const Json& json, const NumpyType& type) {
+  std::vector<std::byte> element(type.dtype.size());
+  if (json.as_int() == 0) return Scalar(std::move(element));
+  const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
+  const bool shorter = type.dtype.kind() == Kind::raw;
+  if (!bytes || bytes->size() > element.size() || (!shorter && bytes->size() != element.size()))
+    return wrong_value(json, std::to_string(element.size()) + " bytes in base64");
+  std::transform(bytes->begin(), bytes->end(), element.begin(), [](char c) { return static_cast<std::byte>(c); });
+  to_machine_order(element, type);
+  return Scalar(std::move(element));
+}
+
+}  // namespace
+
+Error unknown_numpy_type(std::string_view name) {
+  return unsupported("'" + std::string(name) + "' is not a known data type");
+}
+
+bool has_byte_order(const DType& dtype) {
+  if (dtype.kind() != Kind::structure) return !dtype.is_variable() && dtype.word_size() > 1;
+  const auto fields = dtype.fields();
+  return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_byte_order(field.dtype); });
+}
+
+CodecSpec bytes_spec(const NumpyType& type) {
+  if (!has_byte_order(type.dtype)) return {"bytes", {}};
+  return {"bytes", Json::Object{{"endian", type.big_endian ? "big" : "little"}}};
+}
+
+Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other) { return parse_at_depth(json, other, 0); }
+
+Result<Json> print_numpy_type(const NumpyType& type) {
+  if (type.dtype.kind() == Kind::structure) {
+    Json::Array fields;
+    for (const DTypeField& field : type.dtype.fields()) {
+      SHERD_TRY(name, print_numpy_type({field.dtype, type.big_endian}));
+      fields.push_back(Json::Array{field.name, std::move(name)});
+    }
+    return Json(std::move(fields));
+  }
+  std::string name = short_name(type);
+  if (name.empty()) return unsupported("NumPy has no data type " + type.dtype.name());
+  return Json(std::move(name));
+}
+
+Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
+  const DType& dtype = type.dtype;
+  if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
+  if (dtype.kind() == Kind::raw || dtype.kind() == Kind::structure) return parse_bytes(json, type);
+  return parse_scalar(json, dtype);
+}
+
+Json print_numpy_fill(const Scalar& fill, const NumpyType& type) {
+  const Kind kind = type.dtype.kind();
+  if (kind == Kind::datetime64 || kind == Kind::timedelta64) {
+    std::int64_t count = 0;
+    std::memcpy(&count, fill.bytes().data(), sizeof count);
+    return count;
+  }
+  if (kind != Kind::raw && kind != Kind::structure) return print_scalar(fill.bytes(), type.dtype);
+  std::vector<std::byte> element(fill.bytes().begin(), fill.bytes().end());
+  to_machine_order(element, type);
+  return encode_base64({reinterpret_cast<const char*>(element.data()), element.size()});
+}
+
+}  // namespace sherd

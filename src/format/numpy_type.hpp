@@ -1,0 +1,34 @@
+// Element types and fill values in the words of NumPy, as Zarr v2 and the first drafts of Zarr v3 have them.
+#pragma once
+
+#include <string_view>
+
+#include "base/scalar.hpp"
+#include "codec/codec.hpp"
+
+namespace sherd {
+
+/// The type of elements as they are stored. The byte order is that of all words.
+struct NumpyType {
+  DType dtype;
+  bool big_endian = false;
+};
+
+[[nodiscard]] Error unknown_numpy_type(std::string_view name);
+/// What a name that NumPy does not have means.
+using OtherNames = Result<NumpyType> (*)(std::string_view name);
+/// A data type: "<i4", or a list of fields. "|O" is `string`. Wrong values are invalid_argument, types that are not
+/// known `unsupported`.
+Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other);
+/// `unsupported` if NumPy has no such type.
+Result<Json> print_numpy_type(const NumpyType& type);
+/// null, which says nothing of missing chunks, is read as zero; structs and raw bytes are base64, or 0.
+Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type);
+[[nodiscard]] Json print_numpy_fill(const Scalar& fill, const NumpyType& type);
+
+/// Whether words of these elements have a byte order.
+[[nodiscard]] bool has_byte_order(const DType& dtype);
+/// The codec that stores elements of this type.
+[[nodiscard]] CodecSpec bytes_spec(const NumpyType& type);
+
+}  // namespace sherd

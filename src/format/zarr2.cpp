@@ -1,0 +1,314 @@
+// Knows where Zarr v2 puts its documents: `.zarray` or `.zgroup` makes a node visible, `.zattrs` beside it has the
+// attributes, and `.zmetadata` in a group copies of all documents below it, the group's own among them. A node's
+// metadata is an object of these documents by their names. Array documents are zarr2_array.cpp's.
+#include "format/zarr2.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "array/document.hpp"
+#include "array/extension.hpp"
+#include "array/format.hpp"
+#include "array/grid.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+#include "format/zarr_common.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+
+namespace {
+
+using zarr2::kArray, zarr2::kAttributes, zarr2::kConsolidated, zarr2::kGroup;
+
+constexpr int kIndent = 4;
+constexpr const char* kEntries = "metadata";
+/// In the order in which they are written; the last two make a node visible.
+constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
+
+Result<NodeType> type_of(const Json& node) {
+  if (!node.is_object()) return invalid_argument("a node's metadata is an object of its documents");
+  if (node.find(kArray) != nullptr) return NodeType::array;
+  if (node.find(kGroup) != nullptr) return NodeType::group;
+  return invalid_argument("neither an array nor a group: there is no .zarray and no .zgroup");
+}
+
+Result<void> check_object(const Json* json, const char* name) {
+  if (json == nullptr || json->is_object()) return {};
+  return wrong_value(*json, "an object").in_member(name);
+}
+
+Json attributes_of(const Json& node) {
+  const Json* attributes = node.find(kAttributes);
+  return attributes != nullptr ? *attributes : Json(Json::Object{});
+}
+
+/// The document that a key is of, in a list of keys.
+struct EntryKey {
+  std::string path;
+  std::string name;
+};
+std::optional<EntryKey> entry_key(const std::string& key) {
+  const KeyParts parts = split_key(key);
+  if (parts.name != kArray && parts.name != kGroup && parts.name != kAttributes) return std::nullopt;
+  std::string path(parts.prefix);
+  if (!path.empty()) path.pop_back();
+  return EntryKey{std::move(path), std::string(parts.name)};
+}
+
+class Zarr2 final : public Format, public Consolidation {
+ public:
+  [[nodiscard]] const FormatTraits& traits() const noexcept override {
+    // zarr-python's own default.
+    static const FormatTraits all{
+        .name = "zarr2",
+        .default_codecs = {
+            {Json(Json::Object{
+                {"name", "blosc"},
+                {"configuration",
+                 Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
+            {"bytes"}}};
+    return all;
+  }
+  [[nodiscard]] NodeKeys keys(const std::string& path) const override {
+    const std::string prefix = prefix_of(path);
+    return {.array = prefix + kArray,
+            .group = prefix + kGroup,
+            .documents = {prefix + kArray, prefix + kGroup, prefix + kAttributes, prefix + kConsolidated},
+            .chunks = prefix,
+            .contents = {prefix}};
+  }
+  [[nodiscard]] Result<void> check_name(std::string_view name) const override;
+  [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override;
+
+  Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
+  [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+  Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
+                                                                const Limits& limits,
+                                                                const KnownType& known) const override;
+
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
+  [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
+  [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
+  [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override;
+
+  [[nodiscard]] std::optional<Entries> entries(const Json& group) const override;
+  [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
+  [[nodiscard]] Json without_entries(Json node) const override;
+  [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
+};
+
+Result<std::optional<NodeType>> stored_type(Store& store, const std::string& path, const Limits& limits) {
+  for (const auto& [name, type] : {std::pair(kArray, NodeType::array), std::pair(kGroup, NodeType::group)}) {
+    auto stored = read_json(store, prefix_of(path) + name, limits);
+    if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
+    if (!stored) return std::optional(NodeType::unknown);
+    if (*stored) return std::optional(zarr2::check_version((*stored)->json) ? type : NodeType::unknown);
+  }
+  return std::optional<NodeType>();
+}
+
+/// Takes the separator of chunk keys from those that are stored, where the document does not say it: writers whose
+/// stores nested the directories did not always.
+Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& array) {
+  KeyEncoding& keys = array.keys;
+  const ChunkGrid dots(array);
+  SHERD_TRY(first, store.open(prefix + dots.key(Shape(array.shape.size(), 0))));
+  if (first != nullptr) return {};
+  ArraySpec nested = array;
+  nested.keys.separator = '/';
+  const ChunkGrid slashes(nested);
+  SHERD_TRY(store.list(prefix, [&](const std::string& key, std::uint64_t) {
+    const std::string_view name = std::string_view(key).substr(prefix.size());
+    if (slashes.parse_key(name)) keys.separator = '/';
+    return keys.separator != '/' && !dots.parse_key(name);
+  }));
+  if (keys.separator == '/')
+    array.remarks.emplace_back(
+        "'dimension_separator' is missing, and the keys of chunks use '/'; other readers find none");
+  return {};
+}
+
+Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string& path, const Limits& limits) const {
+  const std::string prefix = prefix_of(path);
+  Json document;
+  std::vector<DocumentVersion> versions;
+  const auto read = [&](const char* name) -> Result<bool> {
+    // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
+    const bool has_attributes = name == kAttributes || name == kConsolidated;
+    SHERD_TRY(stored, read_json(store, prefix + name, limits, has_attributes ? with_quoted_numbers : nullptr));
+    if (!stored) return false;
+    if (!stored->json.is_object()) return corrupt("a metadata document is a JSON object").in_key(prefix + name);
+    document.set(name, std::move(stored->json));
+    versions.insert(versions.begin(), {prefix + name, std::move(stored->generation)});
+    return true;
+  };
+  SHERD_TRY(is_array, read(kArray));
+  if (!is_array) {
+    SHERD_TRY(is_group, read(kGroup));
+    if (!is_group) return std::optional<NodeDocument>();
+    SHERD_TRY(read(kConsolidated));
+  }
+  SHERD_TRY(read(kAttributes));
+  auto node = lower(std::move(document), limits);
+  if (!node) return stored_error(std::move(node).error()).in_key(prefix + (is_array ? kArray : kGroup));
+  if (node->array && zarr2::lacks_separator(*node->document.find(kArray)))
+    SHERD_TRY(find_separator(store, prefix, *node->array));
+  node->versions = std::move(versions);
+  return std::optional(*std::move(node));
+}
+
+Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
+  NodeDocument node;
+  SHERD_TRY(kind, type_of(document));
+  node.type = kind;
+  SHERD_TRY(check_object(document.find(kAttributes), kAttributes));
+  node.attributes = attributes_of(document);
+  if (kind == NodeType::array) {
+    SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits));
+    array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
+    if (!array.dimension_names.empty()) node.attributes.erase(kNamesAttribute);
+    node.array = std::move(array);
+  } else {
+    SHERD_TRY(zarr2::check_version(*document.find(kGroup)));
+    SHERD_TRY(check_object(document.find(kConsolidated), kConsolidated));
+  }
+  node.document = std::move(document);
+  return node;
+}
+
+Result<Json> Zarr2::array_document(const ArraySpec& spec) const {
+  if (!spec.format_options.is_null())
+    return invalid_argument("Zarr v2 has no options of its own").in_member("format_options");
+  SHERD_TRY(array, zarr2::print_array(spec));
+  SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
+  Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
+  if (names.size() > 0) attributes.set(kNamesAttribute, std::move(names));
+  return Json(Json::Object{{kArray, std::move(array)}, {kAttributes, std::move(attributes)}});
+}
+
+// There are attributes even if they are none: netcdf-c opens nothing without.
+Result<Json> Zarr2::group_document(const Json& attributes) const {
+  return Json(Json::Object{{kGroup, Json::Object{{"zarr_format", 2}}},
+                           {kAttributes, attributes.is_null() ? Json(Json::Object{}) : attributes}});
+}
+
+Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
+  Json* array = document.find(kArray);
+  if (change.shape) *array = zarr2::with_shape(std::move(*array), *change.shape);
+  if (change.attributes) {
+    const std::size_t rank = array != nullptr ? array->find("shape")->size() : 0;
+    Json fresh = *change.attributes;
+    if (array != nullptr) fresh = with_names_of(attributes_of(document), rank, std::move(fresh));
+    document.set(kAttributes, std::move(fresh));
+    if (const auto list = entries(document)) return with_entries(std::move(document), *list);
+  }
+  if (change.chunks == nullptr) return document;
+  SHERD_TRY(chunks, zarr2::with_chunks(*document.find(kArray), *change.chunks));
+  document.set(kArray, std::move(chunks));
+  return document;
+}
+
+std::vector<Document> Zarr2::documents(const std::string& path, const Json& document) const {
+  std::vector<Document> all;
+  for (const char* name : kNames)
+    if (const Json* each = document.find(name)) all.push_back({prefix_of(path) + name, each->dump(kIndent)});
+  return all;
+}
+
+Result<void> Zarr2::check_name(std::string_view name) const {
+  SHERD_TRY(check_node_name(name));
+  if (std::ranges::find(kNames, name) != std::end(kNames))
+    return bad_node_name(name, "it is the name of metadata documents");
+  if (!is_utf8(name)) return bad_node_name(name, "it is not valid UTF-8");
+  return {};
+}
+
+bool Zarr2::names_chunk(std::string_view name) const noexcept {
+  const std::size_t at = name.find_first_of("./");
+  const char separator = at == name.npos ? '/' : name[at];
+  for (;;) {
+    const std::size_t end = name.find(separator);
+    const std::string_view number = name.substr(0, end);
+    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return false;
+    if (number.size() > 1 && number.front() == '0') return false;
+    if (end == name.npos) return true;
+    name.remove_prefix(end + 1);
+  }
+}
+
+Result<std::vector<std::pair<std::string, NodeType>>> Zarr2::members(Store& store, const std::string& path,
+                                                                     const Limits& limits,
+                                                                     const KnownType& known) const {
+  SHERD_TRY(listing, store.list_dir(prefix_of(path)));
+  std::vector<std::pair<std::string, NodeType>> found;
+  for (const std::string& name : listing.prefixes) {
+    if (!check_name(name)) continue;
+    auto type = known ? known(name) : std::nullopt;
+    if (!type) {
+      SHERD_TRY(stored, stored_type(store, join_path(path, name), limits));
+      type = stored;
+    }
+    if (type) found.emplace_back(name, *type);
+  }
+  return found;
+}
+
+std::optional<Consolidation::Entries> Zarr2::entries(const Json& group) const {
+  const Json* consolidated = group.find(kConsolidated);
+  const Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
+  if (list == nullptr || !list->is_object()) return std::nullopt;
+  std::map<std::string, Json> nodes;
+  for (const auto& [key, document] : list->members()) {
+    const auto entry = entry_key(key);
+    if (entry && !entry->path.empty()) nodes[entry->path].set(entry->name, document);
+  }
+  std::erase_if(nodes, [](const auto& node) { return !type_of(node.second); });
+  return Entries(nodes.begin(), nodes.end());
+}
+
+// What is there already keeps its place, and what is not known stays.
+Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
+  std::map<std::string, Json> fresh;
+  const auto add = [&](const std::string& path, const Json& node) {
+    for (const char* name : kNames)
+      if (const Json* document = node.find(name); document != nullptr && name != kConsolidated)
+        fresh.emplace(prefix_of(path) + name, *document);
+  };
+  add("", group);
+  for (const auto& [path, node] : entries) add(path, node);
+  const Json* present = group.find(kConsolidated);
+  Json consolidated = present != nullptr ? *present : Json(Json::Object{{kEntries, nullptr}});
+  if (consolidated.find("zarr_consolidated_format") == nullptr) consolidated.set("zarr_consolidated_format", 1);
+  Json::Object list;
+  if (const Json* old = consolidated.find(kEntries))
+    for (const auto& [key, document] : old->members()) {
+      auto now = fresh.extract(key);
+      if (!now.empty())
+        list.emplace_back(key, std::move(now.mapped()));
+      else if (!entry_key(key))
+        list.emplace_back(key, document);
+    }
+  for (auto& [key, document] : fresh) list.emplace_back(key, std::move(document));
+  consolidated.set(kEntries, Json(std::move(list)));
+  group.set(kConsolidated, std::move(consolidated));
+  return group;
+}
+
+Json Zarr2::without_entries(Json node) const {
+  node.erase(kConsolidated);
+  const Json* attributes = node.find(kAttributes);
+  if (attributes != nullptr && attributes->size() == 0) node.erase(kAttributes);
+  return node;
+}
+
+}  // namespace
+
+const Format& zarr2_format() noexcept;
+const Format& zarr2_format() noexcept {
+  static const Zarr2 instance;
+  return instance;
+}
+
+}  // namespace sherd

@@ -1,0 +1,30 @@
+// What the files of the Zarr v2 format share: the members of `.zarray`.
+#pragma once
+
+#include "array/spec.hpp"
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::zarr2 {
+
+inline constexpr const char* kArray = ".zarray";
+inline constexpr const char* kGroup = ".zgroup";
+inline constexpr const char* kAttributes = ".zattrs";
+inline constexpr const char* kConsolidated = ".zmetadata";
+
+/// Lowers `.zarray`. Wrong values are invalid_argument, unknown names and exceeded limits `unsupported`; every error
+/// names its member. Members that are not known are passed over, as the specification allows any.
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits);
+/// The canonical document, its members in zarr-python's order. What v2 cannot express is `unsupported`.
+Result<Json> print_array(const ArraySpec& spec);
+/// The document with the chunks and codecs of `spec`, the rest as it is.
+Result<Json> with_chunks(Json document, const ArraySpec& spec);
+/// The document of an array of another shape.
+[[nodiscard]] Json with_shape(Json document, const Shape& shape);
+/// Whether the document does not say what stands between the numbers of chunk keys, and there are several.
+[[nodiscard]] bool lacks_separator(const Json& document);
+
+/// invalid_argument unless `zarr_format` is 2.
+Result<void> check_version(const Json& document);
+
+}  // namespace sherd::zarr2

@@ -1,0 +1,273 @@
+// Knows the members of `.zarray` (Zarr v2 specification) and what they are in the engine's words: order "F" is a
+// transpose, the byte order of `dtype` is the `bytes` codec's, filters and compressor are a chain of codecs. Values as
+// zarr-python, netcdf-c and others have written them are read with a remark.
+#include <algorithm>
+
+#include "array/extension.hpp"
+#include "base/base64.hpp"
+#include "base/try.hpp"
+#include "codec/chain.hpp"
+#include "format/numcodecs.hpp"
+#include "format/zarr2.hpp"
+#include "format/zarr_common.hpp"
+
+namespace sherd::zarr2 {
+
+namespace {
+
+using Kind = DType::Kind;
+
+std::string at(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+
+Result<const Json*> required(const Json& document, std::string_view member) {
+  const Json* value = document.find(member);
+  if (value == nullptr) return invalid_argument("missing; every Zarr v2 array must have it").in_member(member);
+  return value;
+}
+
+/// The number in a text; null in any other value.
+Json number_of(const Json& json) {
+  if (!json.is_string()) return {};
+  auto number = Json::number(json.text());
+  return number;
+}
+
+/// A codec's parameters as numcodecs has them. netcdf-c writes numbers as strings, and an element size of 0 for that of
+/// the array's elements.
+Json repaired(Json configuration, std::string_view id, std::vector<std::string>& remarks) {
+  constexpr std::string_view numbers[] = {"level", "clevel", "shuffle", "blocksize", "elementsize", "acceleration"};
+  for (auto& [key, value] : configuration.members()) {
+    Json number = std::ranges::find(numbers, key) != std::end(numbers) ? number_of(value) : Json();
+    if (!number.is_number()) continue;
+    remarks.push_back("'" + key + "' of the codec '" + std::string(id) + "' is a string, as netcdf-c writes it");
+    value = std::move(number);
+  }
+  const Json* size = configuration.find("elementsize");
+  if (size == nullptr || size->as_int() != 0) return configuration;
+  remarks.push_back("'elementsize' of the codec '" + std::string(id) +
+                    "' is 0, by which netcdf-c means the size of an element; zarr-python does not decode such chunks");
+  configuration.erase("elementsize");
+  return configuration;
+}
+
+/// numcodecs takes -1 for zlib's own default.
+Json without_default_level(Json configuration) {
+  if (const Json* level = configuration.find("level"); level != nullptr && level->as_int() == -1)
+    configuration.set("level", 6);
+  return configuration;
+}
+
+Result<CodecSpec> parse_codec(const Json& json, const DType& dtype, std::vector<std::string>& remarks) {
+  if (!json.is_object()) return wrong_value(json, "an object with the id of a codec");
+  const Json* id = json.find("id");
+  if (id == nullptr || !id->is_string()) return invalid_argument("must be the id of a codec").in_member("id");
+  const std::string name = id->text();
+  if (name == "pickle")
+    return unsupported("the codec 'pickle' runs what whoever wrote the data put there, so it is never decoded")
+        .in_member("id");
+  if (name == "json2" || name == "msgpack2" || name == "vlen-array")
+    return unsupported("the codec '" + name + "' holds elements that are objects of any kind, which no data type has")
+        .in_member("id");
+  if (name.starts_with("imagecodecs_"))
+    return unsupported("the codec '" + name +
+                       "' is of the Python package imagecodecs and not supported by this version")
+        .in_member("id");
+  Json configuration = json;
+  configuration.erase("id");
+  configuration = repaired(std::move(configuration), name, remarks);
+  if (name == "gzip") configuration = without_default_level(std::move(configuration));
+  if (name == "gzip" && configuration.find("level") == nullptr) configuration.set("level", 1);
+  return numcodecs_codec(name, configuration, dtype);
+}
+
+Result<std::vector<CodecSpec>> parse_filters(const Json& list, const DType& dtype, std::vector<std::string>& remarks) {
+  std::vector<CodecSpec> filters;
+  if (list.is_null()) return filters;
+  if (!list.is_array()) return wrong_value(list, "a list of codecs, or null");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    SHERD_TRY(filter, parse_codec(list.elements()[i], dtype, remarks).in_member(at(i)));
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
+Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType& type, ArraySpec& array) {
+  SHERD_TRY(order, required(document, "order"));
+  if (!order->is_string() || (order->text() != "C" && order->text() != "F"))
+    return wrong_value(*order, "\"C\" or \"F\"").in_member("order");
+  SHERD_TRY(compressor, required(document, "compressor"));
+  SHERD_TRY(list, required(document, "filters"));
+  SHERD_TRY(filters, parse_filters(*list, type.dtype, array.remarks).in_member("filters"));
+  std::vector<CodecSpec> compressors;
+  if (!compressor->is_null()) {
+    SHERD_TRY(codec, parse_codec(*compressor, type.dtype, array.remarks).in_member("compressor"));
+    compressors.push_back(std::move(codec));
+  }
+  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors))
+      .in_member("filters");
+}
+
+/// Objects are what their first filter says.
+Result<NumpyType> parse_type(const Json& document) {
+  SHERD_TRY(dtype, required(document, "dtype"));
+  SHERD_TRY(type, parse_numpy_type(*dtype, [](std::string_view name) -> Result<NumpyType> {
+                    return unknown_numpy_type(name);
+                  }).in_member("dtype"));
+  if (!type.dtype.is_variable()) return type;
+  const Json* filters = document.find("filters");
+  const Json* first = filters != nullptr && filters->size() > 0 ? filters->elements()[0].find("id") : nullptr;
+  if (first == nullptr)
+    return invalid_argument("objects need a codec, such as {\"id\": \"vlen-utf8\"}, as the first of the filters")
+        .in_member("filters");
+  if (first->text() == "vlen-bytes") type.dtype = DType::bytes;
+  return type;
+}
+
+Result<Shape> parse_chunks(const Json& json, ArraySpec& array, const Limits& limits) {
+  SHERD_TRY(chunks, parse_lengths(json, 0, limits));
+  SHERD_TRY(check_rank(chunks.size(), array.shape.size(), "lengths"));
+  for (std::size_t d = 0; d < chunks.size(); ++d) {
+    if (chunks[d] > 0) continue;
+    if (array.shape[d] > 0) return wrong_value(json.elements()[d], "1 or more").in_member(at(d));
+    chunks[d] = 1;
+    array.remarks.push_back("'chunks' has a length of 0 along an axis without elements, as zarr-python writes it");
+  }
+  SHERD_TRY(check_bytes(chunks, array.dtype));
+  return chunks;
+}
+
+/// Whether these are elements of single bytes that NumPy calls text.
+bool is_byte_text(const Json& dtype) { return dtype.text().size() > 1 && dtype.text()[1] == 'S'; }
+
+Result<Scalar> parse_fill(const Json& json, const Json& dtype, const NumpyType& type,
+                          std::vector<std::string>& remarks) {
+  const Kind kind = type.dtype.kind();
+  const auto number = json.is_number() ? json.as_double() : std::nullopt;
+  if (kind == Kind::boolean && (number == 0.0 || number == 1.0)) {
+    remarks.emplace_back("'fill_value' of a bool is a number");
+    return parse_numpy_fill(*number != 0, type);
+  }
+  const bool integer = type.dtype.word_size() > 0 && kind >= Kind::int8 && kind <= Kind::uint64;
+  if (integer && json.is_number() && json.text().ends_with(".0")) {
+    remarks.emplace_back("'fill_value' of an integer is written as a float");
+    return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
+  }
+  if (is_byte_text(dtype) && json.is_string() && !decode_base64(json.text()) &&
+      json.text().size() <= type.dtype.size()) {
+    remarks.emplace_back("'fill_value' is text, as netcdf-c writes it, where base64 is meant");
+    return parse_numpy_fill(encode_base64(json.text()), type);
+  }
+  return parse_numpy_fill(json, type);
+}
+
+Result<char> parse_separator(const Json& document) {
+  const Json* separator = document.find("dimension_separator");
+  if (separator == nullptr || separator->is_null()) return '.';
+  if (!separator->is_string() || (separator->text() != "/" && separator->text() != "."))
+    return wrong_value(*separator, "\"/\" or \".\"").in_member("dimension_separator");
+  return separator->text().front();
+}
+
+/// The members that say how chunks are encoded.
+struct Words {
+  Json chunks, dtype, fill_value;
+  NumcodecsWords codecs;
+};
+
+Result<Words> words_of(const ArraySpec& spec) {
+  const auto* grid = std::get_if<RegularGrid>(&spec.grid);
+  if (grid == nullptr) return unsupported("Zarr v2 has regular grids only").in_member("chunk_grid");
+  for (const CodecSpec& codec : spec.codecs)
+    if (codec.name == "sharding_indexed")
+      return unsupported("Zarr v2 has no shards; store chunks instead, in a copy by `--shards none`")
+          .in_member("shards");
+  Words words;
+  SHERD_TRY(codecs, numcodecs_words(spec.codecs, "Zarr v2"));
+  words.codecs = std::move(codecs);
+  const NumpyType type{spec.dtype, words.codecs.big_endian};
+  SHERD_TRY(dtype, print_numpy_type(type).in_member("dtype"));
+  words.dtype = std::move(dtype);
+  words.fill_value = print_numpy_fill(spec.fill_value, type);
+  words.chunks = Json::numbers(grid->chunk_shape);
+  return words;
+}
+
+Json or_null(std::optional<Json> json) { return json ? *std::move(json) : Json(); }
+Json list_or_null(Json::Array list) { return list.empty() ? Json() : Json(std::move(list)); }
+
+}  // namespace
+
+Result<void> check_version(const Json& document) {
+  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  const Json* version = document.find("zarr_format");
+  if (version == nullptr || version->as_int() != 2)
+    return invalid_argument("must be the number 2").in_member("zarr_format");
+  return {};
+}
+
+bool lacks_separator(const Json& document) {
+  const Json* separator = document.find("dimension_separator");
+  return (separator == nullptr || separator->is_null()) && document.find("shape")->size() > 1;
+}
+
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
+  SHERD_TRY(check_version(document));
+  ArraySpec spec;
+  SHERD_TRY(shape, required(document, "shape"));
+  SHERD_TRY(lengths, parse_lengths(*shape, 0, limits).in_member("shape"));
+  spec.shape = std::move(lengths);
+  SHERD_TRY(type, parse_type(document));
+  spec.dtype = type.dtype;
+  SHERD_TRY(check_bytes(spec.shape, spec.dtype).in_member("shape"));
+  SHERD_TRY(chunks, required(document, "chunks"));
+  SHERD_TRY(grid, parse_chunks(*chunks, spec, limits).in_member("chunks"));
+  spec.grid = RegularGrid{std::move(grid)};
+  SHERD_TRY(separator, parse_separator(document));
+  spec.keys = {.kind = KeyEncoding::Kind::v2, .separator = separator};
+  SHERD_TRY(chain, parse_chain(document, type, spec));
+  spec.codecs = std::move(chain);
+  SHERD_TRY(fill, required(document, "fill_value"));
+  SHERD_TRY(value, parse_fill(*fill, *document.find("dtype"), type, spec.remarks).in_member("fill_value"));
+  spec.fill_value = std::move(value);
+  return spec;
+}
+
+Result<Json> print_array(const ArraySpec& spec) {
+  SHERD_TRY(words, words_of(spec));
+  Json document;  // in the order of zarr-python
+  document.set("chunks", std::move(words.chunks));
+  document.set("compressor", or_null(std::move(words.codecs.compressor)));
+  document.set("dimension_separator", std::string(1, spec.keys.separator));
+  document.set("dtype", std::move(words.dtype));
+  document.set("fill_value", std::move(words.fill_value));
+  document.set("filters", list_or_null(std::move(words.codecs.filters)));
+  document.set("order", words.codecs.fortran ? "F" : "C");
+  document.set("shape", Json::numbers(spec.shape));
+  document.set("zarr_format", 2);
+  return document;
+}
+
+Result<Json> with_chunks(Json document, const ArraySpec& spec) {
+  SHERD_TRY(words, words_of(spec));
+  SHERD_TRY(old, parse_type(document));
+  // What the type is called stays, unless its byte order is another one.
+  if (has_byte_order(spec.dtype) && old.big_endian != words.codecs.big_endian) {
+    document.set("dtype", std::move(words.dtype));
+    document.set("fill_value", std::move(words.fill_value));
+  }
+  document.set("chunks", std::move(words.chunks));
+  document.set("compressor", or_null(std::move(words.codecs.compressor)));
+  document.set("filters", list_or_null(std::move(words.codecs.filters)));
+  document.set("order", words.codecs.fortran ? "F" : "C");
+  return document;
+}
+
+Json with_shape(Json document, const Shape& shape) {
+  document.set("shape", Json::numbers(shape));
+  Json* chunks = document.find("chunks");
+  for (Json& length : chunks->elements())
+    if (length.as_uint() == 0) length = 1;
+  return document;
+}
+
+}  // namespace sherd::zarr2

@@ -1,0 +1,217 @@
+"""Zarr v2 between Sherd and zarr-python 2.18.2, zarr-python 3 and tensorstore, both ways; and the samples that
+zarr-python 2.18.2 has left in tests/data/zarr2."""
+
+import io
+import json
+import pathlib
+import subprocess
+import zipfile
+
+import numpy
+import pytest
+import sherd
+import tensorstore
+import zarr
+from lacking import lacking
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = ROOT / ".venv-draft2022/bin/python"
+SAMPLES = zipfile.ZipFile(ROOT / "tests/data/zarr2/samples.zip")
+CASES = json.loads(SAMPLES.read("manifest.json"))
+VALUES = numpy.arange(35).reshape(7, 5)
+DTYPES = ["bool", "int8", "uint8", *(order + kind for order in "<>" for kind in ("i2", "u4", "i8", "f2", "f4", "f8")),
+          "<c8", ">c16", "<M8[ns]", ">m8[25s]", "<U3", ">U3", "V3"]
+CODECS = {
+    "blosc": None,
+    "raw": ["bytes"],
+    "zlib": ["bytes", "zlib:1"],
+    "gzip": ["bytes", "gzip:5"],
+    "zstd": ["bytes", "zstd:3"],
+    "bz2": ["bytes", "bz2"],
+    "lz4": ["bytes", "lz4"],
+    "lzma": ["bytes", "lzma"],
+    "shuffle": ["bytes", "shuffle", "zlib:1"],
+    "delta": ["delta", "bytes", "zstd:1"],
+    "fletcher32": ["bytes", "fletcher32"],
+    "crc32": ["bytes", "numcodecs.crc32"],
+    "adler32": ["bytes", "numcodecs.adler32"],
+}
+
+
+@pytest.fixture
+def old_zarr(tmp_path):
+    if not PYTHON.is_file():
+        lacking("zarr-python 2.18.2 in .venv-draft2022")
+
+    def run(*arguments):
+        done = subprocess.run([PYTHON, ROOT / "tests/interop/zarr2_peer.py", *arguments], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def read_by(old_zarr, tmp_path):
+    def zarr_2(store):
+        old_zarr("read", store, "", tmp_path / "out.npy")
+        return numpy.load(tmp_path / "out.npy", allow_pickle=True)
+
+    def zarr_3(store):
+        return zarr.open_array(store, mode="r", zarr_format=2)[...]
+
+    def by_tensorstore(store):
+        spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(store)}}
+        return numpy.asarray(tensorstore.open(spec, open=True).result().read().result())
+
+    return {"zarr-python 2": zarr_2, "zarr-python 3": zarr_3, "tensorstore": by_tensorstore}
+
+
+def unpack(folder, to):
+    for name in SAMPLES.namelist():
+        if name.startswith(folder + "/"):
+            SAMPLES.extract(name, to)
+    return to / folder
+
+
+def files(store):
+    return {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
+def documents(store):
+    return {name: json.loads(text) for name, text in files(store).items() if pathlib.Path(name).name.startswith(".z")}
+
+
+def assert_equal(found, expected):
+    """The same elements, whatever their byte order; NumPy's S5 are V5 here."""
+    expected = numpy.asarray(expected)
+    found = numpy.asarray(found)
+    assert found.shape == expected.shape
+    native = lambda array: array.astype(array.dtype.newbyteorder("=")).tobytes()
+    assert native(found) == native(expected)
+
+
+def assert_sample(array, about):
+    if "elements" in about:
+        elements = [each if isinstance(each, str) else bytes(each).hex() for each in array[...].tolist()]
+        assert elements == [each or "" if isinstance(each, str) else "" for each in about["elements"]]
+    else:
+        assert_equal(array[...], numpy.load(io.BytesIO(SAMPLES.read(about["folder"] + ".npy"))))
+
+
+def test_there_are_samples():
+    assert len(CASES) > 80
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sample_reads_as_its_writer_reads_it(case, tmp_path):
+    store = unpack(CASES[case]["folder"], tmp_path)
+    array = sherd.open_array(store)
+    assert array.format == "zarr2"
+    assert array.attrs["name"] == case
+    assert_sample(array, CASES[case])
+    faults = sherd.check(store, data=True)["faults"]
+    assert [fault["code"] for fault in faults] == (["document_odd"] if case == "shape empty" else [])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
+    store = unpack(CASES[case]["folder"], tmp_path)
+    before, texts = documents(store), files(store)
+    array = sherd.open_array(store, mode="r+")
+    array.attrs["new"] = {"é": 1}
+    assert (store / ".zarray").read_bytes() == texts[".zarray"]
+    del array.attrs["new"]
+    assert documents(store) == before
+    assert "1.5" in (store / ".zattrs").read_text()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
+    store = unpack(CASES[case]["folder"], tmp_path)
+    up = sherd.copy(store, tmp_path / "new.zarr", to="zarr3")
+    down = sherd.copy(tmp_path / "new.zarr", tmp_path / "old.zarr", to="zarr2")
+    assert up["chunks_encoded"] == down["chunks_encoded"] == 0
+    for name in ("new.zarr", "old.zarr"):
+        array = sherd.open_array(tmp_path / name)
+        assert array.format == ("zarr3" if name == "new.zarr" else "zarr2")
+        assert_sample(array, CASES[case])
+    chunks = lambda folder: {key: data for key, data in files(folder).items() if not key.startswith(".z")}
+    assert chunks(tmp_path / "old.zarr") == chunks(store)
+
+
+def test_the_samples_hierarchy_is_listed_and_stays_consolidated(tmp_path, old_zarr):
+    store = unpack("tree", tmp_path)
+    root = sherd.open_group(store, mode="r+")
+    assert root.attrs["title"] == "root"
+    assert sorted(root.keys()) == ["b", "g"]
+    array = root["g/a"]
+    assert array.dimension_names == ("y", "x") or list(array.dimension_names) == ["y", "x"]
+    array.attrs["unit"] = "m"
+    root["g"].attrs["title"] = "g"
+    root.attrs["more"] = 1
+    told = json.loads(old_zarr("tree", store))
+    assert told["title"] == "root" and told["more"] == 1 and told["g"]["title"] == "g"
+    assert told["g"]["a"] == {"shape": [7, 5], "_ARRAY_DIMENSIONS": ["y", "x"], "unit": "m"}
+    assert zarr.open_consolidated(store)["g/a"].attrs["unit"] == "m"
+    assert sherd.check(store, data=True)["faults"] == []
+
+
+def made(store, dtype="<i4", **options):
+    values = VALUES.astype(dtype)
+    array = sherd.create_array(store, shape=values.shape, dtype=values.dtype, chunks=(3, 2), format="zarr2", **options)
+    array[:] = values
+    return values
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_peers_read_every_type(dtype, tmp_path, read_by):
+    store = tmp_path / "a"
+    values = made(store, dtype)
+    unknown = {"zarr-python 3": ["m8[25"], "tensorstore": ["M8", "m8", "U", "V"]}
+    for name, read in read_by.items():
+        if not any(each in dtype for each in unknown.get(name, [])):
+            assert_equal(read(store), values)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_peers_read_every_codec(codec, tmp_path, read_by):
+    store = tmp_path / "a"
+    options = {} if CODECS[codec] is None else {"codecs": CODECS[codec]}
+    values = made(store, **options)
+    has_filters = json.loads((store / ".zarray").read_text())["filters"] is not None
+    for name, read in read_by.items():
+        if name != "tensorstore" or not (has_filters or codec in ("lz4", "lzma")):
+            assert_equal(read(store), values)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("separator", [".", "/"])
+def test_peers_read_every_layout(order, separator, tmp_path, read_by):
+    store = tmp_path / "a"
+    codecs = ["bytes"] if order == "C" else [{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes"]
+    encoding = {"name": "v2", "configuration": {"separator": separator}}
+    values = made(store, codecs=codecs, chunk_key_encoding=encoding, fill_value=7, attributes={"é": 1.5})
+    for read in read_by.values():
+        assert_equal(read(store), values)
+
+
+@pytest.mark.parametrize("name", ["zarr-python 3", "tensorstore"])
+@pytest.mark.parametrize("dtype", ["|b1", "<i2", ">f8", "<c16"])
+def test_what_peers_write_is_read(name, dtype, tmp_path):
+    store, values = tmp_path / "a", VALUES.astype(dtype)
+    if name == "tensorstore":
+        spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(store)},
+                "metadata": {"shape": [7, 5], "chunks": [3, 2], "dtype": dtype, "order": "F",
+                             "compressor": {"id": "blosc", "cname": "zstd", "clevel": 3, "shuffle": -1}}}
+        tensorstore.open(spec, create=True).result().write(values).result()
+    else:
+        array = zarr.create_array(store, shape=values.shape, dtype=dtype, chunks=(3, 2), zarr_format=2, order="F",
+                                  fill_value=0, attributes={"a": 1})
+        array[...] = values
+    array = sherd.open_array(store, mode="r+")
+    assert_equal(array[...], values)
+    array[0, 0] = values[6, 4]
+    values[0, 0] = values[6, 4]
+    assert_equal(sherd.open_array(store)[...], values)
+    assert sherd.check(store, data=True)["faults"] == []

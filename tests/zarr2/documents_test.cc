@@ -1,0 +1,291 @@
+// The documents of Zarr v2, member by member: what is read, and what is refused with which code and where.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/zarr2/zarr2_testing.hpp"
+
+namespace sherd::v2 {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto corrupt_code = ErrorCode::corrupt;
+constexpr auto unsupported_code = ErrorCode::unsupported;
+
+struct Refusal {
+  std::string changes;
+  ErrorCode code;
+  std::string member;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.changes.substr(0, 100); }
+
+class V2RefusedArray : public testing::TestWithParam<Refusal> {};
+
+TEST_P(V2RefusedArray, NamesCodeDocumentAndMember) {
+  const auto node = array_with(GetParam().changes);
+  ASSERT_FALSE(node);
+  EXPECT_EQ(to_string(code_of(node)), to_string(GetParam().code)) << node.error().text();
+  EXPECT_EQ(node.error().member(), GetParam().member) << node.error().text();
+  EXPECT_EQ(node.error().key(), "a/.zarray");
+}
+
+INSTANTIATE_TEST_SUITE_P(Members, V2RefusedArray,
+                         testing::Values(Refusal{R"({"shape": "-"})", corrupt_code, "shape"},
+                                         Refusal{R"({"chunks": "-"})", corrupt_code, "chunks"},
+                                         Refusal{R"({"dtype": "-"})", corrupt_code, "dtype"},
+                                         Refusal{R"({"compressor": "-"})", corrupt_code, "compressor"},
+                                         Refusal{R"({"filters": "-"})", corrupt_code, "filters"},
+                                         Refusal{R"({"order": "-"})", corrupt_code, "order"},
+                                         Refusal{R"({"order": "A"})", corrupt_code, "order"},
+                                         Refusal{R"({"fill_value": "-"})", corrupt_code, "fill_value"},
+                                         Refusal{R"({"fill_value": "x"})", corrupt_code, "fill_value"},
+                                         Refusal{R"({"fill_value": 0.5})", corrupt_code, "fill_value"},
+                                         Refusal{R"({"dimension_separator": "-x"})", corrupt_code,
+                                                 "dimension_separator"},
+                                         Refusal{R"({"zarr_format": 3})", corrupt_code, "zarr_format"},
+                                         Refusal{R"({"zarr_format": "-"})", corrupt_code, "zarr_format"}));
+
+INSTANTIATE_TEST_SUITE_P(Lengths, V2RefusedArray,
+                         testing::Values(Refusal{R"({"shape": 7})", corrupt_code, "shape"},
+                                         Refusal{R"({"shape": [7, -1]})", corrupt_code, "shape[1]"},
+                                         Refusal{R"({"shape": [7, 9223372036854775808]})", corrupt_code, "shape[1]"},
+                                         Refusal{R"({"shape": [4294967296, 4294967296]})", unsupported_code, "shape"},
+                                         Refusal{R"({"chunks": [2]})", corrupt_code, "chunks"},
+                                         Refusal{R"({"chunks": [2, 0]})", corrupt_code, "chunks[1]"},
+                                         Refusal{R"({"chunks": [4294967296, 4294967296]})", unsupported_code,
+                                                 "chunks"}));
+
+INSTANTIATE_TEST_SUITE_P(DataTypes, V2RefusedArray,
+                         testing::Values(Refusal{R"({"dtype": "<i3"})", unsupported_code, "dtype"},
+                                         Refusal{R"({"dtype": "<f16"})", unsupported_code, "dtype"},
+                                         Refusal{R"({"dtype": "float64"})", unsupported_code, "dtype"},
+                                         Refusal{R"({"dtype": "i4"})", corrupt_code, "dtype"},
+                                         Refusal{R"({"dtype": 4})", corrupt_code, "dtype"},
+                                         Refusal{R"({"dtype": "|S0"})", corrupt_code, "dtype"},
+                                         Refusal{R"({"dtype": [["a", "<i2"], ["b", ">i2"]]})", unsupported_code,
+                                                 "dtype[1]"},
+                                         Refusal{R"({"dtype": [["a", "<i2", [3]]]})", unsupported_code, "dtype[0]"},
+                                         Refusal{R"({"dtype": "|O"})", corrupt_code, "filters"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Codecs, V2RefusedArray,
+    testing::Values(Refusal{R"({"compressor": 1})", corrupt_code, "compressor"},
+                    Refusal{R"({"compressor": {"level": 1}})", corrupt_code, "compressor.id"},
+                    Refusal{R"({"filters": {}})", corrupt_code, "filters"},
+                    Refusal{R"({"filters": [1]})", corrupt_code, "filters[0]"},
+                    Refusal{R"({"filters": [{"id": "pickle", "protocol": 4}]})", unsupported_code, "filters[0].id"},
+                    Refusal{R"({"dtype": "|O", "filters": [{"id": "json2"}]})", unsupported_code, "filters[0].id"},
+                    Refusal{R"({"dtype": "|O", "filters": [{"id": "vlen-array", "dtype": "<i4"}]})", unsupported_code,
+                            "filters[0].id"},
+                    Refusal{R"({"compressor": {"id": "imagecodecs_jpeg2k"}})", unsupported_code, "compressor.id"},
+                    Refusal{R"({"compressor": {"id": "nonesuch"}})", unsupported_code, "codecs[1].name"},
+                    Refusal{R"({"filters": [{"id": "delta", "dtype": ">i4"}]})", unsupported_code, "filters[0].dtype"},
+                    Refusal{R"({"filters": [{"id": "zlib"}, {"id": "delta", "dtype": "<i4"}]})", corrupt_code,
+                            "codecs[2]"}));
+
+TEST(V2Array, OfPickledObjectsIsRefusedWithTheReason) {
+  EXPECT_THAT(array_with(R"({"dtype": "|O", "filters": [{"id": "pickle"}]})").error().text(),
+              HasSubstr("runs what whoever wrote the data put there"));
+}
+
+struct Reading {
+  std::string changes;
+  std::string dtype, fill_value;
+};
+void PrintTo(const Reading& reading, std::ostream* out) { *out << reading.changes; }
+class V2ReadArray : public testing::TestWithParam<Reading> {};
+
+TEST_P(V2ReadArray, HasATypeAndAFillValue) {
+  const auto copied = memory_store();
+  copy(hierarchy(changed(GetParam().changes)), copied, {.format = "zarr3"}).value();
+  const Json v3 = open_a(copied).value().metadata();
+  EXPECT_EQ(v3.find("data_type")->dump(), GetParam().dtype);
+  EXPECT_EQ(v3.find("fill_value")->dump(), GetParam().fill_value);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, V2ReadArray,
+    testing::Values(Reading{R"({"dtype": "|b1", "fill_value": true})", R"("bool")", "true"},
+                    Reading{R"({"dtype": "|b1", "fill_value": 1})", R"("bool")", "true"},
+                    Reading{R"({"dtype": "|b1", "fill_value": 0})", R"("bool")", "false"},
+                    Reading{R"({"dtype": ">u2", "fill_value": 7})", R"("uint16")", "7"},
+                    Reading{R"({"dtype": "<i8", "fill_value": 7.0})", R"("int64")", "7"},
+                    Reading{R"({"dtype": "<i8", "fill_value": null})", R"("int64")", "0"},
+                    Reading{R"({"dtype": "<f2", "fill_value": "NaN"})", R"("float16")", R"("NaN")"},
+                    Reading{R"({"dtype": "<f4", "fill_value": "-Infinity"})", R"("float32")", R"("-Infinity")"},
+                    Reading{R"({"dtype": ">f8", "fill_value": 1})", R"("float64")", "1.0"},
+                    Reading{R"({"dtype": "<c16", "fill_value": ["NaN", 1.5]})", R"("complex128")", R"(["NaN",1.5])"},
+                    Reading{R"({"dtype": "|S3", "fill_value": "YWI="})", R"("r24")", "[97,98,0]"},
+                    Reading{R"({"dtype": "|S3", "fill_value": ""})", R"("r24")", "[0,0,0]"},
+                    Reading{R"({"dtype": ">S3", "fill_value": "*"})", R"("r24")", "[42,0,0]"},
+                    Reading{R"({"dtype": "|V2", "fill_value": "AQI="})", R"("r16")", "[1,2]"},
+                    Reading{R"({"dtype": ">U2", "fill_value": "é"})",
+                            R"({"name":"fixed_length_utf32","configuration":{"length_bytes":8}})", R"("é")"},
+                    Reading{R"({"dtype": "<M8[25us]", "fill_value": 5})",
+                            R"({"name":"numpy.datetime64","configuration":{"unit":"us","scale_factor":25}})", "5"},
+                    Reading{R"({"dtype": ">m8[D]", "fill_value": -9223372036854775808})",
+                            R"({"name":"numpy.timedelta64","configuration":{"unit":"D","scale_factor":1}})",
+                            R"("NaT")"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Objects, V2ReadArray,
+    testing::Values(
+        Reading{R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": 0})", R"("string")", R"("")"},
+        Reading{R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": "x"})", R"("string")", R"("x")"},
+        Reading{R"({"dtype": "|O", "filters": [{"id": "vlen-bytes"}], "fill_value": null})", R"("bytes")", R"("")"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Structures, V2ReadArray,
+    testing::Values(Reading{R"({"dtype": [["a", ">i2"], ["b", [["c", "|u1"]]]], "fill_value": "AAEC"})",
+                            R"({"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int16"},)"
+                            R"({"name":"b","data_type":{"name":"struct","configuration":{"fields":[{"name":"c",)"
+                            R"("data_type":"uint8"}]}}}]}})",
+                            R"({"a":1,"b":{"c":2}})"},
+                    Reading{R"({"dtype": [["a", "|u1"], ["", "|V1"], ["b", "<i2"]], "fill_value": 0})",
+                            R"({"name":"struct","configuration":{"fields":[{"name":"a","data_type":"uint8"},)"
+                            R"({"name":"f1","data_type":"r8"},{"name":"b","data_type":"int16"}]}})",
+                            R"({"a":0,"f1":[0],"b":0})"}));
+
+TEST(V2Documents, WithUnknownMembersKeepThemVerbatim) {
+  const auto store =
+      hierarchy(changed(R"({"_nczarr_array": {"dimrefs": ["/x", 1.50]}, "fill_value": 1e0, "dtype": "<f8"})"));
+  store->set("a/.zattrs", R"({"b": 1.0, "a": "\u00e9"})").value();
+  Array array = open_a(store, true).value();
+  const std::string attributes = text_at(*store, "a/.zattrs");
+  array.resize({9, 5}).value();
+  EXPECT_EQ(text_at(*store, "a/.zattrs"), attributes) << "only the document that changes is replaced";
+  EXPECT_EQ(array.metadata().find(".zarray")->find("_nczarr_array")->dump(), R"({"dimrefs":["/x",1.50]})");
+  EXPECT_THAT(text_at(*store, "a/.zarray"), HasSubstr("\"fill_value\": 1e0"));
+  const std::string document = text_at(*store, "a/.zarray");
+  array.update_attributes(parsed(R"({"c": 2})")).value();
+  EXPECT_EQ(text_at(*store, "a/.zarray"), document);
+  EXPECT_EQ(parsed(text_at(*store, "a/.zattrs")).dump(), R"({"b":1.0,"a":"\u00e9","c":2})");
+}
+
+TEST(V2Documents, ThatAreNoObjectsAreCorruptByTheirOwnName) {
+  for (const std::string name : {".zarray", ".zattrs"}) {
+    const auto store = hierarchy();
+    store->set("a/" + name, "[1]").value();
+    const auto array = open_a(store);
+    EXPECT_EQ(code_of(array), corrupt_code);
+    EXPECT_EQ(array.error().key(), "a/" + name);
+  }
+  for (const std::string name : {".zgroup", ".zattrs", ".zmetadata"}) {
+    const auto store = hierarchy();
+    store->set(name, "{").value();
+    const auto group = open_group(store);
+    EXPECT_EQ(code_of(group), corrupt_code);
+    EXPECT_EQ(group.error().key(), name);
+  }
+}
+
+TEST(V2Documents, MayHaveAttributesThatPythonWroteAsNaN) {
+  const auto store = hierarchy();
+  const std::string text = R"({"_FillValue": NaN, "a\\\"NaN": [-Infinity, Infinity, "NaN"], "b": 1.0})";
+  store->set("a/.zattrs", text).value();
+  Array array = open_a(store, true).value();
+  EXPECT_EQ(array.attributes().dump(), R"({"_FillValue":"NaN","a\\\"NaN":["-Infinity","Infinity","NaN"],"b":1.0})");
+  array.resize({9, 5}).value();
+  EXPECT_EQ(text_at(*store, "a/.zattrs"), text);
+  store->set("a/.zattrs", R"({"x": NaNs})").value();
+  EXPECT_EQ(code_of(open_a(store)), corrupt_code);
+  store
+      ->set("a/.zarray",
+            changed(R"({"fill_value": "@"})").replace(changed(R"({"fill_value": "@"})").find("\"@\""), 3, "NaN"))
+      .value();
+  EXPECT_EQ(code_of(open_a(store)), corrupt_code) << "in .zarray it is the text \"NaN\"";
+}
+
+TEST(V2Filters, OfForeignByteOrderWorkOnNumbers) {
+  const auto store = hierarchy(changed(
+      R"({"dtype": ">i4", "shape": [4], "chunks": [4], "filters": [{"id": "delta", "dtype": ">i4", "astype": ">i2"}]})"));
+  store->set("a/0", std::string_view("\0\5\0\1\0\1\377\377", 8)).value();
+  EXPECT_THAT(elements(open_a(store).value()), ElementsAre(5, 6, 7, 6));
+  Array array = open_a(store, true).value();
+  write(array, {5, 6, 7, 6});
+  EXPECT_EQ(text_at(*store, "a/0"), std::string("\0\5\0\1\0\1\377\377", 8));
+  const auto copied = memory_store(), back = memory_store();
+  copy(store, copied, {.format = "zarr3"}).value();
+  copy(copied, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(open_a(back).value().metadata().find(".zarray")->find("filters")->dump(),
+            R"([{"id":"delta","dtype":">i4","astype":">i2"}])");
+  EXPECT_EQ(elements(open_a(back).value()), elements(array));
+}
+
+TEST(V2Filters, AsNetcdfWritesThemAreReadWithARemark) {
+  const auto store =
+      hierarchy(changed(R"({"shape": [2], "chunks": [2], "filters": [{"id": "shuffle", "elementsize": "0"}],
+      "compressor": {"id": "zlib", "level": "5"}})"));
+  write(open_a(store, true).value(), {1, 2});
+  EXPECT_THAT(elements(open_a(store).value()), ElementsAre(1, 2));
+  const CheckReport report = check(store).value();
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.faults.size(), 3U);
+  for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "document_odd");
+}
+
+TEST(V2Keys, HaveEitherSeparatorAndZeroForAScalar) {
+  const auto keys_with = [](std::string_view changes) {
+    const auto store = hierarchy(changed(changes));
+    Array array = open_a(store, true).value();
+    array.fill(Box{Shape(array.ndim(), 0), array.shape()}, std::as_bytes(std::span("abc"))).value();
+    return keys_of(*store).back();
+  };
+  EXPECT_EQ(keys_with(R"({"dimension_separator": "/"})"), "a/3/2");
+  EXPECT_EQ(keys_with(R"({"dimension_separator": "."})"), "a/3.2");
+  EXPECT_EQ(keys_with(R"({"dimension_separator": null})"), "a/3.2");
+  EXPECT_EQ(keys_with(R"({"shape": [], "chunks": []})"), "a/0");
+  EXPECT_EQ(keys_with(R"({"chunks": [10, 10]})"), "a/0.0");
+}
+
+TEST(V2Keys, OfDirectoriesAreFoundThoughTheDocumentDoesNotSaySo) {
+  const auto store = hierarchy(changed(R"({"dimension_separator": "-", "chunks": [4, 4]})"));
+  const auto nested = hierarchy(changed(R"({"dimension_separator": "/", "chunks": [4, 4]})"));
+  write(open_a(nested, true).value(), counted(35));
+  nested->erase("a/0/0").value();
+  for (const std::string& key : keys_of(*nested))
+    if (key.starts_with("a/0") || key.starts_with("a/1")) store->set(key, text_at(*nested, key)).value();
+  Array array = open_a(store, true).value();
+  EXPECT_EQ(elements(array), elements(open_a(nested).value()));
+  array.update_attributes(parsed(R"({"x": 1})")).value();
+  array.resize({9, 5}).value();
+  EXPECT_EQ(array.resize({7, 5}).has_value(), true) << "an edit keeps where the chunks are";
+  EXPECT_EQ(elements(array), elements(open_a(nested).value()));
+  const CheckReport report = check(store).value();
+  ASSERT_EQ(report.faults.size(), 1U);
+  EXPECT_THAT(report.faults[0].message, HasSubstr("'dimension_separator' is missing"));
+  const auto copied = memory_store();
+  copy(store, copied).value();
+  EXPECT_EQ(elements(open_a(copied).value()), elements(array));
+}
+
+TEST(V2Array, WithoutElementsMayHaveChunksOfNoLength) {
+  const auto store = hierarchy(changed(R"({"shape": [0, 5], "chunks": [0, 5]})"));
+  Array array = open_a(store, true).value();
+  EXPECT_EQ(elements(array), counted(0));
+  array.resize({2, 5}).value();
+  write(array, counted(10));
+  EXPECT_EQ(elements(open_a(store).value()), counted(10));
+}
+
+TEST(V2Array, InOrderFHasItsElementsTransposed) {
+  const auto store = hierarchy(changed(R"({"order": "F", "shape": [2, 2], "dtype": "|u1", "fill_value": 0})"));
+  store->set("a/0.0", "\1\2\3\4").value();
+  std::vector<std::uint8_t> values(4);
+  open_a(store).value().read(Box{{0, 0}, {2, 2}}, std::span(values)).value();
+  EXPECT_THAT(values, ElementsAre(1, 3, 2, 4));
+}
+
+TEST(V2Array, NamesItsDimensionsWhereXarrayLooksForThem) {
+  const auto store = hierarchy();
+  store->set("a/.zattrs", R"({"_ARRAY_DIMENSIONS": ["y", "x"], "unit": "m"})").value();
+  Array array = open_a(store, true).value();
+  EXPECT_EQ(array.attributes().dump(), R"({"unit":"m"})");
+  EXPECT_EQ(array.dimension_names()[1], "x");
+  array.set_attributes(parsed(R"({"a": 1})")).value();
+  EXPECT_EQ(parsed(text_at(*store, "a/.zattrs")).dump(), R"({"a":1,"_ARRAY_DIMENSIONS":["y","x"]})");
+}
+
+}  // namespace
+}  // namespace sherd::v2
