@@ -55,8 +55,9 @@ nb::object checked_out(const BoundArray& self, const Index& index, nb::handle ou
 /// The memory that one region is read into, and what Python gets of it. The array and the index must outlive this.
 class Reading {
  public:
-  /// Into new memory, or into `out` where it is not None.
-  Reading(const BoundArray& self, const Index& index, nb::handle out) : self_(self), index_(index) {
+  /// Into new memory, a part of `shared` where that suits, or into `out` where it is not None.
+  Reading(const BoundArray& self, const Index& index, nb::handle out, SharedMemory* shared = nullptr)
+      : self_(self), index_(index) {
     if (!out.is_none()) {
       given_ = nb::borrow(out);
       out_ = checked_out(self, index, out);
@@ -69,7 +70,7 @@ class Reading {
       elements_.resize(byte_count(index.shape, dtype) / sizeof(VarBytes));
       data = reinterpret_cast<std::byte*>(elements_.data());
     } else {
-      NewArray made = new_array(index.shape, dtype, self.numpy_dtype(), order_);
+      NewArray made = new_array(index.shape, dtype, self.numpy_dtype(), order_, shared);
       data = made.data;
       result_ = std::move(made.array);
     }
@@ -209,11 +210,17 @@ nb::list read_many(const BoundArray& self, nb::handle selections, nb::handle out
   indices.reserve(keys.size());
   readings.reserve(keys.size());
   regions.reserve(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
+  std::size_t small = 0;  // bytes of results that share memory
+  for (std::size_t i = 0; i < keys.size(); ++i)
     in_region(i, [&] {
       indices.push_back(basic_index(keys[i], shape));
-      readings.emplace_back(self, indices[i], out.is_none() ? nb::none() : nb::object(outs[i]));
+      const std::size_t bytes = byte_count(indices[i].shape, self.array.dtype());
+      if (SharedMemory::suits(bytes)) small += bytes;
     });
+  SharedMemory shared(small);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    in_region(
+        i, [&] { readings.emplace_back(self, indices[i], out.is_none() ? nb::none() : nb::object(outs[i]), &shared); });
     regions.push_back({std::move(indices[i].selection), readings.back().view()});
   }
   VarBytesArena arena;

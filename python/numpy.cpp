@@ -3,8 +3,10 @@
 // has none for dates and for bfloat16).
 #include "python/numpy.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "python/bindings.hpp"
@@ -33,6 +35,13 @@ class Memory {
 int get_buffer(PyObject* object, Py_buffer* buffer, int flags) {
   const auto* memory = nb::inst_ptr<Memory>(object);
   return PyBuffer_FillInfo(buffer, object, memory->data(), static_cast<Py_ssize_t>(memory->size()), 0, flags);
+}
+
+nb::object new_memory(std::size_t size) {
+  nb::object memory = nb::inst_alloc(nb::type<Memory>());
+  new (nb::inst_ptr<Memory>(memory)) Memory(size);
+  nb::inst_mark_ready(memory);
+  return memory;
 }
 
 /// NumPy's array interface, C side, version 3. The flags are not used: NumPy clears them for structured types.
@@ -92,12 +101,26 @@ std::size_t byte_count(const Shape& shape, const DType& dtype) {
   return static_cast<std::size_t>(*count) * dtype.size();
 }
 
-NewArray new_array(const Shape& shape, const DType& dtype, nb::handle numpy_type, Order order) {
-  nb::object memory = nb::inst_alloc(nb::type<Memory>());
-  auto* block = new (nb::inst_ptr<Memory>(memory)) Memory(byte_count(shape, dtype));
-  nb::inst_mark_ready(memory);
-  nb::object array = numpy().ndarray(to_tuple(shape), numpy_type, memory, 0, nb::none(), order == Order::f ? "F" : "C");
-  return {std::move(array), block->data()};
+SharedMemory::Part SharedMemory::take(std::size_t bytes) {
+  constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (!block_.is_valid() || rounded > size_ - used_) {
+    size_ = std::max(rounded, std::min(kBlockBytes, expected_));
+    used_ = 0;
+    block_ = new_memory(size_);
+  }
+  expected_ -= std::min(expected_, rounded);
+  return {block_, std::exchange(used_, used_ + rounded)};
+}
+
+NewArray new_array(const Shape& shape, const DType& dtype, nb::handle numpy_type, Order order, SharedMemory* shared) {
+  const std::size_t bytes = byte_count(shape, dtype);
+  const auto [memory, offset] =
+      shared != nullptr && SharedMemory::suits(bytes) ? shared->take(bytes) : SharedMemory::Part{new_memory(bytes), 0};
+  nb::object array =
+      numpy().ndarray(to_tuple(shape), numpy_type, memory, offset, nb::none(), order == Order::f ? "F" : "C");
+  return {std::move(array), nb::inst_ptr<Memory>(memory)->data() + offset};
 }
 
 AnyView view_of(nb::handle ndarray, const DType& dtype) {

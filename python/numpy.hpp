@@ -31,12 +31,33 @@ struct Numpy {
 /// What so many elements take in memory. Unavailable (a MemoryError) where that cannot be addressed.
 [[nodiscard]] std::size_t byte_count(const Shape& shape, const DType& dtype);
 
+/// Blocks of up to 4 MiB for many small arrays that are made together: new pages are what small arrays cost most. A
+/// block is freed with the last of its arrays.
+class SharedMemory {
+ public:
+  /// `expected`: bytes of all arrays that are to come, so that the last block is no larger than it has to be.
+  explicit SharedMemory(std::size_t expected) noexcept : expected_(expected) {}
+  /// Whether an array of so many bytes gets a part of a block rather than memory of its own.
+  [[nodiscard]] static bool suits(std::size_t bytes) noexcept { return bytes < std::size_t{1} << 20; }
+  struct Part {
+    nanobind::object memory;
+    std::size_t offset;
+  };
+  [[nodiscard]] Part take(std::size_t bytes);
+
+ private:
+  nanobind::object block_;
+  std::size_t expected_, size_ = 0, used_ = 0;  // the latter two of the block
+};
+
 struct NewArray {
   nanobind::object array;
   std::byte* data;
 };
-/// An uninitialised array of a fixed-size type. Unavailable where memory runs out.
-[[nodiscard]] NewArray new_array(const Shape& shape, const DType& dtype, nanobind::handle numpy_dtype, Order order);
+/// An uninitialised array of a fixed-size type, where it suits in a part of `shared`. Unavailable where memory runs
+/// out.
+[[nodiscard]] NewArray new_array(const Shape& shape, const DType& dtype, nanobind::handle numpy_dtype, Order order,
+                                 SharedMemory* shared = nullptr);
 
 /// An existing ndarray's memory; the view lives as long as the array.
 [[nodiscard]] AnyView view_of(nanobind::handle ndarray, const DType& dtype);

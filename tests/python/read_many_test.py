@@ -130,3 +130,16 @@ def test_each_index_and_each_chunk_is_read_once(tmp_path):
     assert log.stats["chunks_decoded"] == 4
     assert len(log.requests) == 1 + 4
     assert all(np.array_equal(result, numbers[key]) for key, result in zip(keys, results))
+
+
+def test_small_results_share_memory_that_outlives_the_others():
+    numbers = np.arange(300 * 4096, dtype="i4").reshape(300, 4096)
+    array = sherd.create_array(sherd.MemoryStore(), data=numbers, chunks=(50, 4096))
+    kept = array.read_many([i, np.s_[i, :3], np.s_[0:0]][i % 3] for i in range(300))[150]
+    array.read_many(range(300))
+    assert np.array_equal(kept, numbers[150])
+    results = array.read_many(range(300))
+    for i, result in enumerate(results):
+        assert result.flags.writeable and result.ctypes.data % 64 == 0
+        result += i
+    assert all(np.array_equal(result, numbers[i] + i) for i, result in enumerate(results))
