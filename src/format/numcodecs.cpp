@@ -93,12 +93,19 @@ bool is_reversal(const CodecSpec& transpose) {
   return true;
 }
 
+/// Whether codecs of Zarr v3 without a prefix are called as numcodecs calls them.
+bool has_one_name(std::string_view name) {
+  constexpr std::string_view known[] = {"delta", "shuffle",   "fletcher32", "adler32",
+                                        "crc32", "vlen-utf8", "vlen-bytes"};
+  return is_compressor(name) || std::ranges::find(known, name) != std::end(known);
+}
+
 /// A codec as numcodecs has it, with its name as `id`.
 Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
   Json json;
   if (spec.name.starts_with(kPrefix))
     json.set("id", spec.name.substr(kPrefix.size()));
-  else if (spec.name == "gzip" || spec.name == "zstd" || spec.name == "blosc" || spec.name.starts_with("vlen-"))
+  else if (has_one_name(spec.name))
     json.set("id", spec.name);
   else
     return no_words_for(spec.name, format);

@@ -1,7 +1,6 @@
 """What is said where there is no array or group: what exists there instead, and what to do with it."""
 
 import gzip
-import json
 
 import nibabel
 import numpy
@@ -11,26 +10,7 @@ from PIL import Image
 
 import sherd as library
 
-
-def zarr2_array(folder):
-    folder.mkdir()
-    (folder / ".zarray").write_text(json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1"}))
-
-
-def zarr2_group(folder):
-    folder.mkdir()
-    (folder / ".zgroup").write_text('{"zarr_format": 2}')
-
-
-def ome_zarr(folder):
-    zarr2_group(folder)
-    (folder / ".zattrs").write_text(json.dumps({"multiscales": [{"version": "0.4", "axes": [], "datasets": []}]}))
-
-
 FOUND = {
-    "v2 array": (zarr2_array, "is a Zarr v2 array (it contains .zarray)", "zarr migrate v3"),
-    "v2 group": (zarr2_group, "is a Zarr v2 group (it contains .zgroup)", "zarr migrate v3"),
-    "ome": (ome_zarr, "is an OME-Zarr 0.4 image (Zarr v2: it contains .zgroup)", "zarr migrate v3"),
     "x.h5": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is an HDF5 file", "h5py"),
     "x.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1")), "is a TIFF file", "sherd import"),
     "big endian.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), byteorder=">"), "is a TIFF file",
@@ -85,10 +65,3 @@ def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):
     (tmp_path / "file").write_text("text")
     ran = sherd("info", "file")
     assert ran.code == 2 and "is not a directory" in ran.stderr
-
-
-def test_opening_zarr_v2_for_writing_creates_nothing(tmp_path):
-    zarr2_group(tmp_path / "v2")
-    with pytest.raises(library.Unsupported, match="Zarr v2 group"):
-        library.open(tmp_path / "v2", mode="a")
-    assert [path.name for path in (tmp_path / "v2").iterdir()] == [".zgroup"]

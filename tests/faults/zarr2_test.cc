@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sherd/tools.hpp"
-#include "tests/crash/deeds.hpp"
+#include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace faults {
@@ -20,7 +20,7 @@ struct Said {
 };
 
 std::optional<Said> said_in(const std::string& folder) {
-  const auto array = sherd::open_array(folder, {.path = "g/a", .config = deeds::config_of(1)});
+  const auto array = sherd::open_array(folder, {.path = "g/a", .config = operations::config_of(1)});
   if (!array && array.error().code() == sherd::ErrorCode::not_found) return std::nullopt;
   const sherd::Json attributes = array.value().attributes();
   const sherd::Json* value = attributes.find("value");
@@ -33,19 +33,19 @@ void create(const std::string& folder, int value) {
   sherd::CreateOptions options{.shape = {4}, .dtype = sherd::DType::uint8, .chunks = {2}, .format = "zarr2"};
   options.attributes = value_of(value);
   options.overwrite = true;
-  options.config = deeds::config_of(1);
+  options.config = operations::config_of(1);
   sherd::create_array(sherd::file_store(folder, options.config).value(), "g/a", options).value();
 }
 
 sherd::Group root_of(const std::string& folder) {
-  return sherd::open_group(folder, {.writable = true, .config = deeds::config_of(1)}).value();
+  return sherd::open_group(folder, {.writable = true, .config = operations::config_of(1)}).value();
 }
 
 std::function<void()> begin(const std::string& folder, const std::string& deed, int value) {
   if (deed == "create") return [=] { create(folder, value); };
   if (deed == "consolidate") return [root = root_of(folder)]() mutable { root.consolidate().value(); };
   if (deed == "erase") return [root = root_of(folder)]() mutable { root.erase("g").value(); };
-  auto array = sherd::open_array(folder, {.path = "g/a", .writable = true, .config = deeds::config_of(1)}).value();
+  auto array = sherd::open_array(folder, {.path = "g/a", .writable = true, .config = operations::config_of(1)}).value();
   if (deed == "attributes") return [=]() mutable { array.update_attributes(value_of(value)).value(); };
   return [=]() mutable { array.resize({std::uint64_t{4} + static_cast<std::uint64_t>(value)}).value(); };
 }
