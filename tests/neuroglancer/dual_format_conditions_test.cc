@@ -59,7 +59,7 @@ const Refused kRefused[] = {
                               "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
                               "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}])");
      },
-     "codecs", "'transpose' stands before 'sharding_indexed'"},
+     "codecs", "'transpose' is before 'sharding_indexed'"},
     {"BigEndian", [](auto& o) { o.codecs = {{kBigEndian}}; }, "codecs", "big-endian"},
     {"AnotherCompressor", [](auto& o) { o.codecs = {{"zstd:3"}}; }, "codecs", "not 'zstd'"},
     {"AChecksumInsideTheCompressor", [](auto& o) { o.codecs = {{"crc32c", "gzip:1"}}; }, "codecs", "not 'gzip'"},
