@@ -131,6 +131,8 @@ Result<Entries> entries_of(int directory, const std::string& path) {
 Result<void> erase_children(int directory, const std::string& path, int depth) {
   if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deep");
   SHERD_TRY(entries, entries_of(directory, path));
+  // What is moved last goes first: a node whose document is there has all else.
+  std::ranges::sort(entries.files, [](const auto& a, const auto& b) { return is_moved_before(b, a); });
   for (const auto& name : entries.files) {
     if (os::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
       return system_error("erase", std::string(path).append("/").append(name), errno);

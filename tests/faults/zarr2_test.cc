@@ -76,10 +76,11 @@ class WriterOfSeveralDocuments : public testing::TestWithParam<std::string> {
     EXPECT_EQ(said_in(faults_.folder())->value, 3);
     root_of(faults_.folder()).consolidate().value();
     EXPECT_TRUE(sherd::check(sherd::file_store(faults_.folder()).value()).value().faults.empty());
-    // The note of a group that was being erased stays until the group itself is made or erased.
+    // Of a group that was being erased the note stays until the group itself is made or erased, and a lock until its
+    // object is written.
     for (const std::string& name : files(faults_.folder()))
       EXPECT_TRUE(fs::path(name).filename().string().starts_with(".z") ||
-                  (GetParam() == "erase" && name.ends_with("/moving")))
+                  (GetParam() == "erase" && (name.ends_with("/moving") || name.ends_with(".sherd-lock"))))
           << name;
   }
 
