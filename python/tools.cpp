@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/pair.h>
 
+#include "api/registry.hpp"
 #include "base/nearest.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
@@ -87,9 +88,22 @@ void draw_picture(const BoundArray& self, const std::string& file, const nb::dic
   call(*self.array.store(), [&] { return sherd::picture(self.array, file, options); });
 }
 
+/// The names of the codecs that make bytes of elements; that of shards is not among them.
+nb::set serializers() {
+  nb::set names;
+  for (const CodecEntry* codec : tables().codecs) {
+    if (codec->array_bytes_codec == nullptr) continue;
+    names.add(nb::str(codec->name.data(), codec->name.size()));
+    for (const std::string_view alias : codec->aliases) names.add(nb::str(alias.data(), alias.size()));
+  }
+  return names;
+}
+
 }  // namespace
 
 void bind_tools(nb::module_& module) {
+  module.def("serializers", serializers, nb::sig("def serializers() -> set[str]"),
+             "The names of the codecs that make bytes of elements; that of shards is not among them.");
   module.def(
       "did_you_mean",
       [](const std::string& word, const nb::list& known) {

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-# The codecs that make bytes of elements; those before them are filters, those after them compressors.
-_SERIALIZERS = {
-    *("bytes", "packbits", "sharding_indexed", "vlen-array", "vlen-bytes", "vlen-utf8", "optional", "pcodec", "zfp", "n5_default"),
-    *("numcodecs.pcodec", "numcodecs.zfpy", "zarrs.optional", "zarrs.vlen", "zarrs.vlen_v2", "zarrs.zfp"),
-    *("jpeg", "png", "compressed_segmentation"),
-}
+# The codecs that make bytes of elements: filters come before them, compressors after them. The engine's table has neither
+# that of shards nor the encodings of precomputed volumes.
+_SERIALIZERS = _sherd.serializers() | {"sharding_indexed", "jpeg", "png", "compressed_segmentation"}
 
 
 def codec_parts(array: _sherd.Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:

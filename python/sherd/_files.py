@@ -84,7 +84,7 @@ def import_(
     given = {"from": from_, "shape": shape, "dtype": dtype}
     options |= {name: value for name, value in given.items() if value is not None}
     create: dict[str, Any] = {"overwrite": _arguments.flag(overwrite, "overwrite")} | _options.layout(chunks, shards)
-    compressor = "gzip:6" if _options.is_two_formats(config) else "zstd:3"
+    compressor = "gzip:6" if _options.is_dual_format(config) else "zstd:3"
     chosen = _options.chain(filters, serializer, compressors, compressor)
     given = {"codecs": chosen, "attributes": attributes, "volume": volume, "format": format, "config": config}
     create |= {name: value for name, value in given.items() if value is not None}

@@ -9,6 +9,7 @@ import pytest
 import sherd
 import tensorstore
 import zarr
+from sherd import _sherd
 from side_by_side import assert_same, new_store
 
 DATA = np.arange(70, dtype="i4").reshape(10, 7)
@@ -46,6 +47,15 @@ def test_codecs_by_their_part_in_the_chain(shards):
         assert ours.serializer == theirs.serializer.to_dict()
     assert [each["name"] for each in sherd.zeros(3, dtype="string").compressors] == ["zstd"]
     assert sherd.zeros(3, dtype="string").serializer["name"] == "vlen-utf8"
+
+
+def test_the_parts_of_chains_that_zarr_python_does_not_have():
+    packed = sherd.zeros(8, dtype="bool", serializer="packbits")
+    assert (packed.filters, packed.serializer["name"], [each["name"] for each in packed.compressors]) == ((), "packbits", ["zstd"])
+    scale = {"size": [8, 8, 8], "resolution": [1, 1, 1], "encoding": "jpeg"}
+    volume = sherd.neuroglancer.create_precomputed(sherd.MemoryStore(), type="image", dtype="uint8", scales=[scale])
+    assert ([each["name"] for each in volume.filters], volume.serializer["name"], volume.compressors) == (["transpose"], "jpeg", ())
+    assert {"bytes", "packbits", "vlen-utf8"} <= _sherd.serializers()
 
 
 KEYS = [
