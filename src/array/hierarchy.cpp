@@ -65,9 +65,12 @@ Result<void> erase_documents(const NodePlace& place) {
   for (const std::string& key : own.documents) SHERD_TRY(place.store->erase(key));
   for (const Format* other : place.tables.formats) {
     if (other->name() == place.format->name()) continue;
-    for (const std::string& key : other->keys(place.path).documents)
-      if (std::ranges::any_of(own.contents, [&](const std::string& prefix) { return key.starts_with(prefix); }))
-        SHERD_TRY(place.store->erase(key));
+    for (const std::string& key : other->keys(place.path).documents) {
+      if (std::ranges::none_of(own.contents, [&](const std::string& prefix) { return key.starts_with(prefix); }))
+        continue;
+      const auto erased = place.store->erase(key);
+      if (!erased && !is_stored_fault(erased.error())) return erased.error();  // a directory is no document
+    }
   }
   return {};
 }

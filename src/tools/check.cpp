@@ -219,8 +219,8 @@ class TreeCheck {
     SHERD_TRY(is_collection, check_collection(objects_at(path), options_.data, report_));
     if (is_collection) return {};
     for (const std::string& prefix : format_.contents(path))
-      SHERD_TRY(strays_below(prefix,
-                             "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));
+      SHERD_TRY(
+          strays_below(prefix, "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));
     return {};
   }
 
@@ -366,7 +366,8 @@ class TreeCheck {
 
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
-    const std::vector<std::string> documents = format_.keys(state.place.path).documents;
+    std::vector<std::string> documents = format_.keys(state.place.path).documents;
+    documents.push_back(format_.document_key(state.place.path, NodeType::array));  // which may be its group's
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;

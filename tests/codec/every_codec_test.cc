@@ -50,6 +50,7 @@ struct Example {
   std::string_view codec, configuration;
 };
 constexpr Example kExamples[] = {
+    {"numcodecs.categorize", R"({"labels": ["", "shard", "a longer text"], "dtype": "|O", "astype": "|u1"})"},
     {"numcodecs.delta", R"({"dtype": "<u4"})"},
     {"numcodecs.fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
     {"transpose", R"({"order": [1, 0]})"},
