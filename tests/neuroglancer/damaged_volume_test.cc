@@ -394,8 +394,8 @@ TEST_P(AnIdInAShardOfAVolumeThat, IsWrongIsFoundByACheck) {
 INSTANTIATE_TEST_SUITE_P(
     Damaged, AnIdInAShardOfAVolumeThat,
     testing::Values(WrongId{"IsThereTwice", 0, "id_repeated", "chunk 0 appears more than once in minishard 0", true},
-                    WrongId{"IsAnotherMinishards", 2, "id_misplaced", "belongs into minishard 1 of s/0.shard", false},
-                    WrongId{"IsAnotherShards", 4, "id_misplaced", "belongs into minishard 0 of s/1.shard", false},
+                    WrongId{"IsAnotherMinishards", 2, "id_misplaced", "belongs in minishard 1 of s/0.shard", false},
+                    WrongId{"IsAnotherShards", 4, "id_misplaced", "belongs in minishard 0 of s/1.shard", false},
                     WrongId{"IsNoChunks", 8, "chunk_outside", "chunk 8 is outside the array's shape", true},
                     WrongId{"IsFarOut", std::uint64_t{1} << 63, "chunk_outside", "never read", true}),
     [](const auto& param) { return param.param.name; });

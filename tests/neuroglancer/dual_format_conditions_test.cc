@@ -59,7 +59,7 @@ const Refused kRefused[] = {
                               "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
                               "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}])");
      },
-     "codecs", "'transpose' stands before 'sharding_indexed'"},
+     "codecs", "'transpose' is before 'sharding_indexed'"},
     {"BigEndian", [](auto& o) { o.codecs = {{kBigEndian}}; }, "codecs", "big-endian"},
     {"AnotherCompressor", [](auto& o) { o.codecs = {{"zstd:3"}}; }, "codecs", "not 'zstd'"},
     {"AChecksumInsideTheCompressor", [](auto& o) { o.codecs = {{"crc32c", "gzip:1"}}; }, "codecs", "not 'gzip'"},
@@ -105,7 +105,8 @@ const Refused kRefused[] = {
     {"AHash", [](auto& o) { o.volume = sharding(2, 1, 4, "murmurhash3_x86_128"); }, "sharding", "with a hash"},
     {"OneShardOfThePart", [](auto& o) { o.volume = sharding(2, 1, 0); }, "sharding", "boxes of (4, 8, 4, 1) chunks"},
     {"AnotherEncoding", [](auto& o) { o.volume = sharding(2, 1, 4, "identity", "raw"); }, "sharding", "data_encoding"},
-    {"AKeyOfTheArrays", [](auto& o) { o.volume = json(R"({"key": "c"})"); }, "volume.key", "next to the array's chunks"},
+    {"AKeyOfTheArrays", [](auto& o) { o.volume = json(R"({"key": "c"})"); }, "volume.key",
+     "next to the array's chunks"},
     {"VoxelsWithoutASize", [](auto& o) { o.volume = json(R"({"resolution": [0, 2, -1]})"); }, "volume.resolution",
      "must be three numbers above 0"},
     {"AnUnknownMember", [](auto& o) { o.volume = json(R"({"keys": "c"})"); }, "volume.keys", "is none of"},
