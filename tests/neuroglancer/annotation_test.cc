@@ -218,7 +218,8 @@ TEST(AnnotationInfo, NamesTheMemberThatIsWrong) {
   EXPECT_THAT(says("lower_bound", "[1]"), HasSubstr("lower_bound"));
   EXPECT_THAT(says("annotation_type", R"("circle")"), HasSubstr("annotation_type"));
   EXPECT_THAT(says("properties", R"([{"id": "A", "type": "rgb"}])"), HasSubstr("properties[0].id"));
-  EXPECT_THAT(says("properties", R"([{"id": "a", "type": "rgb"}, {"id": "a", "type": "rgb"}])"), HasSubstr("is repeated"));
+  EXPECT_THAT(says("properties", R"([{"id": "a", "type": "rgb"}, {"id": "a", "type": "rgb"}])"),
+              HasSubstr("is repeated"));
   EXPECT_THAT(says("properties", R"([{"id": "a", "type": "float64"}])"), HasSubstr("properties[0].type"));
   EXPECT_THAT(says("properties", R"([{"id": "a", "type": "int8", "enum_values": [1], "enum_labels": []}])"),
               HasSubstr("properties[0].enum_labels"));

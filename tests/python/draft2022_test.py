@@ -45,7 +45,7 @@ def test_the_error_says_why_it_cannot_be_created(store, tmp_path):
         ShardingTransformer(store, document)
     with pytest.raises(sherd.InvalidArgument, match="no array"):
         ShardingTransformer(store, document | {"shape": [8, 8]})
-    with pytest.raises(sherd.InvalidArgument, match="path already"):
+    with pytest.raises(sherd.InvalidArgument, match="already a path"):
         ShardingTransformer(store, "vol/em", path="vol/em")
     with pytest.raises(sherd.InvalidArgument, match="no sharding transformer"):
         ShardingTransformer(store, "plain")
