@@ -56,6 +56,7 @@ Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const Ch
                     std::shared_ptr<const ChunkStorage> chunk_storage)
     : storage(std::move(chunk_storage)),
       place(std::move(where)),
+      document_key(place.format->document_key(place.path, NodeType::array)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
@@ -97,7 +98,7 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
 }
 
 Result<Shape> Array::State::confirm() const {
-  SHERD_TRY(seen, stored_generation(*place.store, place.format->document_key(place.path, NodeType::array)));
+  SHERD_TRY(seen, stored_generation(*place.store, document_key));
   if (!seen) return replaced_error("erased");
   SHERD_TRY(storage->confirm(*this));
   {
@@ -128,20 +129,20 @@ Result<void> Array::State::check_same(const NodeDocument& now) const {
 Error Array::State::replaced_error(std::string_view how) const {
   return conflict("the array was " + std::string(how) + " since it was opened; open it again")
       .lasting()
-      .in_key(place.format->document_key(place.path, NodeType::array));
+      .in_key(document_key);
 }
 
 Result<void> Array::State::check_access() const {
   const std::lock_guard hold(mutex_);
   if (!document_.array->no_access) return {};
-  return Error(*document_.array->no_access).in_key(place.format->document_key(place.path, NodeType::array));
+  return Error(*document_.array->no_access).in_key(document_key);
 }
 
 Result<void> Array::State::check_change() const {
   SHERD_TRY(check_access());
   const std::lock_guard hold(mutex_);
   if (!document_.array->no_change) return {};
-  return Error(*document_.array->no_change).in_key(place.format->document_key(place.path, NodeType::array));
+  return Error(*document_.array->no_change).in_key(document_key);
 }
 
 Result<void> Array::State::check_elements(const DType& of_view) const {

@@ -25,7 +25,8 @@ struct Array::State {
         std::shared_ptr<const ChunkStorage> chunk_storage);
 
   const std::shared_ptr<const ChunkStorage> storage;
-  const NodePlace place;  ///< its store is that of the chunks
+  const NodePlace place;           ///< its store is that of the chunks
+  const std::string document_key;  ///< of the document that makes the array visible
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;

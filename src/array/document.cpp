@@ -91,11 +91,11 @@ Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, con
   SHERD_TRY(check_texts(documents, place.config.limits));
   std::vector<DocumentVersion> versions;
   for (const Document& each : documents) {
-    // Those that make nothing visible are left behind by a creator that was killed, and then replaced.
+    // A killed creator may have left documents that make nothing visible; they are replaced.
     Condition own = condition;
     if (condition.kind == Condition::Kind::absent && &each != &documents.back()) {
-      SHERD_TRY(stands, stored_generation(*place.store, documents.back().key));
-      if (stands) return Error(conflict("another writer has made it")).in_key(documents.back().key);
+      SHERD_TRY(visible, stored_generation(*place.store, documents.back().key));
+      if (visible) return Error(conflict("another writer has made it")).in_key(documents.back().key);
       SHERD_TRY(left, stored_generation(*place.store, each.key));
       if (left) own = Condition::matches(*std::move(left));
     }

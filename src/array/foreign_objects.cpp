@@ -42,8 +42,7 @@ Result<void> refuse_below(const NodePlace& place, const std::string& prefix, con
 Own own_of_array(const NodePlace& place, const NodeDocument& node) {
   if (!node.array) return nothing;
   return [grid = ChunkGrid(*node.array), keys = place.format->keys(place.path)](std::string_view name) {
-    return grid.parse_key(name) ||
-           std::ranges::find(keys.documents, keys.chunks + std::string(name)) != keys.documents.end();
+    return grid.parse_key(name) || keys.is_document(keys.chunks + std::string(name));
   };
 }
 
@@ -118,8 +117,8 @@ Result<void> refuse_in_group(const NodePlace& place, std::set<std::string>& memb
   for (const std::string& prefix : keys.contents) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
     for (const auto& object : listing.objects) {
-      const bool known = std::ranges::find(keys.documents, prefix + object.name) != keys.documents.end() ||
-                         is_ours(object.name) || (prefix != keys.chunks && member_of(*place.format, object.name));
+      const bool known = keys.is_document(prefix + object.name) || is_ours(object.name) ||
+                         (prefix != keys.chunks && member_of(*place.format, object.name));
       if (!known) return foreign_object_error(prefix + object.name);
     }
     for (const std::string& name : listing.prefixes) {
@@ -135,11 +134,10 @@ Result<void> refuse_in_group(const NodePlace& place, std::set<std::string>& memb
 }
 
 Result<void> refuse_in_unreadable(const NodePlace& place) {
-  const std::vector<std::string> documents = place.format->keys(place.path).documents;
-  for (const std::string& prefix : place.format->contents(place.path)) {
-    auto refused = refuse_below(place, prefix, [&](std::string_view name) {
-      return std::ranges::find(documents, prefix + std::string(name)) != documents.end();
-    });
+  const NodeKeys keys = place.format->keys(place.path);
+  for (const std::string& prefix : keys.contents) {
+    auto refused = refuse_below(place, prefix,
+                                [&](std::string_view name) { return keys.is_document(prefix + std::string(name)); });
     if (!refused && refused.error().code() == ErrorCode::conflict)
       return conflict(
                  "may not be part of the node that is to be overwritten, whose document cannot be read; remove it "
@@ -178,8 +176,9 @@ class Known {
       if (const auto* entry = capability<EntryPoint>(*format)) keys_.emplace_back(entry->key());
   }
   void add(const NodePlace& place) {
-    for (std::string& prefix : place.format->contents(place.path)) prefixes_.push_back(std::move(prefix));
-    for (std::string& key : place.format->keys(place.path).documents) keys_.push_back(std::move(key));
+    NodeKeys keys = place.format->keys(place.path);
+    std::ranges::move(keys.contents, std::back_inserter(prefixes_));
+    std::ranges::move(keys.documents, std::back_inserter(keys_));
   }
   [[nodiscard]] bool has(std::string_view key) const {
     return std::ranges::find(keys_, key) != keys_.end() ||
@@ -202,8 +201,7 @@ Result<void> refuse_all_but_chunks(const NodePlace& place) {
   const NodeKeys keys = place.format->keys(place.path);
   for (const std::string& prefix : keys.contents)
     SHERD_TRY(refuse_below(place, prefix, [&](std::string_view name) {
-      return (prefix == keys.chunks && place.format->names_chunk(name)) ||
-             std::ranges::find(keys.documents, prefix + std::string(name)) != keys.documents.end();
+      return (prefix == keys.chunks && place.format->names_chunk(name)) || keys.is_document(prefix + std::string(name));
     }));
   return {};
 }

@@ -1,9 +1,15 @@
 // What every format answers from its keys and traits, and what is said of formats without a capability.
 #include "array/format.hpp"
 
+#include <algorithm>
+
 #include "array/state.hpp"
 
 namespace sherd {
+
+bool NodeKeys::is_document(std::string_view key) const noexcept {
+  return std::ranges::find(documents, key) != documents.end();
+}
 
 std::string Format::document_key(const std::string& path, NodeType type) const {
   NodeKeys all = keys(path);

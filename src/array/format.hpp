@@ -49,7 +49,7 @@ struct CounterpartDocument {
   Json document;
 };
 
-/// A node as its metadata tells it. Paths are relative to the store, without leading and trailing `/`.
+/// A node as described by its metadata. Paths are relative to the store, without leading and trailing `/`.
 struct NodeDocument {
   NodeType type = NodeType::group;
   Json document;                          ///< all of its metadata; Format::documents() says how they are stored
@@ -69,7 +69,9 @@ struct NodeKeys {
   std::string group;                   ///< the document that makes a group visible
   std::vector<std::string> documents;  ///< all that a node can have, the one most likely to exist first
   std::string chunks;                  ///< the prefix of chunk keys; KeyEncoding adds the rest
-  std::vector<std::string> contents;   ///< prefixes of all that is the node's or its members', documents perhaps aside
+  std::vector<std::string> contents;   ///< prefixes of all objects of the node and its members; not of all documents
+
+  [[nodiscard]] bool is_document(std::string_view key) const noexcept;
 };
 
 /// What a new array's codecs are unless a caller says otherwise; as CreateOptions has them.

@@ -45,15 +45,14 @@ Result<bool> group_stands(const NodePlace& place) {
 }
 
 Result<void> erase_contents(const NodePlace& place) {
-  const std::vector<std::string> documents = place.format->keys(place.path).documents;
-  for (const std::string& prefix : place.format->contents(place.path)) {
+  const NodeKeys keys = place.format->keys(place.path);
+  for (const std::string& prefix : keys.contents) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
     for (const std::string& name : listing.prefixes)
       if (!is_staging(name)) SHERD_TRY(place.store->erase_prefix(prefix + name + "/"));
     for (const auto& object : listing.objects) {
       const std::string key = prefix + object.name;
-      const bool is_document = std::find(documents.begin(), documents.end(), key) != documents.end();
-      if (!is_document) SHERD_TRY(place.store->erase(key));
+      if (!keys.is_document(key)) SHERD_TRY(place.store->erase(key));
     }
   }
   return {};
@@ -75,14 +74,13 @@ Result<void> erase_documents(const NodePlace& place) {
   return {};
 }
 
-/// Whether something stands where a node's own objects would, documents aside.
+/// Whether there are objects, other than documents, where those of a node would be.
 Result<bool> has_contents(const NodePlace& place) {
-  const std::vector<std::string> documents = place.format->keys(place.path).documents;
-  for (const std::string& prefix : place.format->contents(place.path)) {
+  const NodeKeys keys = place.format->keys(place.path);
+  for (const std::string& prefix : keys.contents) {
     SHERD_TRY(listing, place.store->list_dir(prefix));
-    const bool only_documents = std::ranges::all_of(listing.objects, [&](const Listing::Object& object) {
-      return std::ranges::find(documents, prefix + object.name) != documents.end();
-    });
+    const bool only_documents = std::ranges::all_of(
+        listing.objects, [&](const Listing::Object& object) { return keys.is_document(prefix + object.name); });
     if (!only_documents || !std::ranges::all_of(listing.prefixes, is_staging)) return true;
   }
   return false;
@@ -97,8 +95,7 @@ bool covers(const NodePlace& place, const Format& other) {
 }
 
 bool is_own_fault(const NodePlace& place, const Error& error) {
-  const std::vector<std::string> documents = place.format->keys(place.path).documents;
-  return is_stored_fault(error) && std::ranges::find(documents, error.key()) != documents.end();
+  return is_stored_fault(error) && place.format->keys(place.path).is_document(error.key());
 }
 
 using IsRefused = std::function<bool(const Format& format, const NodeDocument& node)>;

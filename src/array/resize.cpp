@@ -192,8 +192,7 @@ void take_back(Array::State& state, const Shrinking& change) {
 
 Result<void> change_shape(Array::State& state, const NextShape& next) {
   SHERD_TRY(require_writable(state.place));
-  const std::string turn =
-      state.place.format->document_key(state.place.path, NodeType::array) + std::string(kShapeLock);
+  const std::string turn = state.document_key + std::string(kShapeLock);
   SHERD_TRY(lock, as_call(state.config(), [&] { return state.place.store->lock(turn).in_key(turn); }));
   Shrinking change;
   bool shrinks = false;

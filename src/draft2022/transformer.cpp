@@ -184,7 +184,7 @@ Result<ShardingTransformer> ShardingTransformer::of(const Array& array, EraseMod
   if (array.format() != "draft2022" || !array.state().layout.shard)
     return invalid_argument("the array has no sharding transformer")
         .in_member("storage_transformers")
-        .in_key(array.state().place.format->document_key(array.path(), NodeType::array));
+        .in_key(array.state().document_key);
   return ShardingTransformer(std::make_shared<const State>(array, erase));
 }
 

@@ -126,7 +126,7 @@ Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
 
 CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype) {
   if (id == "gzip") return {"gzip", configuration};
-  // Frames have no checksum unless somebody asks for one.
+  // By default frames have no checksum.
   if (id == "zstd") return {"zstd", with_default(configuration, "checksum", false)};
   if (id == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
   if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};

@@ -57,6 +57,16 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   return EntryKey{std::move(path), std::string(parts.name)};
 }
 
+Result<std::optional<NodeType>> stored_type(Store& store, const std::string& path, const Limits& limits) {
+  for (const auto& [name, type] : {std::pair(kArray, NodeType::array), std::pair(kGroup, NodeType::group)}) {
+    auto stored = read_json(store, prefix_of(path) + name, limits);
+    if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
+    if (!stored) return std::optional(NodeType::unknown);
+    if (*stored) return std::optional(zarr2::check_version((*stored)->json) ? type : NodeType::unknown);
+  }
+  return std::optional<NodeType>();
+}
+
 class Zarr2 final : public Format, public Consolidation {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
@@ -86,7 +96,10 @@ class Zarr2 final : public Format, public Consolidation {
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
-                                                                const KnownType& known) const override;
+                                                                const KnownType& known) const override {
+    return members_in_directories(*this, store, path, known,
+                                  [&](const std::string& member) { return stored_type(store, member, limits); });
+  }
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
@@ -99,18 +112,8 @@ class Zarr2 final : public Format, public Consolidation {
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
 };
 
-Result<std::optional<NodeType>> stored_type(Store& store, const std::string& path, const Limits& limits) {
-  for (const auto& [name, type] : {std::pair(kArray, NodeType::array), std::pair(kGroup, NodeType::group)}) {
-    auto stored = read_json(store, prefix_of(path) + name, limits);
-    if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
-    if (!stored) return std::optional(NodeType::unknown);
-    if (*stored) return std::optional(zarr2::check_version((*stored)->json) ? type : NodeType::unknown);
-  }
-  return std::optional<NodeType>();
-}
-
-/// Takes the separator of chunk keys from those that are stored, where the document does not say it: writers whose
-/// stores nested the directories did not always.
+/// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores nested
+/// directories did not always write it.
 Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& array) {
   KeyEncoding& keys = array.keys;
   const ChunkGrid dots(array);
@@ -188,7 +191,7 @@ Result<Json> Zarr2::array_document(const ArraySpec& spec) const {
   return Json(Json::Object{{kArray, std::move(array)}, {kAttributes, std::move(attributes)}});
 }
 
-// There are attributes even if they are none: netcdf-c opens nothing without.
+// Always with attributes, even if empty: netcdf-c 4.10 does not open an array without them.
 Result<Json> Zarr2::group_document(const Json& attributes) const {
   return Json(Json::Object{{kGroup, Json::Object{{"zarr_format", 2}}},
                            {kAttributes, attributes.is_null() ? Json(Json::Object{}) : attributes}});
@@ -202,7 +205,10 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
     Json fresh = *change.attributes;
     if (array != nullptr) fresh = with_names_of(attributes_of(document), rank, std::move(fresh));
     document.set(kAttributes, std::move(fresh));
-    if (const auto list = entries(document)) return with_entries(std::move(document), *list);
+    if (const auto list = entries(document)) {
+      SHERD_TRY(renewed, with_entries(std::move(document), *list));
+      document = std::move(renewed);
+    }
   }
   if (change.chunks == nullptr) return document;
   SHERD_TRY(chunks, zarr2::with_chunks(*document.find(kArray), *change.chunks));
@@ -227,32 +233,7 @@ Result<void> Zarr2::check_name(std::string_view name) const {
 
 bool Zarr2::names_chunk(std::string_view name) const noexcept {
   const std::size_t at = name.find_first_of("./");
-  const char separator = at == name.npos ? '/' : name[at];
-  for (;;) {
-    const std::size_t end = name.find(separator);
-    const std::string_view number = name.substr(0, end);
-    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return false;
-    if (number.size() > 1 && number.front() == '0') return false;
-    if (end == name.npos) return true;
-    name.remove_prefix(end + 1);
-  }
-}
-
-Result<std::vector<std::pair<std::string, NodeType>>> Zarr2::members(Store& store, const std::string& path,
-                                                                     const Limits& limits,
-                                                                     const KnownType& known) const {
-  SHERD_TRY(listing, store.list_dir(prefix_of(path)));
-  std::vector<std::pair<std::string, NodeType>> found;
-  for (const std::string& name : listing.prefixes) {
-    if (!check_name(name)) continue;
-    auto type = known ? known(name) : std::nullopt;
-    if (!type) {
-      SHERD_TRY(stored, stored_type(store, join_path(path, name), limits));
-      type = stored;
-    }
-    if (type) found.emplace_back(name, *type);
-  }
-  return found;
+  return is_coordinates(name, at == name.npos ? '/' : name[at]);
 }
 
 std::optional<Consolidation::Entries> Zarr2::entries(const Json& group) const {
@@ -268,7 +249,7 @@ std::optional<Consolidation::Entries> Zarr2::entries(const Json& group) const {
   return Entries(nodes.begin(), nodes.end());
 }
 
-// What is there already keeps its place, and what is not known stays.
+// Existing entries keep their order, and unknown ones are preserved.
 Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   std::map<std::string, Json> fresh;
   const auto add = [&](const std::string& path, const Json& node) {

@@ -21,7 +21,7 @@ Result<Json> print_array(const ArraySpec& spec);
 Result<Json> with_chunks(Json document, const ArraySpec& spec);
 /// The document of an array of another shape.
 [[nodiscard]] Json with_shape(Json document, const Shape& shape);
-/// Whether the document does not say what stands between the numbers of chunk keys, and there are several.
+/// Whether the document of an array of several dimensions lacks the separator of chunk keys.
 [[nodiscard]] bool lacks_separator(const Json& document);
 
 /// invalid_argument unless `zarr_format` is 2.

@@ -7,9 +7,11 @@
 
 #include "array/document.hpp"
 #include "array/format.hpp"
+#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
@@ -17,10 +19,6 @@ namespace {
 
 constexpr std::string_view file_name = "zarr.json";
 constexpr const char* list_name = "consolidated_metadata";
-
-std::string below(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string(name) : path + "/" + std::string(name);
-}
 
 /// Drafts of Zarr v3 put a URI there, and are other formats.
 bool is_draft(const Json& document) {
@@ -72,7 +70,7 @@ class Zarr3 final : public Format, public Consolidation {
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
-    const std::string document = below(path, file_name), prefix = path.empty() ? path : path + "/";
+    const std::string document = join_path(path, file_name), prefix = prefix_of(path);
     return {.array = document, .group = document, .documents = {document}, .chunks = prefix, .contents = {prefix}};
   }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override;
@@ -82,13 +80,17 @@ class Zarr3 final : public Format, public Consolidation {
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
-                                                                const KnownType& known) const override;
+                                                                const KnownType& known) const override {
+    return members_in_directories(*this, store, path, known, [&](const std::string& member) {
+      return stored_type(store, join_path(member, file_name), limits);
+    });
+  }
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
-    return {{below(path, file_name), document.dump(2)}};
+    return {{join_path(path, file_name), document.dump(2)}};
   }
 
   [[nodiscard]] std::optional<Entries> entries(const Json& group) const override;
@@ -104,7 +106,7 @@ class Zarr3 final : public Format, public Consolidation {
 };
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
-  const std::string key = below(path, file_name);
+  const std::string key = join_path(path, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
   auto node = lower(std::move(stored->json), limits);
@@ -158,23 +160,6 @@ Result<void> Zarr3::check_name(std::string_view name) const {
   if (name == file_name) return bad_node_name(name, "it is the name of the metadata documents");
   if (!is_utf8(name)) return bad_node_name(name, "it is not valid UTF-8");
   return {};
-}
-
-Result<std::vector<std::pair<std::string, NodeType>>> Zarr3::members(Store& store, const std::string& path,
-                                                                     const Limits& limits,
-                                                                     const KnownType& known) const {
-  SHERD_TRY(listing, store.list_dir(keys(path).chunks));
-  std::vector<std::pair<std::string, NodeType>> found;
-  for (const std::string& name : listing.prefixes) {
-    if (!check_name(name)) continue;
-    auto type = known ? known(name) : std::nullopt;
-    if (!type) {
-      SHERD_TRY(stored, stored_type(store, below(below(path, name), file_name), limits));
-      type = stored;
-    }
-    if (type) found.emplace_back(name, *type);
-  }
-  return found;
 }
 
 bool Zarr3::is_path(std::string_view path) const {

@@ -7,6 +7,7 @@
 #include "array/extension.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
@@ -94,6 +95,35 @@ Result<void> check_node_name(std::string_view name) {
   return {};
 }
 
+Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
+                                                                             const std::string& path,
+                                                                             const Format::KnownType& known,
+                                                                             const TypeAt& type_at) {
+  SHERD_TRY(listing, store.list_dir(prefix_of(path)));
+  std::vector<std::pair<std::string, NodeType>> found;
+  for (const std::string& name : listing.prefixes) {
+    if (!format.check_name(name)) continue;
+    auto type = known ? known(name) : std::nullopt;
+    if (!type) {
+      SHERD_TRY(stored, type_at(join_path(path, name)));
+      type = stored;
+    }
+    if (type) found.emplace_back(name, *type);
+  }
+  return found;
+}
+
+bool is_coordinates(std::string_view text, char separator) noexcept {
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    const std::string_view number = text.substr(0, end);
+    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return false;
+    if (number.size() > 1 && number.front() == '0') return false;
+    if (end == text.npos) return true;
+    text.remove_prefix(end + 1);
+  }
+}
+
 bool is_chunk_key(std::string_view key, bool joined) noexcept {
   if (!key.starts_with('c')) return false;
   key.remove_prefix(1);
@@ -103,14 +133,7 @@ bool is_chunk_key(std::string_view key, bool joined) noexcept {
     if (at != 0) return false;
     key.remove_prefix(1);
   }
-  for (;;) {
-    const std::size_t end = key.find(separator);
-    const std::string_view number = key.substr(0, end);
-    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return false;
-    if (number.size() > 1 && number.front() == '0') return false;
-    if (end == key.npos) return true;
-    key.remove_prefix(end + 1);
-  }
+  return is_coordinates(key, separator);
 }
 
 }  // namespace sherd

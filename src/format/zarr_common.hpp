@@ -1,10 +1,13 @@
 // What the formats of the Zarr family share: how a document is read, and its attributes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "array/format.hpp"
 #include "array/spec.hpp"
 #include "sherd/json.hpp"
 #include "sherd/options.hpp"
@@ -36,11 +39,21 @@ Result<Json> names_attribute_of(const ArraySpec& spec);
 /// New attributes, which keep the names of dimensions that the old ones hold unless they say others.
 [[nodiscard]] Json with_names_of(const Json& old, std::size_t rank, Json fresh);
 
+/// Format::members() of a format whose nodes have directories of their own. `type_at` reads the type of the node at a
+/// path; nullopt if there is none.
+using TypeAt = std::function<Result<std::optional<NodeType>>(const std::string& path)>;
+Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
+                                                                             const std::string& path,
+                                                                             const Format::KnownType& known,
+                                                                             const TypeAt& type_at);
+
 /// A name that no format of the family allows: empty, with '/' or NUL, of dots only, or that of what is being made.
 Result<void> check_node_name(std::string_view name);
 /// The refusal of a name, with the reason.
 [[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);
 
+/// Whether a text is the coordinates of a chunk, such as `1/2` for the separator '/'.
+[[nodiscard]] bool is_coordinates(std::string_view text, char separator) noexcept;
 /// Whether a key is that of a chunk in an array with dimensions: `c/1/2` or `c.1.2`; if `joined`, `c1/2` or `c1.2`.
 [[nodiscard]] bool is_chunk_key(std::string_view key, bool joined) noexcept;
 

@@ -320,10 +320,9 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   SHERD_TRY(around, image_around(state.place));
   if (!around) return facts;
   if (around->image.axes.size() != facts.axes.size())
-    return in_store(corrupt("has other dimensions than the image has axes")
-                        .in_key(state.place.format->document_key(state.place.path, NodeType::array))
-                        .in_member("shape"),
-                    array.store()->url());
+    return in_store(
+        corrupt("has other dimensions than the image has axes").in_key(state.document_key).in_member("shape"),
+        array.store()->url());
   if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
   facts.labels = around->image.labels;
   facts.label_colours = label_colours_of(around->image.label);
@@ -337,10 +336,9 @@ Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool in
   SHERD_TRY(around, image_around(place));
   if (!around) return std::optional<SingleLevel>();
   if (around->image.axes.size() != array.ndim())
-    return in_store(corrupt("has other dimensions than the image has axes")
-                        .in_key(place.format->document_key(place.path, NodeType::array))
-                        .in_member("shape"),
-                    array.store()->url());
+    return in_store(
+        corrupt("has other dimensions than the image has axes").in_key(array.state().document_key).in_member("shape"),
+        array.store()->url());
   ImageFacts facts{.axes = axes_of(around->image, around->level), .attributes = array.attributes()};
   if (around->level > 0) inherit(facts, *around);
   Image& image = around->image;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "array/document.hpp"
+#include "array/hierarchy.hpp"
 #include "array/state.hpp"
 #include "base/checked.hpp"
 #include "format/zarr_common.hpp"
@@ -13,6 +14,7 @@
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/names.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -21,10 +23,6 @@ using neuroglancer::VolumeInfo;
 using neuroglancer::VolumeScale;
 
 constexpr std::string_view file_name = "info";
-
-std::string below(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string(name) : path + "/" + std::string(name);
-}
 
 std::string scale_name(const VolumeInfo& info, std::size_t number) {
   const std::string& key = info.scales[number].key;
@@ -206,10 +204,10 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
   [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
   [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const override;
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
-    const std::string prefix = path.empty() ? path : path + "/";
-    return {.array = below(neuroglancer::split_scale_path(path).first, file_name),
-            .group = below(path, file_name),
-            .documents = {below(path, file_name)},
+    const std::string prefix = prefix_of(path);
+    return {.array = join_path(neuroglancer::split_scale_path(path).first, file_name),
+            .group = join_path(path, file_name),
+            .documents = {join_path(path, file_name)},
             .chunks = prefix,
             .contents = {prefix}};
   }
@@ -256,7 +254,7 @@ neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
 
 // A document that cannot be read is nobody's yet.
 Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
-  const auto info = place.store->open(below(place.path, file_name));
+  const auto info = place.store->open(join_path(place.path, file_name));
   if (!info && !is_stored_fault(info.error())) return info.error();
   if (!info || *info == nullptr) return false;
   const auto found = neuroglancer::Collection::State::find(collection_at(place));
@@ -270,7 +268,7 @@ Result<std::optional<std::string>> Precomputed::foreign_object_among(const NodeP
 
 Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,
                                                       const Limits& limits) const {
-  const std::string key = below(path, file_name);
+  const std::string key = join_path(path, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) {
     if (path.empty()) return std::optional<NodeDocument>();
@@ -287,7 +285,7 @@ Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const 
   const auto place = neuroglancer::split_scale_path(path);
   const std::string& volume = place.first;
   const std::string& name = place.second;
-  const std::string key = below(volume, file_name);
+  const std::string key = join_path(volume, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
   const auto read = [&]() -> Result<std::optional<NodeDocument>> {
@@ -308,7 +306,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
                                                                            const Limits& limits,
                                                                            const KnownType&) const {
   std::vector<std::pair<std::string, NodeType>> found;
-  const std::string key = below(path, file_name);
+  const std::string key = join_path(path, file_name);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return found;
   auto info = VolumeInfo::parse(stored->json);

@@ -255,10 +255,10 @@ class TreeCheck {
 
   // What stands below `group`, which need not be one: then there is less to be expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
-    const auto documents = format_.keys(group.path).documents;
+    const NodeKeys keys = format_.keys(group.path);
     const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are looked at with the array
     std::set<std::string> names;
-    for (const std::string& prefix : format_.contents(group.path)) {
+    for (const std::string& prefix : keys.contents) {
       auto listing = store_.list_dir(prefix);
       Findings unreadable(prefix);
       if (!listing) {
@@ -275,10 +275,10 @@ class TreeCheck {
       }
       for (const auto& object : listing->objects) {
         const auto member = member_of(format_, object.name);
-        const bool is_document = std::find(documents.begin(), documents.end(), prefix + object.name) != documents.end();
         if (member && !member->empty())
           names.insert(*member);
-        else if (group.expected && !mixed && !member && !is_document && !is_ours(object.name))
+        else if (group.expected && !mixed && !member && !keys.is_document(prefix + object.name) &&
+                 !is_ours(object.name))
           SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
       }
     }
@@ -292,9 +292,7 @@ class TreeCheck {
     std::string path(split_key(key).prefix);
     if (!path.empty()) path.pop_back();
     for (const Format* other : root_.tables.formats) {
-      const auto documents = other->keys(path).documents;
-      if (other->name() != format_.name() && std::ranges::find(documents, key) != documents.end())
-        return std::string(other->name());
+      if (other->name() != format_.name() && other->keys(path).is_document(key)) return std::string(other->name());
     }
     return {};
   }
@@ -366,8 +364,7 @@ class TreeCheck {
 
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
-    std::vector<std::string> documents = format_.keys(state.place.path).documents;
-    documents.push_back(format_.document_key(state.place.path, NodeType::array));  // which may be its group's
+    const NodeKeys keys = format_.keys(state.place.path);
     Findings strays(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
@@ -391,9 +388,8 @@ class TreeCheck {
         .object =
             [&](const std::string& key, std::uint64_t size) {
               if (!outcome) return false;
-              if (is_ours(std::string_view(key).substr(state.prefix.size())) ||
-                  std::ranges::find(documents, key) != documents.end())
-                return true;
+              const bool is_document = keys.is_document(key) || key == keys.array;  // that may be its group's
+              if (is_document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // One that stands in place of a chunk is no chunk, and not the lack of one either: to read it is an error.
