@@ -78,6 +78,14 @@ class MemoryBudget : public ::testing::Test {
     EXPECT_LE(reading(folder_ / "a", config) / kMiB, (bytes + kOverhead) / kMiB) << "read";
   }
 
+  void store_noise(const CreateOptions& options) const {
+    const auto values = half_noise(kRows * kColumns);
+    create_array(folder_ / "a", options)
+        .value()
+        .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
+        .value();
+  }
+
   TempDir folder_;
 };
 
@@ -149,11 +157,7 @@ TEST_F(MemoryBudget, BoundsManyRegionsInOneCall) {
   CreateOptions options{
       .shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {1024, 1024}, .shards = {4096, 8192}};
   options.codecs = Codecs{"blosc:lz4:1"};
-  const auto values = half_noise(kRows * kColumns);
-  create_array(folder_ / "a", options)
-      .value()
-      .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
-      .value();
+  store_noise(options);
   const std::uint64_t grown = growth_in_child([&] {
     const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
     const auto array = std::make_shared<Array>(open_array(folder_ / "a", {.config = with_budget(bytes)}).value());
@@ -174,11 +178,7 @@ TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
   CreateOptions options{
       .shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {512, 512}, .shards = {2048, 4096}};
   options.codecs = Codecs{"blosc:lz4:1"};
-  const auto values = half_noise(kRows * kColumns);
-  create_array(folder_ / "a", options)
-      .value()
-      .write(Box{{0, 0}, {kRows, kColumns}}, std::span<const std::uint16_t>(values))
-      .value();
+  store_noise(options);
   for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks}) {
     Config config = with_budget(bytes);
     config.cache = mode;

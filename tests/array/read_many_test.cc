@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "sherd/sherd.hpp"
@@ -271,13 +272,17 @@ TEST_F(ReadMany, ElementsOfVariableLengthAreKeptByOneArena) {
 }
 
 TEST_F(ReadMany, ProgressCountsTheElementsOfAllRegions) {
-  Array array = written();
-  Config config = array.config();
+  const Array stored = written({.chunks = {128, 128}});
   Progress last;
+  Config config;
+  config.threads = 1;
   config.progress = [&](const Progress& now) { last = now; };
-  array = array.with_config(config);
-  reading(array, every_second_chunk());
+  // Each of the four chunks takes longer than the time between two calls of progress.
+  const auto slow = delayed_store(stored.store(), std::chrono::milliseconds(30), 1);
+  const Boxes boxes = every_second_chunk();
+  open_array(slow, {.path = "a", .config = config}).value().read(boxes.regions()).value();
   EXPECT_EQ(last.total, 512U * 64 * sizeof(Element));
+  EXPECT_GE(last.done, last.total * 3 / 4) << "at the latest call three chunks are read, or all four";
   EXPECT_LE(last.done, last.total);
 }
 

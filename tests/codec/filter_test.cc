@@ -16,6 +16,11 @@ Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_
   const Limits limits;
   return entry.array_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
 }
+/// The member that a refused configuration is refused for; empty if it is not refused.
+std::string wrong_member(const CodecEntry& entry, std::string_view text, const DType& dtype) {
+  const auto codec = filter(entry, text, dtype);
+  return codec.has_value() ? "" : codec.error().member();
+}
 
 template <class T>
 std::vector<T> there_and_back(const ArrayCodec& codec, const std::vector<T>& values, const DType& dtype) {
@@ -98,8 +103,7 @@ TEST(FixedScaleOffset, ValuesThatDoNotFitAreNoUndefinedBehaviour) {
 
 TEST(FixedScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
   const auto member = [](std::string_view text, const DType& dtype) {
-    const auto codec = filter(fixedscaleoffset_codec, text, dtype);
-    return codec.has_value() ? "" : codec.error().member();
+    return wrong_member(fixedscaleoffset_codec, text, dtype);
   };
   EXPECT_EQ(member(R"({"offset":0,"scale":0})", DType::float32), "configuration.scale");
   EXPECT_EQ(member(R"({"scale":1})", DType::float32), "configuration.offset");
@@ -118,8 +122,7 @@ TEST(Quantize, ValuesWithoutDigitsToLoseStay) {
 
 TEST(Quantize, RefusesDigitsAndTypesThatDoNotFit) {
   const auto member = [](std::string_view text, const DType& dtype) {
-    const auto codec = filter(quantize_codec, text, dtype);
-    return codec.has_value() ? "" : codec.error().member();
+    return wrong_member(quantize_codec, text, dtype);
   };
   EXPECT_EQ(member(R"({"digits":5})", DType::float16), "configuration.digits");
   EXPECT_EQ(member(R"({"digits":301})", DType::float64), "configuration.digits");
@@ -188,10 +191,7 @@ TEST(AsType, TakesTheArraysTypeWhereNoneIsNamed) {
 }
 
 TEST(AsType, RefusesTypesThatAreNotNumbers) {
-  const auto member = [](std::string_view text, const DType& dtype) {
-    const auto codec = filter(astype_codec, text, dtype);
-    return codec.has_value() ? "" : codec.error().member();
-  };
+  const auto member = [](std::string_view text, const DType& dtype) { return wrong_member(astype_codec, text, dtype); };
   EXPECT_EQ(member(R"({"encode_dtype":"<U4","decode_dtype":"<i4"})", DType::int32), "configuration.encode_dtype");
   EXPECT_EQ(member(R"({"encode_dtype":"<i4","decode_dtype":"<M8[ns]"})", DType::int32), "configuration.decode_dtype");
   EXPECT_EQ(member(R"({"encode_dtype":">i4","decode_dtype":"<i4"})", DType::int32), "configuration.encode_dtype");

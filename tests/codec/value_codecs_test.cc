@@ -30,6 +30,12 @@ Result<CodecChain> chain_of(const Json& codecs, const ChunkType& type) {
 Result<CodecChain> chain_of(std::string_view codec, const DType& dtype, Shape shape = {4}) {
   return chain_of(json("[" + std::string(codec) + "]"), {dtype, std::move(shape)});
 }
+/// The member that a refused configuration is refused for; empty if it is not refused.
+std::string wrong_member(std::string_view codec, std::string_view configuration, const DType& dtype) {
+  const auto chain = chain_of(
+      R"({"name": ")" + std::string(codec) + R"(", "configuration": )" + std::string(configuration) + "}", dtype);
+  return chain.has_value() ? "" : chain.error().member();
+}
 
 /// Bytes, or nullopt where the chain refuses them.
 std::optional<Bytes> encoded_by(const CodecChain& chain, const Shape& shape, std::span<const std::byte> elements) {
@@ -120,9 +126,7 @@ TEST(CastValue, NamesTheElementThatHasNoValue) {
 
 TEST(CastValue, AConfigurationSaysWhatIsWrongWithIt) {
   const auto member = [](std::string_view configuration, const DType& dtype) {
-    const auto chain =
-        chain_of(R"({"name": "cast_value", "configuration": )" + std::string(configuration) + "}", dtype);
-    return chain.has_value() ? "" : chain.error().member();
+    return wrong_member("cast_value", configuration, dtype);
   };
   const std::string at = "[0].configuration.";
   EXPECT_EQ(member("{}", DType::int8), at + "data_type");
@@ -141,9 +145,7 @@ TEST(CastValue, AConfigurationSaysWhatIsWrongWithIt) {
 
 TEST(ScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
   const auto member = [](std::string_view configuration, const DType& dtype) {
-    const auto chain =
-        chain_of(R"({"name": "scale_offset", "configuration": )" + std::string(configuration) + "}", dtype);
-    return chain.has_value() ? "" : chain.error().member();
+    return wrong_member("scale_offset", configuration, dtype);
   };
   const std::string at = "[0].configuration.";
   EXPECT_TRUE(chain_of(R"("scale_offset")", DType::int8).has_value());

@@ -6,24 +6,6 @@
 namespace sherd::draft {
 namespace {
 
-constexpr auto corrupt_code = ErrorCode::corrupt;
-constexpr auto unsupported_code = ErrorCode::unsupported;
-
-struct Refusal {
-  std::string changes;
-  ErrorCode code;
-  std::string member;
-};
-void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.changes.substr(0, 100); }
-
-void expect_refused(const Result<Node>& node, const Refusal& refusal, std::string_view key) {
-  ASSERT_FALSE(node);
-  EXPECT_EQ(to_string(node.error().code()), to_string(refusal.code)) << node.error().text();
-  EXPECT_EQ(node.error().member(), refusal.member) << node.error().text();
-  EXPECT_EQ(node.error().key(), key);
-  EXPECT_FALSE(node.error().message().empty());
-}
-
 class DraftRefusedArray : public testing::TestWithParam<Refusal> {};
 
 TEST_P(DraftRefusedArray, NamesCodeDocumentAndMember) {

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sherd/sherd.hpp"
+#include "tests/format/documents_testing.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd::draft {
@@ -28,19 +28,6 @@ inline std::string indexed(std::string_view chunks_per_shard,
 }
 inline std::string transformers(const std::string& list) { return "{\"storage_transformers\": [" + list + "]}"; }
 
-/// A document with some members replaced by those of `changes`, or removed where a change is the string "-".
-inline std::string changed(std::string_view document, std::string_view changes) {
-  Json json = Json::parse(document, 4096).value();
-  const Json overlay = Json::parse(changes, 4096).value();
-  for (const auto& [key, value] : overlay.members()) {
-    if (value.is_string() && value.text() == "-")
-      json.erase(key);
-    else
-      json.set(key, value);
-  }
-  return json.dump();
-}
-
 inline std::shared_ptr<Store> empty_hierarchy() {
   auto store = memory_store();
   store->set("zarr.json", kEntryPoint).value();
@@ -51,21 +38,6 @@ inline std::shared_ptr<Store> hierarchy(std::string_view document, const std::st
   auto store = empty_hierarchy();
   store->set("meta/root/" + path + ".array.json", document).value();
   return store;
-}
-
-inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
-inline ErrorCode code_of(const auto& result) { return result.error().code(); }
-
-inline std::vector<std::int32_t> counted(std::size_t count) {
-  std::vector<std::int32_t> values(count);
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-inline std::vector<std::int32_t> elements(const Array& array) {
-  const Box all{Shape(array.ndim(), 0), array.shape()};
-  std::vector<std::int32_t> values(element_count(array.shape()).value());
-  array.read(all, std::span(values)).value();
-  return values;
 }
 
 inline void write(const Array& array, const Box& where, const std::vector<std::int32_t>& values) {

@@ -11,6 +11,7 @@ import numpy
 import pytest
 import sherd
 from dependencies import missing
+from interop.samples import unpack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-draft2022/bin/python"
@@ -44,13 +45,6 @@ def read_by_zarr2(zarr2, tmp_path):
     return read
 
 
-def unpack(case, folder):
-    for name in SAMPLES.namelist():
-        if name.startswith(case + "/"):
-            SAMPLES.extract(name, folder)
-    return folder / case
-
-
 def documents(store):
     return {str(path.relative_to(store)): json.loads(path.read_text()) for path in store.rglob("*.json")}
 
@@ -71,7 +65,7 @@ def test_there_are_samples_of_both_kinds():
 def test_a_sample_reads_as_its_writer_reads_it(case, tmp_path):
     part, name = case.split("/")
     about = MANIFESTS[part]["cases"][name]
-    store = unpack(case, tmp_path)
+    store = unpack(SAMPLES, case, tmp_path)
     expected = numpy.load(io.BytesIO(SAMPLES.read(f"{part}/{about['expected']}")))
     array = sherd.open_array(sherd.open(store, format="draft2022").url, path=about["path"] or "")
     assert array.format == "draft2022"
@@ -84,7 +78,7 @@ def test_a_sample_reads_as_its_writer_reads_it(case, tmp_path):
 @pytest.mark.parametrize("case", CASES)
 def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
     part, name = case.split("/")
-    store = unpack(case, tmp_path)
+    store = unpack(SAMPLES, case, tmp_path)
     before = documents(store)
     array = sherd.open_array(store, path=MANIFESTS[part]["cases"][name]["path"] or "", mode="r+")
     array.attrs["new"] = {"é": 1}
@@ -94,7 +88,7 @@ def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
-    store = unpack(case, tmp_path)
+    store = unpack(SAMPLES, case, tmp_path)
     expected = sherd.open_array(store, path=MANIFESTS[case.split("/")[0]]["cases"][case.split("/")[1]]["path"] or "")
     sherd.copy(store, tmp_path / "new.zarr", to="zarr3")
     sherd.copy(tmp_path / "new.zarr", tmp_path / "old.zarr", to="draft2022")
@@ -105,15 +99,15 @@ def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
 
 
 def test_the_samples_hierarchies_are_listed(tmp_path):
-    root = sherd.open_group(unpack("plain/hierarchy", tmp_path))
+    root = sherd.open_group(unpack(SAMPLES, "plain/hierarchy", tmp_path))
     assert root.attrs["title"] == "root"
     assert root.keys() == ["foo"] and root["foo"].keys() == ["bar", "baz"]
     assert root["foo/bar"].attrs["spam"] == "ham"
     assert root["foo/baz/qux"].attrs["units"] == "m"
     assert (root["foo"]["baz"]["qux"][...] == VALUES).all()
-    assert sherd.open_group(unpack("plain/consolidated", tmp_path)).keys() == ["consolidated", "g"]
+    assert sherd.open_group(unpack(SAMPLES, "plain/consolidated", tmp_path)).keys() == ["consolidated", "g"]
     with pytest.raises(sherd.Unsupported, match="spec/codec/"):
-        sherd.open(unpack("plain/comp_zstd", tmp_path), path="foo/baz")
+        sherd.open(unpack(SAMPLES, "plain/comp_zstd", tmp_path), path="foo/baz")
 
 
 BLOSC = {"id": "blosc", "cname": "zstd", "clevel": 3, "shuffle": 2}

@@ -13,6 +13,7 @@ import sherd
 import tensorstore
 import zarr
 from dependencies import missing
+from interop.samples import unpack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-draft2022/bin/python"
@@ -68,13 +69,6 @@ def read_by(old_zarr, tmp_path):
     return {"zarr-python 2": zarr_2, "zarr-python 3": zarr_3, "tensorstore": by_tensorstore}
 
 
-def unpack(folder, to):
-    for name in SAMPLES.namelist():
-        if name.startswith(folder + "/"):
-            SAMPLES.extract(name, to)
-    return to / folder
-
-
 def files(store):
     return {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()}
 
@@ -106,7 +100,7 @@ def test_there_are_samples():
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_sample_reads_as_its_writer_reads_it(case, tmp_path):
-    store = unpack(CASES[case]["folder"], tmp_path)
+    store = unpack(SAMPLES, CASES[case]["folder"], tmp_path)
     array = sherd.open_array(store)
     assert array.format == "zarr2"
     assert array.attrs["name"] == case
@@ -117,7 +111,7 @@ def test_a_sample_reads_as_its_writer_reads_it(case, tmp_path):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
-    store = unpack(CASES[case]["folder"], tmp_path)
+    store = unpack(SAMPLES, CASES[case]["folder"], tmp_path)
     before, texts = documents(store), files(store)
     array = sherd.open_array(store, mode="r+")
     array.attrs["new"] = {"é": 1}
@@ -129,7 +123,7 @@ def test_a_sample_is_edited_without_a_change_to_anything_else(case, tmp_path):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
-    store = unpack(CASES[case]["folder"], tmp_path)
+    store = unpack(SAMPLES, CASES[case]["folder"], tmp_path)
     up = sherd.copy(store, tmp_path / "new.zarr", to="zarr3")
     down = sherd.copy(tmp_path / "new.zarr", tmp_path / "old.zarr", to="zarr2")
     assert up["chunks_encoded"] == down["chunks_encoded"] == 0
@@ -142,7 +136,7 @@ def test_a_sample_is_copied_to_zarr_v3_and_back(case, tmp_path):
 
 
 def test_the_samples_hierarchy_is_listed_and_stays_consolidated(tmp_path, old_zarr):
-    store = unpack("tree", tmp_path)
+    store = unpack(SAMPLES, "tree", tmp_path)
     root = sherd.open_group(store, mode="r+")
     assert root.attrs["title"] == "root"
     assert sorted(root.keys()) == ["b", "g"]

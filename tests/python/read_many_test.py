@@ -1,4 +1,4 @@
-"""array.read_many() beside array[...]: each result is what the selection alone gives."""
+"""array.read_many() compared with array[...]: each result equals that of the selection alone."""
 
 import random
 

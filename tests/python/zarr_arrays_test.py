@@ -1,4 +1,4 @@
-"""The members of arrays that zarr-python has, too: the same call gives the same, or the same kind of error."""
+"""Members of arrays that zarr-python has as well: the same call has the same result, or the same kind of error."""
 
 import gc
 import math

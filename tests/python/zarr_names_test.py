@@ -1,4 +1,4 @@
-"""Functions and members of groups that zarr-python has, too: the same call gives the same, or the same kind of error."""
+"""Functions and members of groups that zarr-python has as well: the same call has the same result, or the same kind of error."""
 
 import importlib.util
 import pathlib
@@ -74,7 +74,7 @@ def test_what_is_made(call):
 
 
 def reopened(call):
-    """What stands in one store after a call, or the call's error."""
+    """The contents of one store after a call, or the call's error."""
 
     def run(module):
         store = new_store(module)
