@@ -218,7 +218,7 @@ void bind_access(nb::class_<BoundArray>& type) {
           nb::sig("def vindex(self) -> PointIndexer"))
       .def("read", read_selection, nb::arg("selection") = nb::none(), nb::kw_only(), nb::arg("out") = nb::none(),
            nb::sig("def read(self, selection: typing.Any = None, *, out: typing.Any = None) -> typing.Any"),
-           "Reads what array[selection] would; None: all of it. With `out`, reads into it and gives it back: an "
+           "Reads what array[selection] would; None: all of it. With `out`, reads into it and returns it: an "
            "ndarray of the\n"
            "result's shape and dtype with any strides, or a writable buffer of plain bytes of the result's size.")
       .def(

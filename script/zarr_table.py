@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of zarr-python's names into docs/python.md, made of the two packages that are installed.
+"""Writes the table of zarr-python's names into docs/python.md, generated from the two installed packages.
 
     .venv/bin/python script/zarr_table.py
 
@@ -75,14 +75,14 @@ DIFFERS = {
         "empty_like": "an array like a sharded one is sharded; zarr-python takes the shards for chunks",
         "from_array": "keeps the fill value, so that chunks which the source does not store need not be stored",
         "full_like": "as `empty_like`",
-        "load": "a group gives a dict of its arrays; where nothing is, `NotFound`, and nothing is made",
+        "load": "a group is returned as a dict of its arrays; `NotFound` if there is no node, and nothing is created",
         "ones_like": "as `empty_like`",
         "open": 'the default mode is `"r"`: nothing is made or changed unasked',
         "open_array": 'the default mode is `"r"`, as for `open`',
         "open_group": 'the default mode is `"r"`, as for `open`; modes that make nothing refuse `attributes`',
         "save": "also takes lists and numbers",
         "save_array": "also takes lists and numbers",
-        "save_group": "joins a group that is there; zarr-python erases it with all that is in it",
+        "save_group": "adds to an existing group; zarr-python erases it and everything in it",
         "zeros_like": "as `empty_like`",
     },
     "Group": {
@@ -106,7 +106,7 @@ DIFFERS = {
         "metadata": "the document as a dict",
         "nchunks_initialized": "in a sharded array the inner chunks that are stored; zarr-python counts all of each shard",
         "serializer": "a JSON object, as in metadata",
-        "update_attributes": "gives the array itself",
+        "update_attributes": "returns the array itself",
     },
 }
 

@@ -29,7 +29,7 @@ class Peer:
         return array[key]
 
     def read_many(self, array, keys):
-        """It has no such call: one after another."""
+        """It has no such call: reads one after another."""
         return [array[key] for key in keys]
 
     def write(self, array, key, values):

@@ -1,4 +1,4 @@
-"""What sherd.Array has besides what the engine gives it: names that zarr-python's arrays have, too."""
+"""Members of sherd.Array beyond those of the engine: names that zarr-python's arrays have."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _check_basic(selection: Any) -> Any:
 
 
 def _coordinates(selection: Any) -> tuple[Any, ...]:
-    """One array of integers a dimension, of one dimension at the least."""
+    """One array of integers for each dimension, each with at least one dimension."""
     arrays = tuple(np.atleast_1d(each) for each in (selection if isinstance(selection, tuple) else (selection,)))
     if any(each.dtype.kind not in "ui" and each.size for each in arrays):
         raise IndexError("a coordinate selection has integers for each dimension")
@@ -117,7 +117,7 @@ class ArrayNames(_Base):
 
     def get_basic_selection(self, selection: Any = ..., *, out: Any = None) -> Any:
         """array[selection] for integers, slices and '...'; anything else is IndexError. With `out`, an ndarray of the
-        result's shape and dtype, reads into it and gives it back."""
+        result's shape and dtype, reads into it and returns it."""
         return self.read(_check_basic(selection), out=out)
 
     def set_basic_selection(self, selection: Any, value: Any) -> None:
@@ -125,7 +125,7 @@ class ArrayNames(_Base):
         self[_check_basic(selection)] = value
 
     def get_orthogonal_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """array.oindex[selection]. With `out`, an ndarray of the result's shape, copies into it and gives it back."""
+        """array.oindex[selection]. With `out`, an ndarray of the result's shape, copies into it and returns it."""
         return _given(self.oindex[selection], out)
 
     def set_orthogonal_selection(self, selection: Any, value: Any) -> None:
@@ -151,8 +151,8 @@ class ArrayNames(_Base):
         self.vindex[_mask(self, mask)] = value
 
     def get_block_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """array.blocks[selection]. With `out`, an ndarray of the result's shape and dtype, reads into it and gives it
-        back."""
+        """array.blocks[selection]. With `out`, an ndarray of the result's shape and dtype, reads into it and returns
+        it."""
         return self.read(_blocks.elements(self, selection), out=out)
 
     def set_block_selection(self, selection: Any, value: Any) -> None:
@@ -160,7 +160,7 @@ class ArrayNames(_Base):
         self.blocks[selection] = value
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> ArrayNames:
-        """array.attrs.update(new_attributes); gives the array."""
+        """array.attrs.update(new_attributes); returns the array."""
         self.attrs.update(new_attributes)
         return self
 

@@ -1,4 +1,4 @@
-"""Arrays by the names that NumPy and zarr-python give to making them: zeros, full_like, from_array, save, load."""
+"""Functions that create arrays, named as in NumPy and zarr-python: zeros, full_like, from_array, save, load."""
 
 from __future__ import annotations
 

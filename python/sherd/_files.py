@@ -73,7 +73,7 @@ def import_(
     resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
     What of a file is left out is told by a warning. If something fails, no array stays. NotFound where there is no
-    file, Corrupt where one is damaged, Conflict where something stands at the destination, unless it is to be overwritten.
+    file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
     """
     _arguments.store(store)
     url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)
@@ -102,7 +102,7 @@ def export(array: Array, file: str | os.PathLike[str], *, to: Format | None = No
     file: its suffix says the format, unless `to` does; for images also a directory or a pattern such as "z_%04d.png", and
     one file is made a plane of x and y. It appears whole or not at all, in place of an older one unless overwrite=False,
     which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md).
-    Unsupported where the format has no such elements or dimensions.
+    Unsupported if the format cannot store such elements or dimensions.
     """
     if not isinstance(array, Array):
         raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")

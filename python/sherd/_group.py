@@ -130,7 +130,7 @@ class Group:
         return [node for _, node in self._open_members("group")]
 
     def items(self) -> list[tuple[str, Array | Group]]:
-        """Names and handles of all direct members, as members() gives them."""
+        """Names and handles of all direct members, as members() returns them."""
         return self._open_members(None)
 
     def values(self) -> list[Array | Group]:
@@ -141,7 +141,7 @@ class Group:
         """Paths and handles of the members, sorted, a group before what is in it. One that cannot be opened is left out
         with a BrokenMemberWarning; group[path] raises what is wrong with it.
 
-        max_depth: 0 gives direct members, 1 also those of their groups, and so on; None gives all.
+        max_depth: 0 returns direct members, 1 also those of their groups, and so on; None returns all.
         """
         if max_depth is not None and _arguments.whole(max_depth, "max_depth") < 0:
             raise InvalidArgument(f"max_depth is None or 0 and more, not {max_depth}", member="max_depth")
@@ -156,7 +156,7 @@ class Group:
         return found
 
     def nmembers(self, max_depth: int | None = 0) -> int:
-        """How many members members(max_depth) gives."""
+        """The number of members that members(max_depth) returns."""
         return len(self.members(max_depth))
 
     def tree(self, level: int | None = None) -> Tree:
@@ -165,7 +165,7 @@ class Group:
         return Tree(self, level)
 
     def get(self, path: str, default: Any = None) -> Any:
-        """group[path], or `default` where there is no such member."""
+        """group[path], or `default` if there is no such member."""
         try:
             return self[path]
         except KeyError:
@@ -249,7 +249,7 @@ class Group:
         return found
 
     def update_attributes(self, new_attributes: dict[str, Any]) -> Group:
-        """group.attrs.update(new_attributes); gives the group."""
+        """group.attrs.update(new_attributes); returns the group."""
         self.attrs.update(new_attributes)
         return self
 
