@@ -5,6 +5,7 @@ volumes. Boxes and points are drawn once into the data folder, from where the C+
 """
 
 import dataclasses
+import itertools
 import pathlib
 
 
@@ -26,11 +27,18 @@ class Cell:
     @property
     def elements(self):
         """The name of what is stored."""
+        if self.is_v2:
+            return "noisy"
         return {"raw": "plain", "zstd": "plain", "sharded": "plain"}.get(self.layout, self.layout)
 
     @property
     def dtype(self):
         return VOLUMES[self.layout].dtype if self.is_volume else "uint16"
+
+    @property
+    def is_v2(self):
+        """Whether it is about an array of Zarr v2."""
+        return self.layout in V2
 
     @property
     def is_volume(self):
@@ -68,6 +76,29 @@ class Volume:
 VOLUMES = {"image": Volume("image", "uint8", "raw"), "labels": Volume("segmentation", "uint64", "compressed_segmentation")}
 
 
+@dataclasses.dataclass(frozen=True)
+class V2Layout:
+    """An array of Zarr v2 with chunks of 1 MiB; `compressor` is in the words of numcodecs."""
+
+    compressor: dict
+    order: str
+    chunks = (64, 64, 128)
+
+
+BLOSC = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}
+ZLIB = {"id": "zlib", "level": 1}
+V2 = {f"v2-{codec['id']}-{order.lower()}": V2Layout(codec, order) for codec in (BLOSC, ZLIB) for order in "CF"}
+
+
+def v2_cells():
+    for layout, v2 in V2.items():
+        what = f"Zarr v2, {v2.compressor['id']}, order {v2.order}"
+        yield Cell(f"read-{layout}", f"read all, {what}", layout)
+        yield Cell(f"tiles-{layout}", f"read chunk by chunk, {what}", layout)
+        yield Cell(f"boxes-{layout}", f"read 64 unaligned boxes, {what}", layout)
+        yield Cell(f"write-{layout}", f"write, {what}", layout, True)
+
+
 CELLS = [
     Cell("read-raw", "read all, raw", "raw"),
     Cell("read-zstd", "read all, zstd", "zstd"),
@@ -95,6 +126,7 @@ CELLS = [
     Cell("build-labels", "build a label volume", "labels", True),
     Cell("build-image-6", "build an image volume, gzip level 6", "image", True, 6),
     Cell("build-labels-3", "build a label volume, gzip level 3", "labels", True, 3),
+    *v2_cells(),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
 
@@ -134,12 +166,16 @@ class Place:
 
     def layout(self, cell):
         """The layout of what a cell writes."""
+        if cell.is_v2:
+            return V2[cell.layout]
         if cell.name == "reshard":
             return Layout(self.size // 16, self.size // 4, True)
         return layout(cell.layout, self.size)
 
     def keys(self, cell):
         """The selections of a cell that reads, as NumPy takes them."""
+        if cell.name.startswith("tiles-"):
+            return tiles_of(self.size, V2[cell.layout].chunks)
         if cell.name == "shards":
             return tiles(self.size, self.size // 2)
         if cell.name == "chunks":
@@ -184,8 +220,13 @@ def box_length(size):
 
 def tiles(size, length):
     """The cube in pieces, in C order."""
-    steps = range(0, size, length)
-    return [tuple(slice(at, at + length) for at in (z, y, x)) for z in steps for y in steps for x in steps]
+    return tiles_of(size, (length,) * 3)
+
+
+def tiles_of(size, lengths):
+    """The same in pieces whose edges differ."""
+    starts = itertools.product(*(range(0, size, length) for length in lengths))
+    return [tuple(slice(at, at + length) for at, length in zip(corner, lengths)) for corner in starts]
 
 
 def triples(path):

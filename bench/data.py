@@ -20,7 +20,7 @@ import numpy
 import zarr
 
 import cells
-from peers import tensorstore_python
+from peers import tensorstore_python, zarr_python
 
 
 def plain(size):
@@ -104,6 +104,8 @@ def make(folder, size):
     elements["image"] = image(elements["plain"])
     for name in ("raw", "zstd", "sharded", "noisy"):
         create(str(folder / f"{name}.zarr"), size, cells.layout(name, size))[...] = elements[name if name == "noisy" else "plain"]
+    for name, layout in cells.V2.items():
+        zarr_python.create_v2(str(folder / f"{name}.zarr"), size, layout)[...] = elements["noisy"]
     for name in cells.VOLUMES:
         create_volume(str(folder / f"{name}.precomputed"), size, name).write(elements[name].T[..., None]).result()
     for name, values in elements.items():

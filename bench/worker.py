@@ -98,8 +98,10 @@ def writing(peer, cell, place):
     elements = numpy.fromfile(place.elements(cell), "uint16").reshape(place.shape)
     everything = (slice(0, place.size),) * 3
 
+    create = peer.create_v2 if cell.is_v2 else peer.create
+
     def call(_):
-        peer.write(peer.create(place.target(cell), place.size, place.layout(cell)), everything, elements)
+        peer.write(create(place.target(cell), place.size, place.layout(cell)), everything, elements)
 
     return lambda _: call
 

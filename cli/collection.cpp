@@ -96,7 +96,7 @@ std::string count_text(const PartCount& each) {
   return (each.complete ? "" : "at least ") + print_count(each.objects, "object");
 }
 
-/// What tells an index from the others of its collection.
+/// What distinguishes an index from the others of its collection.
 std::string part_label(const CollectionPart& part) { return part.name.empty() ? "objects" : part.name; }
 
 std::string place_text(const CollectionPart& part) {

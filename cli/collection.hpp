@@ -1,5 +1,5 @@
-// What a collection of Neuroglancer's objects is, for people and for programs; and what a volume's info says besides
-// what an array does.
+// What a collection of Neuroglancer's objects is, for people and for programs; and what a volume's info says in
+// addition to what an array does.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ namespace sherd::cli {
 class Arguments;
 class Session;
 
-/// What a subcommand does; gives its exit code.
+/// What a subcommand does; returns its exit code.
 using Run = std::function<Result<int>(Session&)>;
 
 struct Command {
@@ -40,7 +40,14 @@ Run add_import(Arguments& arguments);
 Run add_export(Arguments& arguments);
 Run add_copy(Arguments& arguments);
 Run add_check(Arguments& arguments);
+Run add_attrs(Arguments& arguments);
+Run add_resize(Arguments& arguments);
+Run add_consolidate(Arguments& arguments);
+Run add_rm(Arguments& arguments);
 Run add_picture(Arguments& arguments);
+Run add_nccopy(Arguments& arguments);
+Run add_ncdump(Arguments& arguments);
+Run add_ncgen(Arguments& arguments);
 Run add_completion(Arguments& arguments);
 Run add_kv_get(Arguments& arguments);
 Run add_kv_put(Arguments& arguments);

@@ -22,7 +22,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-/// In single quotes, as bash and zsh take it.
+/// In single quotes, as bash and zsh expect it.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

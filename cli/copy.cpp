@@ -35,17 +35,37 @@ Result<Pyramid> parse_pyramid(const std::string& text) {
   return pyramid;
 }
 
-/// What images and volumes have besides.
+/// "1,2,2" or "z=1,y=2,x=2"; "auto" is none.
+Result<std::vector<Pyramid::Factor>> parse_factors(const std::string& text) {
+  std::vector<Pyramid::Factor> factors;
+  if (text == "auto") return factors;
+  for (const auto& name : parse_names(text)) {
+    const std::string word = name.value_or("");
+    const std::size_t equals = word.find('=');
+    const std::size_t begin = equals == word.npos ? 0 : equals + 1;
+    const auto number = parse_shape(word.substr(begin));
+    if (!number || number->size() != 1 || equals == 0)
+      return invalid_argument("'" + word + "' is not a factor; write 1,2,2 or z=1,y=2,x=2, or auto");
+    factors.push_back({begin == 0 ? "" : word.substr(0, equals), number->front()});
+  }
+  return factors;
+}
+
+/// Options of images and volumes.
 struct ImageOptions {
-  std::optional<std::string> pyramid, sharding, axes;
+  std::optional<std::string> pyramid, factors, sharding, axes;
   std::string encoding, type;
   bool ignore_zero = false;
 
   void add_to(Arguments& arguments) {
     arguments.begin_group("Images, and volumes of Neuroglancer (--to precomputed)");
     arguments.text("--pyramid", "mean|mode[:LEVELS]", pyramid,
-                   "Also compute coarser resolutions, by halving x, y and z: the mean for images, the mode for labels; "
-                   "LEVELS of them, or until one chunk holds the image");
+                   "Also compute coarser resolutions: the mean for images, the mode for labels; LEVELS of them, or "
+                   "until one chunk holds the image");
+    arguments.text("--factors", "1,2,2|auto", factors,
+                   "--pyramid: how much coarser each level is, 1 or 2 for each of x, y and z in the order of the axes, "
+                   "or by name as in z=1,y=2,x=2; default: auto, which halves the axes whose spacing is less than "
+                   "twice the finest");
     arguments.flag("--ignore-zero", ignore_zero, "--pyramid mode: use 0 only if there is no other value");
     arguments.text("--axes", "z,y,x", axes,
                    "The axes of the Zarr array, in its order: x, y, z, c and t; for SRC if neither its names nor "
@@ -55,10 +75,9 @@ struct ImageOptions {
                      "compressed_segmentation; a segmentation has integers");
     arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                      "How chunks of the volume are stored; raw is the default");
-    arguments.text(
-        "--sharding", "auto|none|JSON|@FILE", sharding,
-        "How chunks of the volume share objects: by a rule, or as the info document has it; where absent auto "
-        "if SRC is sharded");
+    arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
+                   "How chunks of the volume share objects: by a rule, or as in an info document; default: auto "
+                   "if SRC is sharded");
   }
 
   [[nodiscard]] Result<void> apply(CopyOptions& options) const {
@@ -71,6 +90,11 @@ struct ImageOptions {
       SHERD_TRY(wanted, parse_pyramid(*pyramid));
       options.pyramid = wanted;
       options.pyramid->ignore_zero = ignore_zero;
+    }
+    if (factors) {
+      if (!pyramid) return invalid_argument("--factors can only be used with --pyramid");
+      SHERD_TRY(parsed, parse_factors(*factors).in([] { return "--factors"; }));
+      options.pyramid->factors = std::move(parsed);
     }
     if (!sharding) return {};
     if (*sharding == "auto" || *sharding == "none") {
@@ -130,8 +154,7 @@ struct Copy {
                        ": " + print_count(report.shards, "object") + " written, " +
                        print_count(report.chunks_moved, "chunk") + " moved without decoding, " +
                        std::to_string(report.chunks_encoded) + " encoded again";
-    if (report.shards_skipped != 0)
-      text += "; " + print_count(report.shards_skipped, "object") + " stood there already";
+    if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
     if (const auto made = sherd::open(destination))
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));

@@ -50,10 +50,10 @@ struct Create {
         return invalid_argument("--group can only be used with --attributes and --overwrite");
       if (options.format == kVolumeFormat)
         return invalid_argument(
-            "a volume is made with its first scale: give --shape, --dtype and --resolution, not --group");
+            "a volume is created with its first scale: use --shape, --dtype and --resolution, not --group");
     } else {
       if (!shape || dtype.empty())
-        return invalid_argument("an array needs --shape and --dtype; for a group give --group");
+        return invalid_argument("an array needs --shape and --dtype; to create a group, use --group");
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
       SHERD_TRY(type, in_option(parse_dtype_argument(dtype), "--dtype"));
       options.shape = std::move(lengths);
@@ -75,7 +75,7 @@ Run add_create(Arguments& arguments) {
   arguments.text("--dtype", "NAME|JSON", create->dtype,
                  "Type of the elements: uint16, float32, string …, or JSON as in metadata");
   create->array.add_to(arguments);
-  arguments.flag("--group", create->group, "Make a group: only --attributes and --overwrite go with it");
+  arguments.flag("--group", create->group, "Create a group; can only be combined with --attributes and --overwrite");
   create->volume.add_to(arguments, "--store-format precomputed, --layout zarr+neuroglancer");
   arguments.examples(
       {{"sherd create a.zarr --shape 512,512,512 --dtype uint16 --chunks 64,64,64 --shards 256,256,256",

@@ -213,8 +213,11 @@ std::vector<std::vector<std::string>> describe_rows(const Node& node) {
 Result<void> for_each_member(const Group& group,
                              const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit) {
   SHERD_TRY(members, group.members());
-  for (const auto& [name, type] : members) SHERD_TRY(visit(name, type, group.open(name)));
-  return {};
+  std::vector<std::string> names;
+  for (const auto& member : members) names.push_back(member.first);
+  return group.open_all(names, [&](std::size_t i, Result<Node> node) {
+    return visit(members[i].first, members[i].second, std::move(node));
+  });
 }
 
 }  // namespace sherd::cli

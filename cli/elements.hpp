@@ -17,7 +17,7 @@ class ElementPrinter {
   ElementPrinter(Shape shape, DType dtype);
   /// The text of the next elements.
   [[nodiscard]] std::string print(std::span<const std::byte> elements);
-  /// What stands behind the last element.
+  /// What follows the last element.
   [[nodiscard]] std::string finish() const;
 
  private:
@@ -28,7 +28,7 @@ class ElementPrinter {
   std::uint64_t next_ = 0;
 };
 
-/// The elements of nested lists of this shape, in C order; errors name the place, such as "[3][1]".
+/// The elements of nested lists of this shape, in C order; errors name the position, such as "[3][1]".
 [[nodiscard]] Result<std::vector<Scalar>> parse_elements(const Json& json, const Shape& shape, const DType& dtype);
 
 }  // namespace sherd::cli

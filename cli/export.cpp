@@ -17,7 +17,7 @@ struct Export {
   Result<int> run(Session& session) const {
     SHERD_TRY(array, session.open_level(url, session.guarded("export"), level));
     if (destination == "-") {
-      if (to.empty()) return invalid_argument("give the format of standard output with --to");
+      if (to.empty()) return invalid_argument("set the format of standard output with --to");
       SHERD_TRY(file, ScratchFile::make());
       if (const auto made = export_file(array, file.path(), {.to = to}); !made) return file.of_output(made.error());
       SHERD_TRY(file.give(session.out()));

@@ -52,7 +52,7 @@ struct Import {
     }
     std::optional<ScratchFile> spooled;
     if (source == "-") {
-      if (from.empty()) return invalid_argument("give the format of standard input with --from");
+      if (from.empty()) return invalid_argument("set the format of standard input with --from");
       SHERD_TRY(file, ScratchFile::make());
       SHERD_TRY(file.take_input(options.create.config).in_key("standard input"));
       spooled.emplace(std::move(file));

@@ -13,7 +13,7 @@
 namespace sherd::cli {
 namespace {
 
-/// What is stored, and the bytes that the elements of it all would take (absent where these have no fixed size).
+/// What is stored, and the bytes that the elements of it all would need (absent where these have no fixed size).
 struct Totals {
   Array::Stored stored;
   std::optional<std::uint64_t> elements_bytes = 0;
@@ -30,7 +30,7 @@ Result<void> add_array(const Array& array, Totals& totals) {
   return {};
 }
 
-/// What cannot be opened is left out, and told once the rest is.
+/// What cannot be opened is left out, and reported at the end.
 Result<void> add_node(const Node& node, Totals& totals) {
   if (const auto* array = std::get_if<Array>(&node)) return add_array(*array, totals);
   return for_each_member(std::get<Group>(node), [&](const std::string&, NodeType, Result<Node> member) -> Result<void> {
@@ -69,8 +69,8 @@ struct Info {
   /// Whether there is one.
   Result<bool> show_collection(Session& session) const {
     SHERD_TRY(store, open_store(url, session.config()));
-    SHERD_TRY(place, collection_place(store, "", false, session.config()));
-    SHERD_TRY(found, neuroglancer::Collection::State::find(std::move(place)));
+    SHERD_TRY(location, collection_location(store, "", false, session.config()));
+    SHERD_TRY(found, neuroglancer::Collection::State::find(std::move(location)));
     if (!found) return false;
     SHERD_TRY(parts, count_parts(**found, !no_stored));
     Array::Stored stored;

@@ -15,7 +15,7 @@ namespace sherd::cli {
 class InputPipe final : public FileBytes {
  public:
   static std::unique_ptr<InputPipe> standard_input(const Config& config);
-  /// Waits until somebody writes into it.
+  /// Waits until a process writes into it.
   static Result<std::unique_ptr<InputPipe>> open(const std::string& path, const Config& config);
   InputPipe(const InputPipe&) = delete;
   InputPipe& operator=(const InputPipe&) = delete;

@@ -1,5 +1,5 @@
-// sherd kv: values by id in Neuroglancer's shards, one at a time: for skeletons, meshes and whatever else a shell moves
-// about. What is done differs little, and all of it takes a place and its sharding.
+// sherd kv: values by id in Neuroglancer's shards, one at a time: for skeletons, meshes and other things that a shell
+// moves about. What is done differs little, and all of it needs a location and its sharding.
 #include <charconv>
 
 #include "base/buffer.hpp"
@@ -136,7 +136,7 @@ struct Kv {
   }
 };
 
-/// What all of them take, and the id for those that are about one value.
+/// The options of all of them, and the id for those that are about one value.
 std::shared_ptr<Kv> with_place(Arguments& arguments, const char* action, bool of_one) {
   auto kv = std::make_shared<Kv>();
   kv->action = action;
@@ -170,7 +170,7 @@ Run add_kv_put(Arguments& arguments) {
 
 Run add_kv_ls(Arguments& arguments) {
   const auto kv = with_place(arguments, "ls", false);
-  arguments.flag("-l,--long", kv->long_form, "How many bytes each value takes, too");
+  arguments.flag("-l,--long", kv->long_form, "Also print the size of each value in bytes");
   arguments.examples({{"sherd kv ls brain/1_1_1 --sharding @sharding.json", "every id, one a line"}});
   return [kv](Session& session) { return kv->run(session); };
 }
@@ -183,7 +183,7 @@ Run add_kv_rm(Arguments& arguments) {
 
 Run add_kv_compact(Arguments& arguments) {
   const auto kv = with_place(arguments, "compact", false);
-  arguments.examples({{"sherd kv compact brain/skeletons", "give back what replaced values took"}});
+  arguments.examples({{"sherd kv compact brain/skeletons", "free the bytes of superseded values"}});
   return [kv](Session& session) { return kv->run(session); };
 }
 

@@ -1,4 +1,4 @@
-// sherd ls: the direct members of a group, one a line; an array is its own only line. A member that is broken stands
+// sherd ls: the direct members of a group, one a line; an array is its own only line. A member that is broken is
 // among them, and what is wrong with the first one is the command's error.
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -47,14 +47,20 @@ struct Ls {
     const Group& group = std::get<Group>(node);
     std::vector<Entry> list;
     SHERD_TRY(members, group.members());
+    std::vector<std::size_t> opened;
+    std::vector<std::string> names;
     for (const auto& [name, type] : members) {
       list.push_back({name, type});
       if (type == NodeType::group || (type == NodeType::array && !long_form)) continue;
-      auto opened = group.open(name);
-      if (!opened && !failure) failure = std::move(opened).error();
-      if (!opened) continue;
-      if (auto* array = std::get_if<Array>(&*opened)) list.back().array = std::move(*array);
+      opened.push_back(list.size() - 1);
+      names.push_back(name);
     }
+    SHERD_TRY(group.open_all(names, [&](std::size_t i, Result<Node> member) -> Result<void> {
+      if (!member && !failure) failure = std::move(member).error();
+      if (!member) return {};
+      if (auto* array = std::get_if<Array>(&*member)) list[opened[i]].array = std::move(*array);
+      return {};
+    }));
     return list;
   }
 

@@ -1,5 +1,5 @@
 // The sherd command: parses the line, runs the subcommand, and turns what comes of it into an exit code.
-// Knows every subcommand by name; what each does stands in the file of its name.
+// Knows every subcommand by name; each is in the file of its name.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -28,7 +28,14 @@ constexpr Command kCommands[] = {
     {"export", "Write an array as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
     {"check", "Find damage in stored documents, indexes and chunks", add_check},
+    {"attrs", "Print or change the attributes of an array or a group", add_attrs},
+    {"resize", "Change the shape of an array", add_resize},
+    {"consolidate", "Gather the metadata of a hierarchy in one document", add_consolidate},
+    {"rm", "Erase an array or a group", add_rm},
     {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
+    {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy},
+    {"ncdump", "Print a netCDF dataset as CDL", add_ncdump},
+    {"ncgen", "Make a netCDF dataset from CDL", add_ncgen},
     {"completion", "Print a completion script for a shell", add_completion},
 };
 constexpr Command kKvCommands[] = {
@@ -68,8 +75,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     if (positional) return option->get_name(true);
     std::string names;
-    for (const std::string& name : option->get_snames()) names += "-" + name + ", ";
-    for (const std::string& name : option->get_lnames()) names += "--" + name;
+    for (const std::string& name : option->get_snames()) names += (names.empty() ? "-" : ", -") + name;
+    for (const std::string& name : option->get_lnames()) names += (names.empty() ? "--" : ", --") + name;
     return names;
   }
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -115,12 +122,13 @@ class CommandLine {
     }
     for (const char* name : kLaterCommands) app_.add_subcommand(name)->group("")->prefix_command()->set_help_flag();
     add_common(app_);
-    // One subcommand a line: what follows may be called like another one. What the root does not know is told by us.
+    // One subcommand a line: what follows may be called like another one. Unknown options of the root are reported
+    // here.
     app_.require_subcommand(0, 1);
     app_.allow_extras();
   }
 
-  /// Parses and runs; gives the exit code.
+  /// Parses and runs; returns the exit code.
   int run(int argc, char** argv) {
     try {
       app_.parse(argc, argv);
@@ -163,7 +171,9 @@ class CommandLine {
   void add_common(CLI::App& app) {
     Arguments arguments(app);
     add_everywhere(arguments, everywhere_);
-    app.set_help_flag("-h,--help", "Print this and exit")->group("Everywhere");
+    const CLI::Option* help = app.get_help_ptr();
+    const bool letter = help == nullptr || !help->get_snames().empty();
+    app.set_help_flag(letter ? "-h,--help" : "--help", "Print this and exit")->group("Everywhere");
     app.set_version_flag("--version", std::string("sherd ") + version(), "Print the version and exit")
         ->group("Everywhere");
   }

@@ -13,7 +13,7 @@ constexpr Member kMembers[] = {{"chunk_grid", "--shards"}, {"chunk_grid", "--chu
                                {"codecs", "--codec"},      {"data_type", "--dtype"},   {"num_channels", "--shape"},
                                {"shards", "--chunks"},     {"size", "--shape"}};
 
-/// Takes `prefix` and an index behind it from the start of a member's path.
+/// Removes `prefix` and the index after it from the start of a member's path.
 bool skip(std::string_view& path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return false;
   const std::string_view rest = path.substr(prefix.size());
@@ -46,7 +46,7 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   const std::string_view root = path.substr(0, path.find_first_of(".["));
   const std::string option = option_of(root, is_given);
   if (option.empty()) return error;
-  // Where in the chain of codecs it is says little to those who gave a list of options.
+  // Where in the chain of codecs it is means little to a user who passed a list of options.
   if (!skip(path, root)) path.remove_prefix(root.size());
   while (skip(path, ".configuration.codecs")) {
   }

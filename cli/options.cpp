@@ -40,7 +40,7 @@ Result<void> apply_chunks(const std::string& chunks, const std::optional<std::st
     return {};
   }
   if (shards && shards != "none")
-    return invalid_argument("inner chunks have one shape; give the lengths to --shards, or leave --shards out");
+    return invalid_argument("inner chunks have one shape; put the lists into --shards, or omit --shards");
   SHERD_TRY(grid, parse_grid(chunks));
   create.chunk_grid = std::move(grid);
   return {};
@@ -80,6 +80,8 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.choice("--lock", {"auto", "none"}, options.lock,
                    "none: write without locks, on file systems without them; promises that there is no other writer "
                    "on the same shard");
+  arguments.repeated("--store-option", "NAME=VALUE", options.storage_options,
+                     "An option of the stores that URLs name, such as follow_symlinks=false");
   arguments.text("--store-format", "NAME", options.store_format,
                  "The format of the store (zarr3, zarr2, draft2022, precomputed); default: detected");
 }

@@ -1,4 +1,4 @@
-// Options that several subcommands share, each with its name and its sentence of help in one place.
+// Options that several subcommands share, each with its name and its sentence of help here only.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace sherd::cli {
 
-/// --json, --threads and the others that every subcommand takes.
+/// --json, --threads and the others of every subcommand.
 void add_everywhere(Arguments& arguments, Everywhere& options);
 
 /// --scale, for what opens an array.
@@ -24,7 +24,7 @@ void add_level(Arguments& arguments, std::uint64_t& level);
 void add_gzip_level(Arguments& arguments, std::string& level);
 void apply_gzip_level(const std::string& level, Config& config);
 
-/// How chunks and shards are written, whatever the array is.
+/// How chunks and shards are written, for any array.
 struct WritingOptions {
   std::string chunk_order = "morton", layout = "plain", gzip_level;
   std::optional<std::string> max_unused;

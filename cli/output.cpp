@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "io/files.hpp"
+#include "os/calls.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -37,18 +39,10 @@ Result<void> Output::flush() {
 }
 
 Result<void> Output::put(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EPIPE) {
-      closed_ = true;
-      return unavailable("standard output was closed");
-    } else if (errno != EINTR) {
-      return io_error(std::string("cannot write to standard output: ") + std::strerror(errno));
-    }
-  }
-  return {};
+  if (os::write_all(STDOUT_FILENO, as_bytes(text)) == 0) return {};
+  if (errno != EPIPE) return io_error(std::string("cannot write to standard output: ") + std::strerror(errno));
+  closed_ = true;
+  return unavailable("standard output was closed");
 }
 
 bool Output::is_terminal() noexcept { return ::isatty(STDOUT_FILENO) != 0; }

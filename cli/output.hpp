@@ -18,7 +18,7 @@ class Output {
   /// One value: one line, or indented on a terminal.
   Result<void> print(const Json& json);
   Result<void> flush();
-  /// Whether the reader has gone; writes then fail, and that is no failure of the command.
+  /// Whether the reader has gone; writes then fail, and that is not a failure of the command.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   [[nodiscard]] static bool is_terminal() noexcept;
 

@@ -1,4 +1,4 @@
-// Knows how options are told to CLI11, and what CLI11 can say of them afterwards.
+// Knows how options are declared to CLI11, and what CLI11 can say of them afterwards.
 #include "cli/parser.hpp"
 
 #include <CLI/CLI.hpp>
@@ -86,7 +86,7 @@ bool is_path(const std::string& type) { return type.find("FILE") != std::string:
 
 }  // namespace
 
-void Arguments::place(CLI::Option& option) const {
+void Arguments::add_to_group(CLI::Option& option) const {
   if (!group_.empty()) option.group(group_);
 }
 
@@ -94,10 +94,20 @@ void Arguments::argument(const std::string& name, std::string& value, const std:
   accept_home(*app_->add_option(name, value, help)->required());
 }
 
+void Arguments::argument(const std::string& name, std::optional<std::string>& value, const std::string& help) {
+  accept_home(
+      *app_->add_option_function<std::string>(name, [&value](const std::string& given) { value = given; }, help));
+}
+
+void Arguments::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  CLI::Option& option = *app_->add_option(name, values, help);
+  accept_text(option);
+}
+
 void Arguments::text(const std::string& name, const std::string& type, std::string& value, const std::string& help) {
   CLI::Option& option = *app_->add_option(name, value, help)->type_name(type);
   is_path(type) ? accept_home(option) : accept_text(option);
-  place(option);
+  add_to_group(option);
 }
 
 void Arguments::text(const std::string& name, const std::string& type, std::optional<std::string>& value,
@@ -106,7 +116,7 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
                                  name, [&value](const std::string& given) { value = given; }, help)
                              ->type_name(type);
   is_path(type) ? accept_home(option) : accept_text(option);
-  place(option);
+  add_to_group(option);
 }
 
 template <class Number>
@@ -115,10 +125,10 @@ void Arguments::any_number(const std::string& name, Number& value, const std::st
   const auto check = [](const std::string& given) {
     return whole_number(given) ? std::string() : "'" + given + "' is not a whole number from 0 to 2^64-1";
   };
-  place(*app_->add_option_function<std::string>(
-                 name, [&value](const std::string& given) { value = *whole_number(given); }, help)
-             ->type_name("N")
-             ->check(CLI::Validator(check, "")));
+  add_to_group(*app_->add_option_function<std::string>(
+                        name, [&value](const std::string& given) { value = *whole_number(given); }, help)
+                    ->type_name("N")
+                    ->check(CLI::Validator(check, "")));
 }
 
 void Arguments::number(const std::string& name, std::uint64_t& value, const std::string& help) {
@@ -130,7 +140,7 @@ void Arguments::number(const std::string& name, std::optional<std::uint64_t>& va
 }
 
 void Arguments::flag(const std::string& name, bool& value, const std::string& help) {
-  place(*app_->add_flag(name, value, help));
+  add_to_group(*app_->add_flag(name, value, help));
 }
 
 void Arguments::choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
@@ -142,8 +152,10 @@ void Arguments::choice(const std::string& name, const std::vector<std::string>& 
   CLI::Option& option =
       *app_->add_option(name, value, help)->type_name(joined(words, "|"))->check(CLI::Validator(check, ""));
   if (!name.starts_with('-')) option.required();
-  place(option);
+  add_to_group(option);
 }
+
+void Arguments::release_h() { app_->set_help_flag("--help"); }
 
 void Arguments::later(const std::vector<std::string>& options) {
   for (const std::string& option : options) {
@@ -157,7 +169,7 @@ void Arguments::later(const std::vector<std::string>& options) {
 
 void Arguments::repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                          const std::string& help) {
-  place(*app_->add_option(name, values, help)->allow_extra_args(false)->type_name(type));
+  add_to_group(*app_->add_option(name, values, help)->allow_extra_args(false)->type_name(type));
 }
 
 void Arguments::examples(const std::vector<std::pair<std::string, std::string>>& examples) {

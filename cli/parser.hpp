@@ -25,6 +25,10 @@ class Arguments {
   /// A required argument without a name. At its start, and in options whose type names a FILE, ~/ is the home
   /// directory.
   void argument(const std::string& name, std::string& value, const std::string& help);
+  /// The same, but it need not be given.
+  void argument(const std::string& name, std::optional<std::string>& value, const std::string& help);
+  /// Any number of arguments without a name, after the required ones.
+  void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
   void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);
   void text(const std::string& name, const std::string& type, std::optional<std::string>& value,
             const std::string& help);
@@ -37,6 +41,8 @@ class Arguments {
   /// May be given several times, one value each.
   void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                 const std::string& help);
+  /// Leaves -h to an option of this subcommand; --help stays.
+  void release_h();
   /// Options that a later version is to have: known to the parser, absent from help, refused where they are given.
   /// A name alone is a flag, "--name VALUE" takes a value; "--name word" takes the word, which says what this version
   /// does anyway, and refuses others.
@@ -50,7 +56,7 @@ class Arguments {
   [[nodiscard]] const CLI::App* root() const noexcept;
 
  private:
-  void place(CLI::Option& option) const;
+  void add_to_group(CLI::Option& option) const;
   template <class Number>
   void any_number(const std::string& name, Number& value, const std::string& help);
   CLI::App* app_;

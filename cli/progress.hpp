@@ -8,7 +8,7 @@
 
 namespace sherd::cli {
 
-/// One line that is drawn over and over; where standard error is no terminal, a line now and then.
+/// One line that is drawn over and over; if standard error is not a terminal, a line now and then.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string label);
@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void update(const Progress& progress);
-  /// Takes away what was drawn, before something else is written.
+  /// Erases what was drawn, before something else is written.
   void clear();
 
  private:

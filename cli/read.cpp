@@ -1,5 +1,5 @@
-// sherd read: a selection as .npy, raw bytes or JSON, on standard output or in a file that appears whole. Whatever
-// its size, it passes through in slabs, so that `sherd read … | head` costs a slab and no more.
+// sherd read: a selection as .npy, raw bytes or JSON, on standard output or in a file that appears whole. A
+// selection of any size passes through in slabs, so that `sherd read … | head` costs a slab and no more.
 #include <array>
 #include <filesystem>
 
@@ -57,9 +57,8 @@ struct Read {
       if (output.ends_with("." + std::string(known))) return std::string(known);
     if (to_stdout() && Output::is_terminal()) {
       if (element_count(shape).value_or(kMostOnTerminal + 1) > kMostOnTerminal)
-        return invalid_argument(
-            "the selection has shape " + to_string(shape) +
-            ", which is much for a terminal; choose a part with --select, a file with -o, or --format");
+        return invalid_argument("the selection has shape " + to_string(shape) +
+                                ", too much for a terminal; choose a part with --select, a file with -o, or --format");
       return std::string("json");
     }
     return std::string(array.dtype().is_variable() ? "json" : "npy");

@@ -1,5 +1,5 @@
-// Knows how standard input and output stand in for files that are read and written out of order. The file is spooled,
-// so its size is bounded by the room for temporary files and not by memory.
+// Knows how standard input and output replace files that are read and written out of order. The file is spooled,
+// so its size is bounded by the space for temporary files and not by memory.
 #include "cli/scratch_file.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 Result<ScratchFile> ScratchFile::make() {
   const char* const folder = std::getenv("TMPDIR");
-  const std::string place = folder != nullptr && *folder != '\0' ? folder : "/tmp";
-  SHERD_TRY(directory, TemporaryDirectory::make(place + "/sherd", 0700));
+  const std::string location = folder != nullptr && *folder != '\0' ? folder : "/tmp";
+  SHERD_TRY(directory, TemporaryDirectory::make(location + "/sherd", 0700));
   return ScratchFile(std::move(directory));
 }
 

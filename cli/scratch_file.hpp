@@ -9,7 +9,7 @@
 
 namespace sherd::cli {
 
-/// A name in a directory of its own, which goes with all that is in it.
+/// A name in a directory of its own, which is removed with its contents.
 class ScratchFile {
  public:
   /// Below TMPDIR, or /tmp.

@@ -1,5 +1,5 @@
 // Knows what all subcommands share: limits from options and environment, the recorder behind --stats, progress,
-// interrupts, and how an error is told.
+// interrupts, and how an error is reported.
 #include "cli/session.hpp"
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ void on_signal(int number) {
   signal_received = number;
 }
 
-// A name that is no limit's is most likely a misspelt one, so it is refused as --limit refuses it.
+// A name that is not a limit is probably misspelt, so it is refused as --limit refuses it.
 Result<void> limits_from_environment(Limits& limits) {
   constexpr std::string_view prefix = "SHERD_LIMIT_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -57,6 +57,16 @@ Result<void> limits_from_options(Limits& limits, const std::vector<std::string>&
   return {};
 }
 
+Result<std::map<std::string, std::string>> parse_storage_options(const std::vector<std::string>& options) {
+  std::map<std::string, std::string> parsed;
+  for (const std::string& option : options) {
+    const auto equals = option.find('=');
+    if (equals == std::string::npos) return invalid_argument("--store-option " + option + ": write it as NAME=VALUE");
+    parsed.insert_or_assign(option.substr(0, equals), option.substr(equals + 1));
+  }
+  return parsed;
+}
+
 Result<double> parse_seconds(const std::string& text) {
   double seconds = 0;
   const char* const end = text.data() + text.size();
@@ -66,7 +76,7 @@ Result<double> parse_seconds(const std::string& text) {
   return seconds;
 }
 
-// From /proc: what getrusage gives counts the process before exec too, however large that was.
+// From /proc: getrusage counts the process before exec too, however large that was.
 std::uint64_t peak_rss() {
   constexpr std::string_view label = "VmHWM:";
   std::ifstream status("/proc/self/status");
@@ -88,6 +98,8 @@ Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
   std::unique_ptr<Session> session(new Session(options));
   SHERD_TRY(limits_from_environment(session->limits_));
   SHERD_TRY(limits_from_options(session->limits_, options.limits));
+  SHERD_TRY(storage_options, parse_storage_options(options.storage_options));
+  session->storage_options_ = std::move(storage_options);
   SHERD_TRY(check_format("--store-format", options.store_format));
   if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
   if (!options.lock_timeout.empty()) {
@@ -102,6 +114,7 @@ Config Session::config() {
   Config config;
   config.threads = static_cast<unsigned>(options_.threads);
   config.limits = limits_;
+  config.storage_options = storage_options_;
   config.lock_timeout = lock_timeout_;
   if (options_.lock == "none") config.lock = Locking::none;
   config.notice = [this](const std::string& text) { note("sherd: " + text); };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@
 
 namespace sherd::cli {
 
-/// The options that every subcommand takes.
+/// The options of every subcommand.
 struct Everywhere {
   bool json = false;
   bool quiet = false;
@@ -26,6 +27,7 @@ struct Everywhere {
   std::string lock_timeout;
   std::string lock = "auto";
   std::vector<std::string> limits;
+  std::vector<std::string> storage_options;
 };
 
 /// invalid_argument where an option's value is neither empty nor the name of a format.
@@ -60,6 +62,7 @@ class Session {
 
   Everywhere options_;
   Limits limits_;
+  std::map<std::string, std::string> storage_options_;
   double lock_timeout_ = Config{}.lock_timeout;
   Output out_;
   std::shared_ptr<Recorder> recorder_;
@@ -80,11 +83,11 @@ void catch_interrupts();
 /// 128 and the signal's number where one has come, otherwise 0.
 [[nodiscard]] int interrupt_status() noexcept;
 
-/// The exit code that stands for an error.
+/// The exit code of an error.
 [[nodiscard]] int exit_code(ErrorCode code) noexcept;
 /// {code, message, key, slot}, and the member where one is known.
 [[nodiscard]] Json as_json(const Error& error);
-/// Tells an error on standard error: a line, or with `json` an object.
+/// Prints an error on standard error: a line, or with `json` an object.
 void report(const Error& error, bool json);
 
 }  // namespace sherd::cli

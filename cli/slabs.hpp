@@ -17,7 +17,7 @@ struct TypedSelection {
 
 /// How a selection of this array is cut into slabs of at most `bytes`, along shards and chunks where it can be.
 [[nodiscard]] BlockRequest slabs(const Array& array, const Selection& selection, std::uint64_t bytes);
-/// The elements of the selection that stand in a box of its shape.
+/// The elements of the selection in a box of its shape.
 [[nodiscard]] Selection part_of(const Selection& selection, const Box& box);
 
 }  // namespace sherd::cli

@@ -8,6 +8,7 @@
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
+#include "format/numpy_type.hpp"
 #include "io/files.hpp"
 
 namespace sherd::cli {
@@ -65,8 +66,28 @@ std::vector<std::optional<std::string>> parse_names(std::string_view text) {
   return names;
 }
 
+namespace {
+
+/// NumPy's spellings, with or without a byte order: "f4", "<u2", "<M8[ns]". `unknown` if it is none of them.
+Result<DType> parse_numpy_name(const std::string& text, Error unknown) {
+  const auto other = [](std::string_view name) -> Result<NumpyType> { return unknown_numpy_type(name); };
+  auto type = parse_numpy_type(text, other);
+  if (!type) type = parse_numpy_type("<" + text, other);
+  if (!type || type->dtype.is_variable()) return unknown;
+  if (type->big_endian)
+    return invalid_argument(
+        "'" + text + "' is a byte order too; use " + type->dtype.name() +
+        R"(, and set the order by --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
+  return type->dtype;
+}
+
+}  // namespace
+
 Result<DType> parse_dtype_argument(const std::string& text) {
-  if (!text.starts_with('{')) return parse_dtype_name(text, ErrorCode::invalid_argument);
+  if (!text.starts_with('{')) {
+    auto named = parse_dtype_name(text, ErrorCode::invalid_argument);
+    return named ? named : parse_numpy_name(text, std::move(named).error());
+  }
   SHERD_TRY(json, parse_json_argument(text));
   return parse_dtype(json, ErrorCode::invalid_argument);
 }

@@ -17,7 +17,7 @@ namespace sherd::cli {
 
 /// "512,512"; "" and "()" are rank 0.
 [[nodiscard]] Result<Shape> parse_shape(std::string_view text);
-/// "z,y,x"; an empty name is no name.
+/// "z,y,x"; an empty name is not a name.
 [[nodiscard]] std::vector<std::optional<std::string>> parse_names(std::string_view text);
 /// A name such as "uint16", or JSON as in metadata for types with a configuration.
 [[nodiscard]] Result<DType> parse_dtype_argument(const std::string& text);
@@ -25,7 +25,7 @@ namespace sherd::cli {
 [[nodiscard]] Result<Json> parse_json_argument(const std::string& text);
 /// JSON; what is none is a string, so that NaN and 0x7fc00000 need no quotes within quotes.
 [[nodiscard]] Json parse_value_argument(const std::string& text);
-/// Codecs as create_array() takes them: short forms stay strings, `{…}` is JSON, and `[…]` several in turn.
+/// Codecs as create_array() accepts them: short forms stay strings, `{…}` is JSON, and `[…]` several in turn.
 [[nodiscard]] Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts);
 
 /// "1 shard", "8 shards".

@@ -47,9 +47,9 @@ bool VolumeOptions::is_given() const noexcept {
   return resolution || voxel_offset || sharding || key || !type.empty() || !encoding.empty();
 }
 
-Result<Json> VolumeOptions::twin() const {
+Result<Json> VolumeOptions::counterpart_volume() const {
   if (!encoding.empty() && encoding != "raw")
-    return invalid_argument("--encoding: the chunks of a Zarr array are raw to Neuroglancer, or gzip of that");
+    return invalid_argument("--encoding: chunks shared with a Zarr array can only be raw or gzip-compressed");
   Json wanted{Json::Object{}};
   if (!type.empty()) wanted.set("type", type);
   if (key) wanted.set("key", *key);
@@ -62,7 +62,8 @@ Result<Json> VolumeOptions::twin() const {
     wanted.set("voxel_offset", std::move(offset));
   }
   if (!sharding || *sharding == "auto") return wanted;
-  if (*sharding == "none") return invalid_argument("--sharding: the volume has the array's shards");
+  if (*sharding == "none")
+    return invalid_argument("--sharding cannot be used here: the volume uses the array's shards");
   SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
   wanted.set("sharding", std::move(given));
   return wanted;
@@ -74,7 +75,7 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
       return invalid_argument(
           "--layout: a volume alone is made by --store-format precomputed, and one with a Zarr array "
           "without it");
-    SHERD_TRY(wanted, twin());
+    SHERD_TRY(wanted, counterpart_volume());
     create.volume = std::move(wanted);
     return {};
   }

@@ -1,4 +1,4 @@
-// The options of a new volume of Neuroglancer's, beside those of any array.
+// The options of a new volume of Neuroglancer's, in addition to those of any array.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@ struct VolumeOptions {
   /// `made_by`: the options that make one.
   void add_to(Arguments& arguments, const std::string& made_by);
   [[nodiscard]] bool is_given() const noexcept;
-  /// To a new array: what an array that is laid out as a volume besides needs of them. invalid_argument where they are
-  /// given to one that is no volume.
+  /// To a new array: what an array that is also laid out as a volume needs of them. invalid_argument where they are
+  /// given for one that is not a volume.
   Result<void> apply(CreateOptions& create) const;
   /// Of one scale, whose shape is x,y,z or x,y,z,channel; what of `create` a volume cannot have is invalid_argument.
   [[nodiscard]] Result<neuroglancer::VolumeInfo> info(const CreateOptions& create) const;
 
  private:
-  [[nodiscard]] Result<Json> twin() const;
+  [[nodiscard]] Result<Json> counterpart_volume() const;
   [[nodiscard]] Result<Json> scale(const Shape& shape, const Shape& chunks, const DType& dtype) const;
 };
 

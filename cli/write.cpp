@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/elements.hpp"
@@ -60,8 +61,7 @@ struct Write {
       if (header.array.fortran) std::reverse(shape.begin(), shape.end());
       if (without_ones(shape) != without_ones(typed.shape))
         return invalid_argument("has shape " + to_string(shape) + ", the selection " + to_string(typed.shape));
-      // NumPy knows no bfloat16 and saves it as two opaque bytes.
-      const bool opaque = array.dtype() == DType::bfloat16 && header.array.dtype.kind() == DType::Kind::raw;
+      const bool opaque = is_opaque_to_numpy(array.dtype().kind()) && header.array.dtype.kind() == DType::Kind::raw;
       if (header.array.dtype != array.dtype() && !(opaque && header.array.dtype.size() == array.dtype().size()))
         return invalid_argument("holds " + dtype_of(header.array.dtype) + ", the array " + dtype_of(array.dtype()));
     }
@@ -163,8 +163,7 @@ struct Write {
   }
 
   Result<int> run(Session& session) const {
-    if (input.empty() == !value.has_value())
-      return invalid_argument("give either a source with -i or one value with --value");
+    if (input.empty() == !value.has_value()) return invalid_argument("use either -i or --value");
     Config config = session.guarded("write");
     SHERD_TRY(writing.apply(config));
     if (config.layout != Layout::plain)

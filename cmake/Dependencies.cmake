@@ -32,7 +32,48 @@ elseif(SHERD_DRACO)
   pkg_check_modules(SHERD_MESHES REQUIRED IMPORTED_TARGET GLOBAL draco)
 endif()
 
-set(SHERD_LIBRARIES ${SHERD_ZSTD_LIBRARY} PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads)
+# libnetcdf is loaded when the first netCDF file is met, and never linked: it brings some forty other libraries along,
+# which would cost every start of the command several milliseconds. Only its headers are needed here.
+if(NOT DEFINED SHERD_NETCDF)
+  set(SHERD_NETCDF AUTO CACHE STRING "Read and write netCDF files with libnetcdf: ON, OFF, AUTO: where it is installed")
+endif()
+set(SHERD_NETCDF_LIBRARY "")
+if(SHERD_NETCDF STREQUAL AUTO)
+  pkg_check_modules(SHERD_NETCDF_C netcdf>=4.9)
+elseif(SHERD_NETCDF)
+  pkg_check_modules(SHERD_NETCDF_C REQUIRED netcdf>=4.9)
+endif()
+if(SHERD_NETCDF_C_FOUND AND SHERD_NETCDF)
+  find_library(SHERD_NETCDF_C_PATH netcdf REQUIRED HINTS ${SHERD_NETCDF_C_LIBRARY_DIRS})
+  file(REAL_PATH ${SHERD_NETCDF_C_PATH} netcdf_file)
+  cmake_path(GET netcdf_file FILENAME netcdf_file)
+  # The name under which the dynamic linker knows it has the first number only.
+  string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" SHERD_NETCDF_LIBRARY ${netcdf_file})
+endif()
+
+# The codecs zfp and numcodecs.zfpy, optional as draco is.
+if(NOT DEFINED SHERD_ZFP)
+  set(SHERD_ZFP AUTO CACHE STRING "Build the codecs zfp and zfpy with libzfp: ON, OFF, AUTO: where it is installed")
+endif()
+# Not by zfp's own CMake package: that one requires OpenMP of every project that links it.
+set(SHERD_ZFP_LIBRARY "")
+if(SHERD_ZFP)
+  find_library(SHERD_ZFP_FILE zfp)
+  find_path(SHERD_ZFP_INCLUDE_DIR zfp.h)
+  if(SHERD_ZFP_FILE AND SHERD_ZFP_INCLUDE_DIR)
+    if(NOT TARGET sherd_libzfp)
+      add_library(sherd_libzfp UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(sherd_libzfp PROPERTIES IMPORTED_LOCATION ${SHERD_ZFP_FILE}
+        INTERFACE_INCLUDE_DIRECTORIES ${SHERD_ZFP_INCLUDE_DIR})
+    endif()
+    set(SHERD_ZFP_LIBRARY sherd_libzfp)
+  elseif(NOT SHERD_ZFP STREQUAL AUTO)
+    message(FATAL_ERROR "SHERD_ZFP is ON, and libzfp was not found; install libzfp-dev")
+  endif()
+endif()
+
+set(SHERD_LIBRARIES ${SHERD_ZSTD_LIBRARY} PkgConfig::SHERD_COMPRESSION PkgConfig::SHERD_IMAGES BZip2::BZip2 Threads::Threads
+  ${CMAKE_DL_LIBS} ${SHERD_ZFP_LIBRARY})
 if(TARGET PkgConfig::SHERD_MESHES)
   list(APPEND SHERD_LIBRARIES PkgConfig::SHERD_MESHES)
   set(SHERD_DRACO_MODULES draco)

@@ -1,7 +1,7 @@
 # A layer is a folder of src/, compiled to an object library; docs/architecture.md says what each one knows. They are
 # listed lowest first: each may use those before it. The target sherd_layers makes the linker check that: it links every
 # layer with the lower ones and nothing else.
-set(SHERD_LAYERS base os codec store shard array format draft2022 neuroglancer io tools api)
+set(SHERD_LAYERS base os codec store shard array format draft2022 neuroglancer netcdf io tools api)
 set(SHERD_OBJECTS)
 
 configure_file(cmake/version.cpp.in version.cpp @ONLY)
@@ -33,6 +33,19 @@ foreach(layer IN LISTS SHERD_LAYERS)
   endif()
 endforeach()
 
+if(SHERD_NETCDF_LIBRARY)
+  # Only for the files that need it: the others are compiled alike with and without.
+  file(GLOB netcdf_sources ${PROJECT_SOURCE_DIR}/src/io/netcdf_*.cpp)
+  set(netcdf_options "")
+  foreach(folder IN LISTS SHERD_NETCDF_C_INCLUDE_DIRS)
+    list(APPEND netcdf_options -isystem ${folder})
+  endforeach()
+  set_source_files_properties(${netcdf_sources} PROPERTIES
+    COMPILE_DEFINITIONS SHERD_NETCDF="${SHERD_NETCDF_LIBRARY}" COMPILE_OPTIONS "${netcdf_options}")
+endif()
 if(SHERD_DRACO_MODULES)
   target_compile_definitions(sherd_neuroglancer PRIVATE SHERD_DRACO)
+endif()
+if(SHERD_ZFP_LIBRARY)
+  set_source_files_properties(src/codec/zfp.cpp PROPERTIES COMPILE_DEFINITIONS SHERD_ZFP)
 endif()

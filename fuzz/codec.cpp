@@ -1,10 +1,11 @@
-// One codec's decoder, compiled once for each: any bytes are refused or decode to exactly one chunk, the same in
-// blocks as whole, and what was decoded and encoded anew decodes to the same (to something, where the codec loses
-// something).
+// One codec's decoder, compiled once for each row of the table: any bytes are refused or decode to exactly one chunk,
+// decoding in blocks gives the same as decoding the whole, and a chunk that is decoded and encoded again decodes to the
+// same elements (to any elements, if the codec is lossy).
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,12 @@
 #include "neuroglancer/codecs.hpp"
 
 #ifndef SHERD_FUZZ_CODEC
-#error "SHERD_FUZZ_CODEC names the codec, such as \"zstd\""
+#error "SHERD_FUZZ_CODEC is the codec's row, such as zstd_codec"
 #endif
+
+namespace sherd {
+extern const CodecEntry SHERD_FUZZ_CODEC;
+}
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -24,30 +29,32 @@ namespace {
 
 using namespace sherd;
 
-constexpr std::string_view kCodec = SHERD_FUZZ_CODEC;
+const std::string_view kCodec = SHERD_FUZZ_CODEC.name;
 constexpr std::uint64_t kElements = 512;
 
 /// The encodings of the precomputed format, which take chunks of four dimensions.
-constexpr bool kPrecomputed = kCodec == "compressed_segmentation" || kCodec == "jpeg" || kCodec == "png";
+bool is_precomputed() { return kCodec == "compressed_segmentation" || kCodec == "jpeg" || kCodec == "png"; }
 
-CodecTable table() { return kPrecomputed ? precomputed_codecs() : tables().codecs; }
+CodecTable table() { return is_precomputed() ? precomputed_codecs() : tables().codecs; }
 
 /// 512 elements: two channels whose blocks are clipped along every dimension, or an image.
 Shape shape() {
   if (kCodec == "compressed_segmentation") return {2, 4, 8, 8};
+  if (kCodec == "n5_default") return {32, 16};
   if (kCodec == "jpeg") return {8, 8, 8, 1};
   return kCodec == "png" ? Shape{4, 8, 8, 2} : Shape{kElements};
 }
 
-DType dtype() {
+/// What most is to be found in; nullopt: the first type that the codec takes.
+std::optional<DType> preferred_dtype() {
   if (kCodec == "compressed_segmentation") return DType::uint64;
-  if (kCodec == "jpeg") return DType::uint8;
   if (kCodec == "png") return DType::uint16;
-  if (kCodec == "vlen-utf8" || kCodec == "categorize" || kCodec == "json2" || kCodec == "msgpack2")
-    return DType::string;
-  if (kCodec == "vlen-bytes" || kCodec == "vlen-array") return DType::bytes;
   if (kCodec == "packbits") return DType::bool_;
-  return kCodec == "fixedscaleoffset" || kCodec == "quantize" ? DType::float32 : DType::uint32;
+  if (kCodec == "zfp" || kCodec == "numcodecs.zfpy") return DType::float32;
+  if (kCodec == "numcodecs.fixedscaleoffset" || kCodec == "numcodecs.quantize") return DType::float32;
+  if (kCodec == "vlen-array") return DType::bytes;
+  if (kCodec == "numcodecs.json2" || kCodec == "numcodecs.msgpack2") return DType::string;
+  return std::nullopt;
 }
 
 /// What a codec without a short form, or with one that needs an argument, is made from.
@@ -55,48 +62,74 @@ struct Configured {
   std::string_view codec, configuration;
 };
 constexpr Configured kConfigurations[] = {
-    {"astype", R"({"encode_dtype": "<f8"})"},
+    {"numcodecs.astype", R"({"encode_dtype": "<f8"})"},
     {"bitround", R"({"keepbits": 5})"},
     {"cast_value", R"({"data_type": "float32", "out_of_range": "clamp"})"},
-    {"categorize", R"({"labels": ["red", "green"]})"},
+    {"numcodecs.categorize", R"({"labels": ["red", "green"]})"},
     {"compressed_segmentation", R"({"block_size": [3, 5, 7]})"},
-    {"delta", R"({"dtype": "<u4"})"},
-    {"fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
+    {"conditional", R"({"codecs": [{"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}},
+                                   {"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]})"},
+    {"numcodecs.delta", R"({"dtype": "<u4"})"},
+    {"numcodecs.fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
+    {"n5_default", R"({"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
+                                  {"name": "bytes", "configuration": {"endian": "big"}}]})"},
     {"reshape", R"({"shape": [8, -1]})"},
+    {"transpose", R"({"order": [0]})"},
     {"scale_offset", R"({"offset": 10, "scale": 3})"},
-    {"quantize", R"({"digits": 2, "dtype": "<f4", "astype": "<f2"})"},
+    {"numcodecs.quantize", R"({"digits": 2, "dtype": "<f4", "astype": "<f2"})"},
 };
 /// These lose something of what they encode.
-constexpr std::string_view kLossy[] = {"astype", "bitround", "cast_value", "jpeg", "quantize"};
+constexpr std::string_view kLossy[] = {"numcodecs.astype", "bitround", "cast_value", "jpeg", "numcodecs.quantize"};
 
-Json codec_list() {
-  const CodecEntry* entry = find_codec(table(), kCodec);
-  Json codec(Json::Object{{"name", std::string(entry->name)}});
+Json codec_list(const DType& dtype) {
+  const CodecEntry& entry = SHERD_FUZZ_CODEC;
+  Json codec(Json::Object{{"name", std::string(entry.name)}});
   const auto* stated = std::find_if(std::begin(kConfigurations), std::end(kConfigurations),
                                     [](const Configured& row) { return row.codec == kCodec; });
-  if (stated != std::end(kConfigurations))
+  if (stated != std::end(kConfigurations)) {
     codec.set("configuration", Json::parse(stated->configuration).value());
-  else if (entry->short_form == nullptr)
+  } else if (entry.short_form == nullptr) {
     codec.set("configuration", Json(Json::Object{}));
-  else if (const Json short_form = entry->short_form("", dtype()).value(); !short_form.is_null())
-    codec.set("configuration", short_form);
+  } else if (const auto short_form = entry.short_form("", dtype); short_form && !short_form->is_null()) {
+    codec.set("configuration", *short_form);
+  }
   Json list(Json::Array{});
   const Json bytes = Json::parse(R"({"name": "bytes", "configuration": {"endian": "little"}})").value();
-  if (entry->bytes_codec != nullptr) list.push_back(bytes);
+  if (entry.bytes_codec != nullptr) list.push_back(bytes);
   list.push_back(codec);
-  if (entry->array_codec != nullptr) list.push_back(bytes);
+  if (entry.array_codec != nullptr) list.push_back(bytes);
   return list;
 }
 
-const CodecChain& chain() {
-  static const CodecChain chain = [] {
+/// The chain, and the type of elements that it is for.
+struct Subject {
+  DType dtype;
+  CodecChain chain;
+};
+
+const Subject& subject() {
+  static const Subject found = [] {
     Limits limits;
     limits.chunk_bytes = std::uint64_t{1} << 20;
-    const auto specs = parse_codec_list(codec_list()).value();
-    return CodecChain::build(specs, table(), {dtype(), shape()}, limits).value();
+    std::vector<DType> types{DType::uint32,
+                             DType::float32,
+                             DType::uint8,
+                             DType::bool_,
+                             DType::string,
+                             DType::bytes,
+                             DType::optional(DType::uint16).value()};
+    if (const auto preferred = preferred_dtype()) types = {*preferred};
+    for (const DType& dtype : types) {
+      const auto specs = parse_codec_list(codec_list(dtype)).value();
+      if (auto chain = CodecChain::build(specs, table(), {dtype, shape()}, limits))
+        return Subject{dtype, *std::move(chain)};
+    }
+    std::abort();  // a codec that needs a configuration has none above
   }();
-  return chain;
+  return found;
 }
+const CodecChain& chain() { return subject().chain; }
+const DType& dtype() { return subject().dtype; }
 
 // A decoded chunk; variable-length elements live as long as it does.
 struct Chunk {
@@ -125,7 +158,7 @@ void check_blocks(std::span<const std::byte> from, const Result<void>& whole, co
   if (whole && done && *done && gathered != chunk.elements) std::abort();
   // Blocks of deflate are another library's work, and the two differ in which invalid streams they still understand.
   // zstd's own streams are stricter than its frames: a block larger than its window is refused there only.
-  if (kCodec == "gzip" || kCodec == "zlib") return;
+  if (kCodec == "gzip" || kCodec == "numcodecs.zlib") return;
   if (whole && !done && kCodec != "zstd") std::abort();
   if (!whole && done && *done) std::abort();
 }

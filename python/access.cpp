@@ -82,6 +82,7 @@ class Reading {
   /// Once the elements have come, and while what they point to is kept.
   nb::object finish() {
     const DType& dtype = self_.array.dtype();
+    if (dtype.kind() == DType::Kind::optional && !given_.is_valid()) result_ = masked_array(result_);
     if (!given_.is_valid() && index_.scalar)
       return dtype.is_variable() ? object_from(elements_[0], dtype) : nb::object(result_[nb::tuple()]);
     if (dtype.is_variable()) {
@@ -156,7 +157,7 @@ void broadcast_view(AnyView& view, const Shape& shape) {
 template <class F>
 auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&& use) {
   const DType& dtype = self.array.dtype();
-  nb::object array = as_array(value, self.numpy_dtype());
+  nb::object array = as_elements(value, dtype, self.numpy_dtype());
   if (!dtype.is_variable()) {
     AnyView view = view_of(array, dtype);
     if (shape != nullptr && view.shape != *shape) broadcast_view(view, *shape);
@@ -185,6 +186,11 @@ nb::object element_to(std::span<const std::byte> element, const DType& dtype, nb
   if (dtype.is_variable()) return object_from(*reinterpret_cast<const VarBytes*>(element.data()), dtype);
   const NewArray copy = new_array({}, dtype, numpy_type, Order::c);
   std::copy(element.begin(), element.end(), copy.data);
+  if (dtype.kind() == DType::Kind::optional) {
+    const DType& value = dtype.fields().front().dtype;
+    if (element.back() == std::byte{0}) return nb::none();
+    return element_to(element.first(value.size()), value, numpy_type[nb::str("value")]);
+  }
   return copy.array[nb::tuple()];
 }
 
@@ -234,7 +240,8 @@ nb::list read_many(const BoundArray& self, nb::handle selections, nb::handle out
 void write(const BoundArray& self, const Index& index, nb::handle value) {
   const bool flattened = index.selection.is_points() && index.shape.size() != 1;
   const nb::object flat =
-      flattened ? broadcast(as_array(value, self.numpy_dtype()), index.shape).attr("reshape")(-1) : nb::borrow(value);
+      flattened ? broadcast(as_elements(value, self.array.dtype(), self.numpy_dtype()), index.shape).attr("reshape")(-1)
+                : nb::borrow(value);
   const Shape shape = engine_shape(index);
   with_view(self, flat, &shape, [&](const AnyView& view) {
     call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });

@@ -13,7 +13,7 @@ class BoundArray {
  public:
   explicit BoundArray(Array bound) : array(std::move(bound)) {}
   Array array;
-  /// Throws Unsupported where NumPy has no such type.
+  /// Throws Unsupported if NumPy lacks the type.
   [[nodiscard]] const nanobind::object& numpy_dtype() const;
 
  private:
@@ -24,12 +24,12 @@ class BoundArray {
 /// of the index's shape and the array's dtype, or another writable buffer of as many bytes.
 [[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index,
                                     nanobind::handle out = nanobind::handle(Py_None));
-/// The same for each of the selections, as array[...] takes them, by one call of the engine; `out` is None or a
+/// The same for each of the selections, as array[...] accepts them, by one call of the engine; `out` is None or a
 /// sequence of as many. Errors name the number of the selection.
 [[nodiscard]] nanobind::list read_many(const BoundArray& self, nanobind::handle selections, nanobind::handle out);
 /// Writes what broadcasts to the index's shape, as NumPy assigns it.
 void write(const BoundArray& self, const Index& index, nanobind::handle value);
-/// Array.append; gives the new shape.
+/// Array.append; returns the new shape.
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 
 /// One element as NumPy's scalar, a str or a bytes.

@@ -1,5 +1,5 @@
 // Annotations for sherd.neuroglancer: the info document as a class, annotations as arrays. Geometry crosses flat; the
-// Python side gives it the shape of its type.
+// Python side reshapes it to the shape of its type.
 #include "neuroglancer/annotation_record.hpp"
 #include "python/bindings.hpp"
 #include "python/columns.hpp"

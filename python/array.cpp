@@ -122,8 +122,8 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "Lengths in elements, the slowest-varying dimension first.", nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro(
           "dtype", [](const BoundArray& self) { return self.numpy_dtype(); },
-          "The NumPy type of the elements; object for string (str) and bytes. Unsupported for bfloat16 without "
-          "ml_dtypes.",
+          "The NumPy type of the elements; object for string (str) and bytes. Types of ml_dtypes are opaque "
+          "bytes without that package; their dtype.metadata has the name.",
           nb::sig("def dtype(self) -> numpy.dtype[typing.Any]"))
       .def_prop_ro("_type_name", [](const BoundArray& self) { return self.array.dtype().name(); })
       .def_prop_ro(
@@ -136,14 +136,13 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "The number of elements.", nb::sig("def size(self) -> int"))
       .def_prop_ro(
           "chunks", chunks,
-          "The shape of the (inner) chunk, an int a dimension. Where a rectilinear grid gives chunks lengths of their "
-          "own,\n"
-          "a tuple of them for each dimension, as dask has it: ((3, 3, 4), (5,)); they add up to the shape. "
+          "The shape of the (inner) chunk, one int per dimension. For a rectilinear grid whose chunks differ in "
+          "shape:\n"
+          "one tuple of lengths per dimension, as in dask: ((3, 3, 4), (5,)); the lengths add up to the shape. "
           "create_array\n"
-          "takes either.",
+          "accepts either.",
           nb::sig("def chunks(self) -> tuple[typing.Any, ...]"))
-      .def_prop_ro("shards", shards,
-                   "The shape of the stored object, as `chunks` tells it; None where the array is not sharded.",
+      .def_prop_ro("shards", shards, "The shape of the stored object, like `chunks`; None if the array is not sharded.",
                    nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
       .def_prop_ro(
           "codecs", [](const BoundArray& self) { return json_to(self.array.codecs()); },
@@ -198,10 +197,10 @@ void bind_access(nb::class_<BoundArray>& type) {
           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"),
           "Reads as NumPy does: integers, slices with any step, '...'; one list or 1-d array among slices; integer "
           "arrays\n"
-          "for all dimensions, point by point; a boolean mask of the array's shape. Gives a new ndarray in the order "
+          "for all dimensions, point by point; a boolean mask of the array's shape. Returns a new ndarray in the order "
           "`config[\"order\"]`, or "
           "one element.\n"
-          "Missing chunks give the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
+          "Missing chunks read as the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
       .def(
           "__setitem__",
           [](const BoundArray& self, nb::handle key, nb::handle value) { write_at(self, key, value, basic_index); },
@@ -254,7 +253,7 @@ void bind_changes(nb::class_<BoundArray>& type) {
           },
           nb::arg("data"), nb::arg("axis") = 0,
           nb::sig("def append(self, data: typing.Any, axis: int = 0) -> tuple[int, ...]"),
-          "Grows the array along `axis` by the data's length there and writes the data; gives the new shape.")
+          "Grows the array along `axis` by the data's length there and writes the data; returns the new shape.")
       .def(
           "appender",
           [](const BoundArray&, const nb::args&, const nb::kwargs&) -> nb::object {

@@ -34,8 +34,11 @@ void bind_segment_properties(nb::module_& module);
 void bind_sharded_build(nb::module_& module);
 void bind_sharded_store(nb::module_& module);
 void bind_collection(nb::module_& module);
+void bind_netcdf(nb::module_& module);
+void bind_netcdf_writer(nb::module_& module);
+void bind_netcdf_copy(nb::module_& module);
 
-/// Holds the GIL, or gives it up, for a scope. Before Python 3.14, a daemon thread that asks for the GIL while the
+/// Holds the GIL, or releases it, for a scope. Before Python 3.14, a daemon thread that asks for the GIL while the
 /// interpreter ends is ended by pthread_exit(). That would unwind our stack as an exception does, and end the process
 /// in the first destructor. So the thread waits for the end of the process instead, as later versions have it.
 class WithGil {
@@ -62,7 +65,7 @@ class WithoutGil {
 /// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
 void throw_pending();
 
-/// Runs an engine call without the GIL and gives its value; throws its error.
+/// Runs an engine call without the GIL and returns its value; throws its error.
 template <class F>
 auto call(F&& run) {
   auto result = [&] {

@@ -44,7 +44,7 @@ nb::object column_to(const neuroglancer::Column& column) {
 nb::object array_from(nb::handle value, const DType& dtype, const Shape& row, const std::string& what) {
   const nb::object type = numpy_dtype(dtype);
   const bool to_integers = dtype.kind() < DType::Kind::float16;
-  // Python's integers as they are: NumPy would take large ones for floats.
+  // Python's integers as they are: NumPy would make floats of large ones.
   const bool is_list = !nb::isinstance(value, numpy().ndarray);
   const nb::object given =
       is_list && to_integers ? numpy().asarray(value, numpy().object_dtype) : numpy().asarray(value);

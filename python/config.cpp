@@ -1,9 +1,10 @@
-// Knows the settings by their Python names, and what values each takes: one table, a row a setting.
+// Knows the settings by their Python names, and which values each accepts: one table, one row per setting.
 #include "python/config.hpp"
 
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "python/bindings.hpp"
@@ -164,6 +165,26 @@ void set_limits(Config& config, nb::handle value) {
     config.limits.set(text_of(item[0], "a limit's name"), to_count<std::uint64_t>(item[1])).value();
 }
 
+nb::object get_storage_options(const Config& config) {
+  nb::dict options;
+  for (const auto& [name, value] : config.storage_options)
+    options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
+  return options;
+}
+// True and False as the stores have them; everything else as str() prints it.
+void set_storage_options(Config& config, nb::handle value) {
+  if (!PyDict_Check(value.ptr())) throw wrong_value(value, "a dict of options by name");
+  std::map<std::string, std::string> options;
+  for (const auto& [name, option] : nb::borrow<nb::dict>(value)) {
+    const bool is_plain = PyUnicode_Check(option.ptr()) || PyLong_Check(option.ptr()) || PyFloat_Check(option.ptr());
+    if (!is_plain) throw wrong_value(option, "a str, a number, True or False");
+    const std::string text = PyBool_Check(option.ptr()) ? (option.ptr() == Py_True ? "true" : "false")
+                                                        : nb::cast<std::string>(nb::str(option));
+    options.insert_or_assign(text_of(name, "an option's name"), text);
+  }
+  config.storage_options = std::move(options);
+}
+
 constexpr Setting kSettings[] = {
     {"threads", "int", get<&Config::threads>, set_count<&Config::threads>, "Threads that one call uses; 0: all cores."},
     {"memory_budget", "int", get<&Config::memory_budget>, set_count<&Config::memory_budget>,
@@ -203,6 +224,8 @@ constexpr Setting kSettings[] = {
     {"gzip_level", "int | None", get_optional<&Config::gzip_level>, set_gzip_level,
      "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9; None: 3 "
      "for chunks encoded raw, 6 for all else. Taken when a handle is opened."},
+    {"storage_options", "dict[str, str]", get_storage_options, set_storage_options,
+     "Options of the stores that paths and URLs name; a new dict replaces all."},
     {"limits", "typing.Mapping[str, int]", get_limits, set_limits,
      "Bounds on what stored bytes may ask for, by name; assigning a dict changes those named."},
 };
@@ -222,8 +245,7 @@ void change(Config& config, const std::string& name, nb::handle value) {
   if (setting == nullptr) {
     std::string known;
     for (const Setting& each : kSettings) known += (known.empty() ? "" : ", ") + std::string(each.name);
-    throw Exception(
-        invalid_argument("there is no setting '" + name + "'; the settings are " + known).in_member("config"));
+    throw Exception(invalid_argument("unknown setting '" + name + "'; the settings are " + known).in_member("config"));
   }
   try {
     setting->set(config, value);

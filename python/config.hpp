@@ -13,7 +13,7 @@ namespace sherd::python {
 [[nodiscard]] Config config_from(nanobind::handle changes);
 /// The same over the settings of another handle.
 [[nodiscard]] Config config_over(Config config, nanobind::handle changes);
-/// All settings as a dict that config_from() takes.
+/// All settings as a dict that config_from() accepts.
 [[nodiscard]] nanobind::dict config_to(const Config& config);
 /// Counts every request of every handle of this process.
 [[nodiscard]] const std::shared_ptr<Recorder>& recorder();

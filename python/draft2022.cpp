@@ -39,7 +39,7 @@ std::vector<nb::object> items(nb::handle value, std::size_t count, const char* w
   return found;
 }
 
-// TypeError where it is no int, InvalidArgument where it does not fit.
+// TypeError if it is not an int, InvalidArgument where it does not fit.
 template <class Number>
 Number number_from(nb::handle value, const std::string& name) {
   if (PyBool_Check(value.ptr()) || !PyIndex_Check(value.ptr()))
@@ -132,7 +132,7 @@ void bind_draft2022(nb::module_& module) {
           [](BoundTransformer& self, const std::string& prefix) {
             call(self.store(), [&] { return self.transformer.erase_prefix(prefix); });
           },
-          nb::arg("prefix"), "Erases all that begins with a prefix.")
+          nb::arg("prefix"), "Erases every key with this prefix.")
       .def(
           "list_prefix",
           [](const BoundTransformer& self, const std::string& prefix) {

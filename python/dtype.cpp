@@ -1,7 +1,11 @@
-// Knows which NumPy dtype stands for which element type, both ways.
+// Knows which NumPy dtype means which element type, both ways.
 #include <iterator>
+#include <optional>
+#include <utility>
 
+#include "base/float_format.hpp"
 #include "base/scalar.hpp"
+#include "format/numpy_type.hpp"
 #include "python/bindings.hpp"
 #include "python/json.hpp"
 #include "python/numpy.hpp"
@@ -13,13 +17,47 @@ using Kind = DType::Kind;
 
 nb::object make_dtype(const std::string& text) { return numpy().dtype(nb::str(text.c_str())); }
 
-nb::object bfloat16_dtype() {
+constexpr const char* kTypeKey = "data_type";  // of a dtype's metadata
+
+/// The types of ml_dtypes that have another name there.
+constexpr std::pair<const char*, DType::Kind> kOtherNames[] = {{"complex32", Kind::complex_float16},
+                                                               {"bcomplex32", Kind::complex_bfloat16}};
+
+/// A type of ml_dtypes; invalid if the package is not installed or does not have the type.
+nb::object extension_dtype(const std::string& name) {
   try {
-    return numpy().dtype(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+    return numpy().dtype(nb::module_::import_("ml_dtypes").attr(name.c_str()));
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_ImportError)) throw;
+    if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_AttributeError)) throw;
   }
-  throw Exception(unsupported("NumPy has no bfloat16; install the package ml_dtypes, which adds it"));
+  return {};
+}
+
+/// Of numbers that NumPy has no type for: that of ml_dtypes, for complex numbers that it has not a struct of two, and
+/// without the package opaque bytes whose dtype.metadata has the name.
+nb::object number_dtype(const DType& dtype) {
+  const std::string stored = dtype.name();
+  std::string name = stored;
+  for (const auto& [other, kind] : kOtherNames)
+    if (kind == dtype.kind()) name = other;
+  if (nb::object found = extension_dtype(name); found.is_valid()) return found;
+  if (const auto part = part_of_complex(dtype.kind())) {
+    if (nb::object found = extension_dtype(kind_name(*part)); found.is_valid()) {
+      nb::list fields;
+      for (const char* field : {"real", "imag"}) fields.append(nb::make_tuple(field, found));
+      return numpy().dtype(fields);
+    }
+  }
+  nb::dict metadata;
+  metadata[kTypeKey] = stored;
+  return numpy().dtype("V" + std::to_string(dtype.size()), nb::arg("metadata") = metadata);
+}
+
+/// The name in the metadata of a dtype of opaque bytes, or none.
+std::optional<std::string> named_by_metadata(nb::handle dtype) {
+  const nb::object metadata = dtype.attr("metadata");
+  if (metadata.is_none() || !nb::cast<bool>(metadata.attr("__contains__")(kTypeKey))) return std::nullopt;
+  return text_of(metadata[kTypeKey], "a data type's name");
 }
 
 nb::object time_dtype(const DType& dtype, char letter) {
@@ -31,16 +69,30 @@ nb::object time_dtype(const DType& dtype, char letter) {
 
 nb::object struct_dtype(const DType& dtype) {
   nb::list fields;
-  for (const DTypeField& field : dtype.fields())
-    fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()), numpy_dtype(field.dtype)));
+  for (const DTypeField& field : dtype.fields()) {
+    const ArrayField array = as_array_field(field.dtype);
+    const nb::str name(field.name.data(), field.name.size());
+    nb::list shape;
+    for (const std::uint64_t length : array.shape) shape.append(length);
+    fields.append(array.shape.empty() ? nb::make_tuple(name, numpy_dtype(array.element))
+                                      : nb::make_tuple(name, numpy_dtype(array.element), nb::tuple(shape)));
+  }
   return numpy().dtype(fields);
+}
+
+DType field_from(nb::handle dtype) {
+  const nb::object array = dtype.attr("subdtype");
+  if (array.is_none()) return dtype_from(dtype);
+  Shape shape;
+  for (const nb::handle length : array[1]) shape.push_back(nb::cast<std::uint64_t>(length));
+  return array_field(field_from(array[0]), shape).value();
 }
 
 DType struct_from(nb::handle dtype) {
   std::vector<DTypeField> fields;
   const nb::object types = dtype.attr("fields");
   for (const nb::handle name : dtype.attr("names"))
-    fields.push_back({text_of(name, "a field's name"), dtype_from(types[name][0])});
+    fields.push_back({text_of(name, "a field's name"), field_from(types[name][0])});
   return DType::structure(std::move(fields)).value();
 }
 
@@ -55,10 +107,12 @@ DType from_numpy(nb::handle dtype) {
   const std::string text = shown(dtype);
   if (!dtype.attr("subdtype").is_none())
     throw Exception(
-        unsupported("NumPy's subarray type " + text + " is not an element type; give the array further dimensions"));
+        unsupported("NumPy's subarray type " + text + " is not an element type; add dimensions to the array"));
   const auto size = nb::cast<std::uint64_t>(dtype.attr("itemsize"));
   const char kind = nb::cast<const char*>(dtype.attr("kind"))[0];
   const std::string name = text_of(dtype.attr("name"), "a dtype's name");
+  for (const auto& [other, other_kind] : kOtherNames)
+    if (name == other) return DType::parse(kind_name(other_kind)).value();
   switch (kind) {
     case 'b':
       return DType::bool_;
@@ -76,25 +130,25 @@ DType from_numpy(nb::handle dtype) {
     case 'U':
       return size == 0 ? DType::string : DType::fixed_length_utf32(size).value();
     case 'V':
-      if (name == "bfloat16") return DType::bfloat16;
+      if (const auto named = named_by_metadata(dtype)) return DType::parse(*named).value();
       if (!dtype.attr("names").is_none()) return struct_from(dtype);
       if (name.starts_with("void") && size != 0) return DType::raw(size * 8).value();
-      return DType::parse(name).value();  // one of ml_dtypes; those that are not supported are so by name
+      return DType::parse(name).value();  // one of ml_dtypes
     case 'O':
-      throw Exception(
-          invalid_argument("dtype object does not say what the elements are: give \"string\" or \"bytes\""));
+      throw Exception(invalid_argument("dtype object does not say what the elements are: use \"string\" or \"bytes\""));
     case 'S':
       throw Exception(unsupported("Zarr has no type for " + text + "; use \"bytes\" for bytes of any length, or V" +
                                   std::to_string(size) + " for bytes of this length"));
     default:
       break;
   }
-  throw Exception(unsupported("there is no element type for NumPy's " + text));
+  throw Exception(unsupported("no element type for NumPy's " + text));
 }
 
 }  // namespace
 
 nb::object numpy_dtype(const DType& dtype) {
+  if (is_opaque_to_numpy(dtype.kind())) return number_dtype(dtype);
   switch (dtype.kind()) {
     case Kind::raw:
       return make_dtype("V" + std::to_string(dtype.size()));
@@ -105,9 +159,8 @@ nb::object numpy_dtype(const DType& dtype) {
     case Kind::timedelta64:
       return time_dtype(dtype, 'm');
     case Kind::structure:
+    case Kind::optional:
       return struct_dtype(dtype);
-    case Kind::bfloat16:
-      return bfloat16_dtype();
     case Kind::string:
     case Kind::bytes:
       return numpy().object_dtype;

@@ -29,6 +29,22 @@ nb::list members(const Group& self) {
   return list;
 }
 
+// None for what cannot be opened: open() of that one raises the error.
+nb::list open_all(const Group& self, nb::handle given) {
+  std::vector<std::string> names;
+  for (const nb::handle name : nb::object(nb::borrow(given))) names.push_back(text_of(name, "a member's name"));
+  std::vector<std::optional<Node>> nodes(names.size());
+  call(*self.store(), [&] {
+    return self.open_all(names, [&](std::size_t i, Result<Node> node) -> Result<void> {
+      if (node) nodes[i] = *std::move(node);
+      return {};
+    });
+  });
+  nb::list list;
+  for (auto& node : nodes) list.append(node ? node_to(*std::move(node)) : nb::none());
+  return list;
+}
+
 void bind_group_class(nb::module_& module) {
   nb::class_<Group>(module, "GroupHandle", "The implementation of sherd.Group.")
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
@@ -61,6 +77,7 @@ void bind_group_class(nb::module_& module) {
            [](const Group& self, const std::string& path) {
              return node_to(call(*self.store(), [&] { return self.open(path); }));
            })
+      .def("open_all", open_all, nb::sig("def open_all(self, names: list[str]) -> list[Array | GroupHandle | None]"))
       .def("contains", [](const Group& self,
                           const std::string& path) { return call(*self.store(), [&] { return self.contains(path); }); })
       .def("erase", [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })

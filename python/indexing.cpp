@@ -128,7 +128,7 @@ class IndexReader {
     index_.selection = Selection::orthogonal(std::move(axes_));
     return std::move(index_);
   }
-  /// Whether NumPy gives the same: integers and a list are next to each other, and there is no second list.
+  /// Whether NumPy returns the same: integers and a list are next to each other, and there is no second list.
   [[nodiscard]] bool as_numpy() const noexcept {
     if (lists_ == 0 || (lists_ == 1 && integers_ == 0)) return true;
     return lists_ == 1 && last_ - first_ == integers_;
@@ -252,14 +252,14 @@ Index point_index(nb::handle key, const Shape& array_shape) {
   if (const nb::object mask = whole_mask(key, array_shape); mask.is_valid()) return mask_index(mask, array_shape);
   const std::vector<nb::handle> items = Items(key).items;
   if (items.size() != array_shape.size())
-    throw index_error("vindex takes one integer array a dimension: the array has " +
+    throw index_error("vindex needs one integer array per dimension: the array has " +
                       std::to_string(array_shape.size()) + " dimensions, the index " + std::to_string(items.size()));
   nb::list arrays;
   for (const nb::handle item : items) {
     if (!is_integer(item) && !is_array_like(item))
-      throw index_error("vindex takes integers and integer arrays, or a mask of the array's shape");
+      throw index_error("vindex accepts integers and integer arrays, or a mask of the array's shape");
     nb::object array = numpy().asarray(item);
-    if (is_boolean(array)) throw index_error("vindex takes a mask only alone, and of the array's shape");
+    if (is_boolean(array)) throw index_error("a mask in vindex must be the only index and have the array's shape");
     arrays.append(std::move(array));
   }
   const nb::object together = numpy().module.attr("broadcast_arrays")(*arrays);

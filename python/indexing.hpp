@@ -1,4 +1,4 @@
-// What stands between the brackets: NumPy's indices as a selection of the engine.
+// What is between the brackets: NumPy's indices as a selection of the engine.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,15 +12,15 @@ namespace sherd::python {
 struct Index {
   Selection selection{Box{}};
   Shape shape;
-  bool scalar = false;  ///< NumPy gives one element, not an array: integers for all dimensions and no `...`
+  bool scalar = false;  ///< NumPy returns one element, not an array: integers for all dimensions and no `...`
 };
 
-// Each throws IndexError for what is out of bounds and for what is no index.
+// Each throws IndexError for what is out of bounds and for what is not an index.
 
-/// array[key]: integers, slices, `...`; one list or 1-d array among slices and beside integers; integers and integer
+/// array[key]: integers, slices, `...`; one list or 1-d array among slices and next to integers; integers and integer
 /// arrays for all dimensions, point by point; a boolean mask of the array's shape.
 [[nodiscard]] Index basic_index(nanobind::handle key, const Shape& array_shape);
-/// array.oindex[key]: besides, a list, a 1-d array or a 1-d mask for any number of dimensions, each on its own.
+/// array.oindex[key]: also a list, a 1-d array or a 1-d mask for any number of dimensions, each on its own.
 [[nodiscard]] Index orthogonal_index(nanobind::handle key, const Shape& array_shape);
 /// array.vindex[key]: a mask of the array's shape, or integer arrays for all dimensions that broadcast to one shape.
 [[nodiscard]] Index point_index(nanobind::handle key, const Shape& array_shape);

@@ -7,7 +7,7 @@
 
 namespace sherd::python {
 
-/// Also takes tuples, NumPy scalars and NumPy arrays. What JSON cannot say (NaN, other types, keys that are no str) is
+/// Also accepts tuples, NumPy scalars and NumPy arrays. What JSON cannot express (NaN, other types, non-str keys) is
 /// InvalidArgument.
 [[nodiscard]] Json json_from(nanobind::handle value);
 [[nodiscard]] nanobind::object json_to(const Json& json);

@@ -27,4 +27,7 @@ NB_MODULE(_sherd, module) {
   python::bind_sharded_build(module);
   python::bind_sharded_store(module);
   python::bind_collection(module);
+  python::bind_netcdf(module);
+  python::bind_netcdf_writer(module);
+  python::bind_netcdf_copy(module);
 }

@@ -1,4 +1,4 @@
-// What arrays and groups have in common for Python: how their place is named and how they are pickled.
+// What arrays and groups have in common for Python: how their location is named and how they are pickled.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -137,8 +137,17 @@ nb::object as_array(nb::handle value, nb::handle numpy_type) {
   const bool is_array = value.type().is(numpy().ndarray);
   if (is_array && value.attr("dtype").is(numpy_type)) return nb::borrow(value);
   if (!is_array && nb::cast<bool>(nb::bool_(numpy().is_masked(value))))
-    throw Exception(invalid_argument("masked elements have no value to store; give them one with filled()"));
+    throw Exception(invalid_argument("masked elements have no value to store; set one with filled()"));
   return numpy().asarray(value, numpy_type);
+}
+
+nb::object as_elements(nb::handle value, const DType& dtype, nb::handle numpy_type) {
+  if (dtype.kind() != DType::Kind::optional) return as_array(value, numpy_type);
+  return nb::module_::import_("sherd._optional").attr("stored")(value, numpy_type);
+}
+
+nb::object masked_array(nb::handle elements) {
+  return nb::module_::import_("sherd._optional").attr("masked")(elements);
 }
 
 void bind_memory(nb::module_& module) {

@@ -18,9 +18,10 @@ struct Numpy {
 [[nodiscard]] const Numpy& numpy();
 
 /// The NumPy type of the elements: `object` for string and bytes, V<n> for r<bits>, <U<n> for fixed_length_utf32.
-/// bfloat16 is ml_dtypes.bfloat16, and Unsupported where that package is not installed.
+/// Numbers of ml_dtypes are of its types, where that package is installed, and otherwise V<n> with their name in
+/// dtype.metadata["data_type"]; of optional types a struct of "value" and "present".
 [[nodiscard]] nanobind::object numpy_dtype(const DType& dtype);
-/// From a NumPy type, anything np.dtype() takes, a name or a JSON object as in Zarr metadata, or str and bytes (of
+/// From a NumPy type, anything np.dtype() accepts, a name or a JSON object as in Zarr metadata, or str and bytes (of
 /// variable length).
 [[nodiscard]] DType dtype_from(nanobind::handle value);
 
@@ -28,7 +29,7 @@ struct Numpy {
 /// A shape from an int or a sequence of ints; `what` names the argument in the error.
 [[nodiscard]] Shape shape_from(nanobind::handle value, const char* what);
 
-/// What so many elements take in memory. Unavailable (a MemoryError) where that cannot be addressed.
+/// The memory of so many elements. Unavailable (a MemoryError) where that cannot be addressed.
 [[nodiscard]] std::size_t byte_count(const Shape& shape, const DType& dtype);
 
 /// Blocks of up to 4 MiB for many small arrays that are made together: new pages are what small arrays cost most. A
@@ -64,5 +65,9 @@ struct NewArray {
 
 /// np.asarray(value, dtype), without a call where that changes nothing. InvalidArgument where elements are masked.
 [[nodiscard]] nanobind::object as_array(nanobind::handle value, nanobind::handle numpy_dtype);
+/// The same for elements of `dtype`, whose numpy_dtype() `numpy_type` is: optional ones may be masked, or None.
+[[nodiscard]] nanobind::object as_elements(nanobind::handle value, const DType& dtype, nanobind::handle numpy_type);
+/// Optional elements as a masked array over the same memory.
+[[nodiscard]] nanobind::object masked_array(nanobind::handle elements);
 
 }  // namespace sherd::python

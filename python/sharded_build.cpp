@@ -26,7 +26,7 @@ constexpr std::uint64_t kLeastBatchBytes = std::uint64_t{1} << 20;
 class Batch {
  public:
   Batch(ShardedBuilder& builder, std::uint64_t memory)
-      : builder_(builder), most_bytes_(std::max(kLeastBatchBytes, memory / 16)) {}
+      : builder_(builder), max_bytes_(std::max(kLeastBatchBytes, memory / 16)) {}
 
   void add(nb::handle item) {
     constexpr const char* kAsWhat = "an item must be a pair of an id and its bytes, or both and the bytes before them";
@@ -39,7 +39,7 @@ class Batch {
     if (size == 3) value.preceding = views_.emplace_back(nb::handle(parts[2])).bytes();
     values_.push_back(value);
     bytes_ += value.bytes.size() + value.preceding.size();
-    if (values_.size() >= kBatchValues || bytes_ >= most_bytes_) flush();
+    if (values_.size() >= kBatchValues || bytes_ >= max_bytes_) flush();
   }
 
   void flush() {
@@ -51,19 +51,19 @@ class Batch {
 
  private:
   ShardedBuilder& builder_;
-  const std::uint64_t most_bytes_;
+  const std::uint64_t max_bytes_;
   std::deque<BytesView> views_;
   std::vector<ShardedBuilder::Value> values_;
   std::uint64_t bytes_ = 0;
 };
 
 /// `options`: overwrite, temporary and config.
-nb::dict build_shards(nb::handle place, nb::handle sharding, nb::handle items, const nb::dict& options) {
+nb::dict build_shards(nb::handle location, nb::handle sharding, nb::handle items, const nb::dict& options) {
   BuildOptions build{.overwrite = nb::cast<bool>(options["overwrite"]),
                      .temporary = nb::cast<std::string>(options["temporary"]),
                      .config = config_from(options["config"])};
   const std::uint64_t memory = build.config.memory_budget;
-  const std::shared_ptr<Store> store = store_from(place, build.config);
+  const std::shared_ptr<Store> store = store_from(location, build.config);
   const Json parameters = json_from(sharding);
   ShardedBuilder builder = call(*store, [&] { return ShardedBuilder::create(store, parameters, std::move(build)); });
   Batch batch(builder, memory);

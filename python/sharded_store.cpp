@@ -110,7 +110,7 @@ void bind_reading(nb::class_<ShardedStore>& type) {
           },
           nb::arg("id").none(), nb::sig("def get_preceding(self, id: int) -> bytes | None"),
           "The fragments before the manifest of an id, where `info` says that these are multi-resolution meshes; None "
-          "where there is no such manifest.")
+          "if the manifest does not exist.")
       .def(
           "__contains__",
           [](const ShardedStore& self, nb::handle id) {
@@ -178,7 +178,7 @@ void bind_sharded_store(nb::module_& module) {
       module, "ShardedStore",
       "Values by 64-bit id in Neuroglancer's shards, `neuroglancer_uint64_sharded_v1`.\n\n"
       "url: a path, a URL or a Store, the directory of the shards. sharding: the member of that name of an info "
-      "document, as a dict; None takes it from the object `info` there or in a directory above. mode: \"r\" reads, "
+      "document, as a dict; None: as in the `info` document there or in a directory above. mode: \"r\" reads, "
       "\"r+\" writes too. config: settings of this handle, as elsewhere. Source: Neuroglancer's precomputed format.");
   type.def("__init__", make, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r",
            nb::arg("config") = nb::none(),

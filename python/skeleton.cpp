@@ -55,7 +55,7 @@ void bind_skeleton(nb::module_& module) {
       .def_prop_ro(
           "vertex_attributes",
           [](const SkeletonInfo& info) { return nb::object(document_of(info)["vertex_attributes"]); },
-          "What each vertex has beside its position: dicts with id, data_type and num_components.",
+          "What each vertex has in addition to its position: dicts with id, data_type and num_components.",
           nb::sig("def vertex_attributes(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(
           "transform",

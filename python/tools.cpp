@@ -36,6 +36,9 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
         Pyramid{.method = text_of(method, "pyramid") == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode,
                 .ignore_zero = nb::cast<bool>(ignore_zero)};
     if (!levels.is_none()) options.pyramid->levels = nb::cast<std::uint64_t>(levels);
+    if (const nb::object factors = take("factors"); !factors.is_none())
+      for (const nb::handle each : factors)
+        options.pyramid->factors.push_back({text_of(each[0], "factors"), nb::cast<std::uint64_t>(each[1])});
   }
   if (const nb::object axes = take("axes"); !axes.is_none())
     for (const nb::handle axis : axes) options.axes.push_back(text_of(axis, "axes"));
@@ -45,7 +48,7 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
 }
 
-/// Takes the options of a new array that a copy can change, and those of images; `resume` besides.
+/// Reads the options of a new array that a copy can change, those of images, and `resume`.
 nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bool resume) {
   CopyOptions image;
   take_image_options(given, image);
@@ -119,12 +122,12 @@ void bind_tools(nb::module_& module) {
              "Copies a node.");
   module.def(
       "check",
-      [](nb::handle place, const std::string& path, bool data, nb::handle sharding, nb::handle settings) {
+      [](nb::handle location, const std::string& path, bool data, nb::handle sharding, nb::handle settings) {
         CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
         if (!sharding.is_none()) options.sharding = json_from(sharding);
-        const std::shared_ptr<Store> store = store_from(place, options.config);
+        const std::shared_ptr<Store> store = store_from(location, options.config);
         return json_to(call([&] {
-                         return is_store(place) ? sherd::check(store, options) : sherd::check(store->url(), options);
+                         return is_store(location) ? sherd::check(store, options) : sherd::check(store->url(), options);
                        }).to_json());
       },
       nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("sharding").none(), nb::arg("config").none(),

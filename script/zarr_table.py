@@ -72,7 +72,7 @@ DIFFERS = {
     "zarr": {
         "config": "Sherd's own settings",
         "copy": "copies whole hierarchies, moving chunks as they are stored (zarr-python 3 has the name only)",
-        "empty_like": "an array like a sharded one is sharded; zarr-python takes the shards for chunks",
+        "empty_like": "an array like a sharded one is sharded; zarr-python treats the shards as chunks",
         "from_array": "keeps the fill value, so that chunks which the source does not store need not be stored",
         "full_like": "as `empty_like`",
         "load": "a group is returned as a dict of its arrays; `NotFound` if there is no node, and nothing is created",
@@ -80,22 +80,22 @@ DIFFERS = {
         "open": 'the default mode is `"r"`: nothing is made or changed unasked',
         "open_array": 'the default mode is `"r"`, as for `open`',
         "open_group": 'the default mode is `"r"`, as for `open`; modes that make nothing refuse `attributes`',
-        "save": "also takes lists and numbers",
-        "save_array": "also takes lists and numbers",
+        "save": "also accepts lists and numbers",
+        "save_array": "also accepts lists and numbers",
         "save_group": "adds to an existing group; zarr-python erases it and everything in it",
         "zeros_like": "as `empty_like`",
     },
     "Group": {
         "__delitem__": "a member that is not there is a `KeyError`, as of a dict",
-        "__eq__": "handles are told apart; compare `url`",
-        "__setitem__": "also takes lists and numbers; a group at the path is `Conflict` and not erased",
+        "__eq__": "handles are compared by identity; compare `url`",
+        "__setitem__": "also accepts lists and numbers; a group at the path is `Conflict` and not erased",
         "keys": "a list, sorted; so are `arrays`, `groups`, `members` and the like",
         "info": "a dict that prints as a table",
     },
     "Array": {
-        "__eq__": "handles are told apart; compare `url`",
+        "__eq__": "handles are compared by identity; compare `url`",
         "__getitem__": (
-            "takes what NumPy takes, also negative steps, `[[], …]` and a list beside `...`; a key that means one thing in NumPy "
+            "accepts what NumPy accepts, also negative steps, `[[], …]` and a list next to `...`; a key that means one thing in NumPy "
             "and another in zarr-python, such as `[0, :, [1, 2]]`, is an `IndexError` that names `oindex`"
         ),
         "attrs": "NaN and infinities are refused by name: JSON has none, and other readers do not open such an array",
@@ -126,7 +126,7 @@ PARAMETERS = {
     "plain": "text without colours is what there is",
     "prototype": "results are NumPy's",
     "read_only": "`mode` of `open_array`",
-    "storage_options": "of stores behind a network, in a later version",
+    "storage_options": "`config={\"storage_options\": …}`",
     "synchronizer": "writers wait for each other anyway",
     "use_consolidated": "consolidated metadata are used where they are",
     "use_consolidated_for_children": "consolidated metadata are used where they are",

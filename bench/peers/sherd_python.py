@@ -35,6 +35,22 @@ class Peer:
             config=self.config,
         )
 
+    def create_v2(self, path, size, layout):
+        codec = dict(layout.compressor)
+        name = codec.pop("id")
+        transposed = [{"name": "transpose", "configuration": {"order": [2, 1, 0]}}] if layout.order == "F" else []
+        if name == "blosc":
+            codec["shuffle"] = "shuffle"
+        return sherd.create_array(
+            path,
+            shape=(size,) * 3,
+            dtype="uint16",
+            chunks=layout.chunks,
+            codecs=[*transposed, "bytes", {"name": name, "configuration": codec}],
+            format="zarr2",
+            config=self.config,
+        )
+
     def open_volume(self, path):
         return sherd.open_array(path, scale=0, config=self.config | {"order": "F"})
 

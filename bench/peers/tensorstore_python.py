@@ -1,6 +1,7 @@
 """TensorStore through its Python package."""
 
 import importlib.metadata
+import pathlib
 
 import tensorstore
 
@@ -28,8 +29,15 @@ class Peer:
         array.write(elements).result()
 
     def _open(self, path, **options):
-        spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path}}
+        driver = "zarr" if pathlib.Path(path, ".zarray").exists() else "zarr3"
+        spec = {"driver": driver, "kvstore": {"driver": "file", "path": path}}
         return tensorstore.open(spec, context=self.context, **options).result()
+
+    def create_v2(self, path, size, layout):
+        metadata = {"shape": [size] * 3, "chunks": layout.chunks, "dtype": "<u2", "order": layout.order, "fill_value": 0,
+                    "compressor": layout.compressor, "filters": None, "zarr_format": 2}
+        spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": path}, "metadata": metadata}
+        return tensorstore.open(spec, context=self.context, create=True).result()
 
     def read(self, array, key):
         return array[key].read().result()

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 
+import numcodecs
 import zarr
 
 PIPELINES = {
@@ -9,6 +10,19 @@ PIPELINES = {
     "fused": "zarr.core.codec_pipeline.FusedCodecPipeline",
     "zarrs": "zarrs.ZarrsCodecPipeline",
 }
+
+
+def create_v2(path, size, layout):
+    return zarr.create_array(
+        path,
+        shape=(size,) * 3,
+        dtype="uint16",
+        chunks=layout.chunks,
+        compressors=numcodecs.get_codec(layout.compressor),
+        order=layout.order,
+        fill_value=0,
+        zarr_format=2,
+    )
 
 
 class Peer:
@@ -45,6 +59,9 @@ class Peer:
             compressors=zarr.codecs.ZstdCodec(level=3) if layout.zstd else None,
             fill_value=0,
         )
+
+    def create_v2(self, path, size, layout):
+        return create_v2(path, size, layout)
 
     def copy(self, source, target, size, layout):
         """A loop over the source's shards, each of which holds eight of the target's."""

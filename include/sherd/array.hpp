@@ -67,7 +67,7 @@ class SHERD_API VarBytesArena {
   ~VarBytesArena();
   VarBytesArena(VarBytesArena&&) noexcept;
   VarBytesArena& operator=(VarBytesArena&&) noexcept;
-  /// Takes over a block of memory (thread-safe).
+  /// Becomes the owner of a block of memory (thread-safe).
   void keep(std::shared_ptr<const void> block);
 
  private:
@@ -100,7 +100,7 @@ class SHERD_API Array {
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty if not given
   [[nodiscard]] Json attributes() const;
-  /// The codecs in the words of Zarr v3, whatever the format.
+  /// The codecs in the words of Zarr v3, for every format.
   [[nodiscard]] Json codecs() const;
   /// The metadata document as it is stored.
   [[nodiscard]] Json metadata() const;
@@ -115,7 +115,7 @@ class SHERD_API Array {
   [[nodiscard]] Array with_config(Config config) const;
 
   /// Reads the selected elements into `into`, whose shape is selection.shape() (lengths of 1 may be left out).
-  /// Missing chunks give the fill value. `arena` is required for variable-length types and owns the elements.
+  /// Missing chunks read as the fill value. `arena` is required for variable-length types and owns the elements.
   Result<void> read(const Selection& selection, const AnyView& into, VarBytesArena* arena = nullptr) const;
   /// Reads into dense C order; into.size() must be the number of selected elements.
   template <class T>

@@ -56,7 +56,7 @@ struct NewCollection {
 /// A handle; copies are the same collection. All calls may be made from several threads.
 class SHERD_API Collection {
  public:
-  /// not_found if there is no info document of a collection. A directory without one that contains manifests
+  /// not_found if the info document of a collection does not exist. A directory without one that contains manifests
   /// `<id>:0` is a collection of legacy meshes.
   static Result<Collection> open(std::shared_ptr<Store> store, const CollectionOptions& options = {});
   static Result<Collection> open(std::string_view url, const CollectionOptions& options = {});

@@ -83,7 +83,7 @@ class SHERD_API ShardingTransformer {
 
   /// The whole value, or nullopt.
   [[nodiscard]] Result<std::optional<std::string>> get(const std::string& key) const;
-  /// A value a range, in the order of the ranges; nullopt where there is no value. A key may come more than once. All
+  /// One value per range, in the order of the ranges; nullopt if the value does not exist. A key may be repeated. All
   /// indices are read first, then all values: two batches of requests, and one more for each further transformer.
   [[nodiscard]] Result<std::vector<std::optional<std::string>>> get_partial_values(
       std::span<const KeyRange> key_ranges) const;
@@ -93,8 +93,8 @@ class SHERD_API ShardingTransformer {
   /// others the index, and the other chunks are moved as they are.
   Result<void> set_values(std::span<const KeyValue> key_values);
   /// Parts of values. A key may come more than once with parts that do not overlap; together they may reach beyond a
-  /// value's end, or make a new one, where they leave no gap. Read is what set_values() reads and those chunks of which
-  /// something stays. Where chunks are of one size (no compressor), what covers one is a whole value.
+  /// value's end, or make a new one, where they leave no gap. Reads what set_values() reads, and those chunks
+  /// that keep a part. Where chunks are of one size (no compressor), parts that cover one are a whole value.
   Result<void> set_partial_values(std::span<const KeyStartValue> key_start_values);
 
   /// Erasing a missing value is not an error. A shard is erased with its last chunk.

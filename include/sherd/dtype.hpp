@@ -1,5 +1,7 @@
 // Element types: the core types of Zarr v3 and the registered extensions that Sherd reads and writes.
-// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes).
+// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes). Numbers of less
+// than eight bits have a byte each, with their bits lowest: integers with a sign are extended to the whole byte, in all
+// others the bits above are 0.
 #pragma once
 
 #include <complex>
@@ -51,10 +53,49 @@ class SHERD_API DType {
     timedelta64,  ///< numpy.timedelta64
     utf32,        ///< fixed_length_utf32: code points, zero-padded
     structure,    ///< struct: named fields, packed
+    int2,
+    int4,
+    uint2,
+    uint4,
+    // Floats as the OCP's and ml_dtypes' names have them: eXmY: bits of the exponent and the fraction; f: no infinity,
+    // n: one pattern or none is NaN, uz: no negative zero, u: no sign and no zero.
+    float4_e2m1fn,
+    float6_e2m3fn,
+    float6_e3m2fn,
+    float8_e3m4,
+    float8_e4m3,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+    // Two floats each, the real part first. complex64 and complex128 are those of float32 and float64.
+    complex_float16,
+    complex_bfloat16,
+    complex_float4_e2m1fn,
+    complex_float6_e2m3fn,
+    complex_float6_e3m2fn,
+    complex_float8_e3m4,
+    complex_float8_e4m3,
+    complex_float8_e4m3b11fnuz,
+    complex_float8_e4m3fn,
+    complex_float8_e4m3fnuz,
+    complex_float8_e5m2,
+    complex_float8_e5m2fnuz,
+    complex_float8_e8m0fnu,
+    optional,  ///< a value of another type, or none: in memory that value and a byte, 1 or (all zeros) 0
   };
 
   static const DType bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64;
   static const DType float16, bfloat16, float32, float64, complex64, complex128, string, bytes;
+  static const DType int2, int4, uint2, uint4;
+  static const DType float4_e2m1fn, float6_e2m3fn, float6_e3m2fn, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz,
+      float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu;
+  static const DType complex_float16, complex_bfloat16, complex_float4_e2m1fn, complex_float6_e2m3fn,
+      complex_float6_e3m2fn, complex_float8_e3m4, complex_float8_e4m3, complex_float8_e4m3b11fnuz,
+      complex_float8_e4m3fn, complex_float8_e4m3fnuz, complex_float8_e5m2, complex_float8_e5m2fnuz,
+      complex_float8_e8m0fnu;
 
   /// r<bits>; bits is a positive multiple of 8.
   static Result<DType> raw(std::uint64_t bits);
@@ -65,6 +106,8 @@ class SHERD_API DType {
   static Result<DType> fixed_length_utf32(std::uint64_t length_bytes);
   /// Packed fields with distinct, non-empty names and fixed-size types.
   static Result<DType> structure(std::vector<DTypeField> fields);
+  /// Values of a fixed-size type, which may be missing; `value` may itself be optional.
+  static Result<DType> optional(const DType& value);
   /// A type by its name as in metadata, such as "uint16" or "r24" (those without configuration only).
   static Result<DType> parse(std::string_view name);
   /// The type of a C++ element type.
@@ -82,10 +125,11 @@ class SHERD_API DType {
   /// Unit and scale factor of datetime64 and timedelta64; empty and 1 otherwise.
   [[nodiscard]] std::string_view unit() const noexcept;
   [[nodiscard]] std::int32_t scale_factor() const noexcept;
-  /// The fields of a struct; empty otherwise. Offsets are packed: the sum of the sizes before.
+  /// The fields of a struct; of an optional type "value" and "present", as they are in memory; empty otherwise. Offsets
+  /// are packed: the sum of the sizes before.
   [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
   /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32; 1 for raw, string and bytes.
-  /// 0 for struct: by field.
+  /// 0 for struct and optional: by field.
   [[nodiscard]] std::size_t word_size() const noexcept;
 
   friend SHERD_API bool operator==(const DType& a, const DType& b) noexcept;
@@ -125,6 +169,34 @@ inline constinit const DType DType::complex64{Kind::complex64, 8};
 inline constinit const DType DType::complex128{Kind::complex128, 16};
 inline constinit const DType DType::string{Kind::string, sizeof(VarBytes)};
 inline constinit const DType DType::bytes{Kind::bytes, sizeof(VarBytes)};
+inline constinit const DType DType::int2{Kind::int2, 1};
+inline constinit const DType DType::int4{Kind::int4, 1};
+inline constinit const DType DType::uint2{Kind::uint2, 1};
+inline constinit const DType DType::uint4{Kind::uint4, 1};
+inline constinit const DType DType::float4_e2m1fn{Kind::float4_e2m1fn, 1};
+inline constinit const DType DType::float6_e2m3fn{Kind::float6_e2m3fn, 1};
+inline constinit const DType DType::float6_e3m2fn{Kind::float6_e3m2fn, 1};
+inline constinit const DType DType::float8_e3m4{Kind::float8_e3m4, 1};
+inline constinit const DType DType::float8_e4m3{Kind::float8_e4m3, 1};
+inline constinit const DType DType::float8_e4m3b11fnuz{Kind::float8_e4m3b11fnuz, 1};
+inline constinit const DType DType::float8_e4m3fn{Kind::float8_e4m3fn, 1};
+inline constinit const DType DType::float8_e4m3fnuz{Kind::float8_e4m3fnuz, 1};
+inline constinit const DType DType::float8_e5m2{Kind::float8_e5m2, 1};
+inline constinit const DType DType::float8_e5m2fnuz{Kind::float8_e5m2fnuz, 1};
+inline constinit const DType DType::float8_e8m0fnu{Kind::float8_e8m0fnu, 1};
+inline constinit const DType DType::complex_float16{Kind::complex_float16, 4};
+inline constinit const DType DType::complex_bfloat16{Kind::complex_bfloat16, 4};
+inline constinit const DType DType::complex_float4_e2m1fn{Kind::complex_float4_e2m1fn, 2};
+inline constinit const DType DType::complex_float6_e2m3fn{Kind::complex_float6_e2m3fn, 2};
+inline constinit const DType DType::complex_float6_e3m2fn{Kind::complex_float6_e3m2fn, 2};
+inline constinit const DType DType::complex_float8_e3m4{Kind::complex_float8_e3m4, 2};
+inline constinit const DType DType::complex_float8_e4m3{Kind::complex_float8_e4m3, 2};
+inline constinit const DType DType::complex_float8_e4m3b11fnuz{Kind::complex_float8_e4m3b11fnuz, 2};
+inline constinit const DType DType::complex_float8_e4m3fn{Kind::complex_float8_e4m3fn, 2};
+inline constinit const DType DType::complex_float8_e4m3fnuz{Kind::complex_float8_e4m3fnuz, 2};
+inline constinit const DType DType::complex_float8_e5m2{Kind::complex_float8_e5m2, 2};
+inline constinit const DType DType::complex_float8_e5m2fnuz{Kind::complex_float8_e5m2fnuz, 2};
+inline constinit const DType DType::complex_float8_e8m0fnu{Kind::complex_float8_e8m0fnu, 2};
 
 namespace detail {
 template <class>

@@ -1,7 +1,9 @@
 // Groups and the hierarchy: open and create nodes, list members, edit attributes, consolidate metadata.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,7 +35,8 @@ struct OpenOptions {
 };
 
 /// A node is what its own document says. Consolidated metadata, where a group that is opened for reading only has any,
-/// spare the documents of a listing; every edit through Sherd renews those of all groups around the node.
+/// spare the documents of a listing; every edit through Sherd renews those of all groups around the node. In a store
+/// that cannot list, members and their documents are those of the consolidated metadata.
 class SHERD_API Group {
  public:
   /// An internal representation; see src/array.
@@ -55,10 +58,15 @@ class SHERD_API Group {
   Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
   /// Names and types of the direct members, sorted by name. A directory without a document is not a member; one
-  /// whose document is damaged is listed as `unknown`.
+  /// whose document is damaged is listed as `unknown`. `unsupported` if the store cannot list and no consolidated
+  /// metadata describes this group.
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
   /// The node at `path` below this group; not_found if there is none.
   [[nodiscard]] Result<Node> open(std::string_view path) const;
+  /// Opens many, whose documents are read together where requests have latency: calls `visit` with the node at names[i]
+  /// or the error of open(), in this order. A failure of `visit` ends it with that failure.
+  Result<void> open_all(std::span<const std::string> names,
+                        const std::function<Result<void>(std::size_t i, Result<Node> node)>& visit) const;
   [[nodiscard]] Result<bool> contains(std::string_view path) const;
   /// Erases a member and everything below it; not_found if there is none.
   Result<void> erase(std::string_view path);
@@ -94,5 +102,11 @@ SHERD_API Result<Group> create_group(std::string_view url, const Json& attribute
                                      const Config& config = {}, const std::string& format = {});
 SHERD_API Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes = {},
                                      bool overwrite = false, const Config& config = {}, const std::string& format = {});
+
+/// Erases the node at a path or URL, or in a store, and everything below it. A node whose metadata is damaged is erased
+/// too. Waits for active writers. An interrupted call can be repeated. `not_found` if there is no node; `conflict`,
+/// before anything is erased, if objects below it belong to no node; `unsupported` if the store cannot list.
+SHERD_API Result<void> erase(std::string_view url, const OpenOptions& options = {});
+SHERD_API Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
 }  // namespace sherd

@@ -44,7 +44,7 @@ class SHERD_API Json {
 
   /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
   /// a depth beyond `max_depth` (at most 4096) and more values than `max_values` are `unsupported`. Values are counted
-  /// before any is made, and each container takes no more memory than its values.
+  /// before any is made, and each container needs only the memory of its values.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
   /// The text, in which values that were parsed are written as they were, but for the space between them and escapes

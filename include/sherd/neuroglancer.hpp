@@ -180,7 +180,7 @@ struct SHERD_API QuantizedMesh {
   std::vector<Triangle> triangles;
 
   /// Decodes one Draco fragment. `unsupported` where this Sherd was built without libdraco (CMake: SHERD_DRACO), where
-  /// the mesh takes more than limits.chunk_bytes, and where its positions are not three integers.
+  /// the mesh needs more than limits.chunk_bytes, and where its positions are not three integers.
   static Result<QuantizedMesh> decode_draco(Bytes fragment, const Limits& limits = {});
   /// Whether decode_draco() can decode at all.
   static bool can_decode_draco() noexcept;
@@ -216,7 +216,7 @@ struct SHERD_API MultiscaleMeshManifest {
 
   /// Bytes of all fragments together.
   [[nodiscard]] std::uint64_t fragments_size() const noexcept;
-  /// Where the fragments of a sharded mesh lie in the shard, of which the stored manifest begins at `manifest_start`;
+  /// Where the fragments of a sharded mesh are in the shard. The stored manifest begins at `manifest_start`;
   /// `corrupt` where there is not so much before it.
   [[nodiscard]] Result<ByteRange> fragments_before(std::uint64_t manifest_start) const;
   /// Where one fragment lies in all of them together.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ class Recorder;
 struct Limits {
   std::uint64_t shard_nesting = 16;
   std::uint64_t json_depth = 128;
-  std::uint64_t json_values = std::uint64_t{4} << 20;  ///< of a document; each takes some 40 bytes of memory
+  std::uint64_t json_values = std::uint64_t{4} << 20;  ///< of a document; each needs about 40 bytes of memory
   std::uint64_t metadata_bytes = std::uint64_t{64} << 20;
   std::uint64_t index_bytes = std::uint64_t{256} << 20;
   std::uint64_t chunk_bytes = std::uint64_t{2} << 30;  ///< decoded
@@ -65,7 +66,7 @@ struct Progress {
 /// - read: half of it bytes as they are stored, half what decoding needs. Chunks decoded directly into the result need
 ///   nothing, and large ones of zstd, gzip and zlib are decoded in blocks.
 /// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits to be written
-///   to a shard. Shards that cannot be written in parts, because of codecs around them, take several times their size.
+///   to a shard. Shards that cannot be written in parts, because of codecs around them, need several times their size.
 /// Indivisible work may exceed it, alone: a chunk with its encoding; a shard that codecs around it, or cache = shard,
 /// require to be read whole.
 /// Not included: caches between calls (cache_bytes); indexes (16 bytes per inner chunk) and plans (a few hundred
@@ -100,6 +101,9 @@ struct Config {
   /// Called on the calling thread with a sentence that the user of a long call should read, such as what it waits for.
   std::function<void(const std::string&)> notice = {};
   std::shared_ptr<Recorder> recorder = {};  ///< counts requests and chunks; may be null
+  /// For the store that a URL names, by the names that its scheme has (docs/stores.md). An option that the scheme does
+  /// not have is invalid_argument. Stores that are passed as objects have been opened with theirs.
+  std::map<std::string, std::string> storage_options = {};
 };
 
 }  // namespace sherd

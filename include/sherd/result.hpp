@@ -1,4 +1,4 @@
-// What a call returns: a value, or an Error that says what is wrong, where, and of which kind.
+// What a call returns: a value, or an Error: its kind, what is wrong, and where.
 // Absence is std::optional; a bad request, bad data or a failed world is Result<T>; our own bugs are assertions.
 // Nothing here throws except value() and the Exception it throws, for those who prefer exceptions.
 #pragma once
@@ -50,7 +50,7 @@ class SHERD_API Error {
   [[nodiscard]] std::optional<std::uint64_t> slot() const noexcept;
   /// The member of a metadata document, such as "codecs[0].configuration.level", or empty.
   [[nodiscard]] const std::string& member() const noexcept;
-  /// Of a `conflict`: whether a new attempt would meet it again, since it is no race that another writer has won.
+  /// Of a `conflict`: whether a retry would fail too, because it was not caused by a concurrent writer.
   [[nodiscard]] bool is_lasting() const noexcept;
   /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
   [[nodiscard]] std::string text() const;
@@ -130,7 +130,7 @@ class [[nodiscard]] Result {
   const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
-  /// Adds a place to the error; `place` is called on failure only and gives something a string_view takes.
+  /// Adds a location to the error. `place` is called on failure only; its result must convert to std::string_view.
   template <class F>
   Result&& in(F&& place) && {
     if (!has_value()) std::move(error()).in(std::forward<F>(place)());

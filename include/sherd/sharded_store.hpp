@@ -56,7 +56,7 @@ class SHERD_API ShardedStore {
   [[nodiscard]] Result<std::optional<std::string>> get(std::uint64_t id) const;
   /// One for each id, in their order.
   [[nodiscard]] Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::uint64_t> ids) const;
-  /// Calls visit(i, value of ids[i]) once for each, in any order and from several threads. A shard takes at most three
+  /// Calls visit(i, value of ids[i]) once for each, in any order and from several threads. A shard needs at most three
   /// dependent requests: nearby values are read together, and a shard is read whole if most of it is needed.
   using Visit = std::function<void(std::size_t i, std::optional<Bytes> value)>;
   Result<void> get_many(std::span<const std::uint64_t> ids, const Visit& visit) const;

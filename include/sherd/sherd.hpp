@@ -9,6 +9,7 @@
 #include "sherd/group.hpp"
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
+#include "sherd/numbers.hpp"
 #include "sherd/options.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/result.hpp"

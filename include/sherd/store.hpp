@@ -33,7 +33,7 @@ struct RangeRead {
 };
 
 /// Readable bytes with a name: an object, a range of one, a decoded buffer.
-/// One source shows one version of its object from beginning to end: a file stays open, an S3 source pins its ETag.
+/// A source reads one version of its object from beginning to end: a file stays open, an S3 source pins its ETag.
 /// Thread-safe.
 class SHERD_API ByteSource {
  public:
@@ -93,11 +93,11 @@ class SHERD_API ObjectWriter {
   /// generation, and each name is replaced atomically. Every writer of such an object must call this, otherwise the
   /// new version has one name only. To be called once, before commit().
   /// `unsupported` if the store has no second names; `conflict` if the two names are different objects, unless an
-  /// interrupted commit left them so, which is repaired. The first name may exist alone.
+  /// interrupted commit left them so, which is repaired. The first name may exist without the second.
   virtual Result<void> link(const std::string& key);
   /// Makes the new version visible, all at once, and durable where the store was opened so.
   /// `conflict` where the condition does not hold; marked as lasting() where a new attempt would not help. Ends the
-  /// writer, whatever comes of it.
+  /// writer, also if it fails.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
   /// The generation of what commit() has made visible; empty before, and where the store does not know.
   [[nodiscard]] virtual Generation committed() const { return {}; }
@@ -119,7 +119,22 @@ struct StoreTraits {
   bool conditional_write = false;  ///< commit() compares and replaces in one step, also without lock()
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
+  bool can_list = true;            ///< visit() works, and with it everything that removes or moves a prefix
 };
+
+/// An object that a list contains or, in a list of ListDepth::children, the objects below a longer prefix.
+struct ListEntry {
+  std::string_view name;   ///< without the listed prefix, and for a prefix without the `/` at its end
+  std::uint64_t size = 0;  ///< of an object, in bytes
+  bool is_prefix = false;
+};
+
+/// Which objects below a prefix a list contains: its direct children, deeper ones being one entry for each name, or
+/// every object.
+enum class ListDepth : std::uint8_t { children, all };
+
+/// Receives an entry, which is valid during the call. False ends the list; a failure ends it with that failure.
+using OnEntry = std::function<Result<bool>(const ListEntry& entry)>;
 
 /// What list_dir returns: names without the prefix.
 struct Listing {
@@ -131,6 +146,13 @@ struct Listing {
   std::vector<std::string> prefixes;  ///< without the trailing `/`
 };
 
+class Store;
+/// The store around another one.
+struct ParentStore {
+  std::shared_ptr<Store> store;
+  std::string name;  ///< one segment: the inner store's `key` is `name/key` there
+};
+
 class SHERD_API Store {
  public:
   virtual ~Store() = default;
@@ -138,6 +160,8 @@ class SHERD_API Store {
   [[nodiscard]] virtual const std::string& url() const noexcept = 0;
   [[nodiscard]] virtual StoreTraits traits() const noexcept = 0;
   [[nodiscard]] virtual bool read_only() const noexcept { return false; }
+  /// The store whose keys begin one segment further up; nullopt if there is none. Costs no request. Default: none.
+  [[nodiscard]] virtual Result<std::optional<ParentStore>> parent() const;
 
   /// The object's present version, or nullptr where there is none.
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
@@ -156,19 +180,22 @@ class SHERD_API Store {
   /// stores what is added first, and commit() then overwrites bytes before the end, each such write of at most 16
   /// aligned bytes at once, all of them one after the other. Readers may then see part of them; those that hold the
   /// old version still find its bytes where they were, but a source of it may answer `conflict`. Other stores write a
-  /// copy, which becomes visible as a whole. Holds the key's lock as write() does.
+  /// copy, which becomes visible as a whole. It holds the key's lock, as write() does.
   virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
   /// this process, or nothing, and conditions do the rest: a caller that changes an object commits, amends or erases
   /// on the condition that it is the version that it read, and begins again after a `conflict`. `unsupported` if
   /// neither is available, unless Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(),
   /// erase() and further lock() of the key go on under it, those of all others wait. A writer holds the lock from
-  /// write() on, with or without lock(), until it has committed or is destroyed; with it a lock() of before ends, too.
+  /// write() on, with or without lock(), until it has committed or is destroyed; this also ends an earlier lock().
   /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
   /// Whether there was anything to erase. `conflict` if the condition does not hold; `unsupported` if the store
   /// cannot compare (traits().conditional_erase).
   virtual Result<bool> erase(const std::string& key, const Condition& condition = {}) = 0;
+  /// Erases objects, in any version; missing ones are skipped. As many at a time as the store can; the
+  /// default erases one after the other. The first failure ends it.
+  virtual Result<void> erase_all(std::span<const std::string> keys);
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
   /// commits later creates its object again, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
@@ -179,16 +206,22 @@ class SHERD_API Store {
   /// ones, each atomically; deeper keys first, so that a document is moved after what it describes. There must be
   /// no other writer below either.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
-  /// The direct children of `prefix` (which ends in `/` or is empty), sorted by name; nothing if it does not exist.
-  virtual Result<Listing> list_dir(const std::string& prefix) = 0;
+  /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
+  /// a page of entries is in memory at a time, with ListDepth::all possibly also the names of prefixes still to be
+  /// visited. `visit` may use the store; what it stores or erases may or may not be visited. Returns whether all was
+  /// visited, false where `visit` ended the list. A prefix that does not exist has no entries. `unsupported` if the
+  /// store cannot list (traits().can_list).
+  virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
 
   /// The whole object, or nullopt; `unsupported` where it is larger than `max_bytes`.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes = ~std::uint64_t{0});
   /// Replaces the whole object.
   Result<void> set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition = {});
   Result<void> set(const std::string& key, std::string_view text, const Condition& condition = {});
-  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted; ends early where it returns
-  /// false.
+  /// The direct children of `prefix`, all at once and sorted by name.
+  Result<Listing> list_dir(const std::string& prefix);
+  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted. Holds the names of one directory
+  /// per level in memory. Ends early if `visit` returns false.
   Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
 };
 
@@ -206,7 +239,7 @@ class SHERD_API Recorder {
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
   };
 
-  /// Requests are kept only between start() and stop(); counters always run. Both may be nested: stop() gives the
+  /// Requests are kept only between start() and stop(); counters always run. Both may be nested: stop() returns the
   /// requests since the start() that belongs to it.
   void start();
   std::vector<Request> stop();
@@ -225,7 +258,8 @@ class SHERD_API Recorder {
 
 /// An empty store in this process's memory. Uses config.lock_timeout, where a handle has no other.
 SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
-/// A directory of the local file system, made when first written to. Uses config.durable and config.follow_symlinks.
+/// A directory of the local file system, made when first written to. Uses config.durable, config.follow_symlinks and
+/// config.lock.
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store, its requests counted by `recorder`.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
@@ -235,7 +269,7 @@ SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std
                                                unsigned parallel);
 /// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
-/// The store that a path or URL names: a plain path, `file://…`, `memory:`.
+/// The store that a path or URL names: a plain path, `file://…`, `memory:`. Uses config.storage_options.
 SHERD_API Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config = {});
 
 }  // namespace sherd

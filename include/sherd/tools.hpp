@@ -17,15 +17,24 @@
 
 namespace sherd {
 
-/// Coarser resolutions of an image, each half of the one before along x, y and z. At the edge of an odd length
+/// Coarser resolutions of an image, each half of the one before along some axes. At the edge of an odd length
 /// elements are computed from the existing ones.
 struct Pyramid {
+  /// How much coarser a level is than the one before, along an axis: 1 or 2.
+  struct Factor {
+    std::string axis = {};  ///< its name, such as "z"; empty: factors are in the order of the axes
+    std::uint64_t factor = 2;
+  };
   /// The mean, rounded half to even for integers, or the most frequent value, of several the
   /// smallest.
   enum class Method : std::uint8_t { mean, mode };
   Method method = Method::mean;
   std::optional<std::uint64_t> levels = {};  ///< default: until one chunk holds the image
   bool ignore_zero = false;                  ///< mode: 0 is used only if there is no other value
+  /// One per axis, or one for each of x, y and z, or by name (others have 1; channels cannot become coarser). Empty:
+  /// for each level, those of x, y and z are halved whose spacing is less than twice the finest, so that planes of
+  /// 40 nm with pixels of 4 nm stay until pixels have 32 nm.
+  std::vector<Factor> factors = {};
 };
 
 /// What copy() changes; anything not set is kept from the source. In a hierarchy, chunks and shards apply to
@@ -61,7 +70,7 @@ struct CopyReport {
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
 /// parallel, resumable: a finished target object is never written twice (docs/copy.md).
-/// An existing destination is `conflict` unless overwritten or resumed, and so is a file in it that is no part of it.
+/// An existing destination is `conflict` unless overwritten or resumed, and so is a file in it that is not part of it.
 SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination,
                                   const CopyOptions& options = {});
 /// The same between stores, at options.source_path and options.destination_path.
@@ -94,7 +103,7 @@ struct CheckReport {
   [[nodiscard]] SHERD_API Json to_json() const;
 };
 /// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk.
-/// Looks at what is stored only. not_found where there is no node; what is wrong with one is a fault, not an error.
+/// Looks at what is stored only. not_found if the node does not exist; damage is a fault, not an error.
 SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
 SHERD_API Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options = {});
 

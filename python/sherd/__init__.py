@@ -7,7 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
-from . import draft2022, neuroglancer
+from . import draft2022, netcdf, neuroglancer
 from ._array import Array
 from ._attributes import Attributes
 from ._errors import (
@@ -87,6 +87,7 @@ __all__ = [
     "group",
     "import_",
     "load",
+    "netcdf",
     "neuroglancer",
     "ones",
     "ones_like",

@@ -27,6 +27,15 @@ def store(value: Any, name: str = "store") -> Any:
     return value
 
 
+def settings(config: Any, storage_options: Any, *stores: Any) -> Any:
+    """`config` with the options of the stores that paths and URLs name."""
+    if storage_options is None:
+        return config
+    if any(isinstance(each, _sherd.Store) for each in stores):
+        raise InvalidArgument("a Store has been opened with its options", member="storage_options")
+    return {**(config or {}), "storage_options": storage_options}
+
+
 def text(value: Any, name: str) -> str:
     """A str, as it is."""
     if not isinstance(value, str):

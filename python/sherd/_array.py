@@ -81,7 +81,7 @@ class ArrayNames(_Base):
 
     @property
     def nbytes(self) -> int:
-        """The bytes that all elements take in memory; of texts and bytes that of the references."""
+        """The bytes of all elements in memory; for strings and bytes, of the references."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -133,8 +133,8 @@ class ArrayNames(_Base):
         self.oindex[selection] = value
 
     def get_coordinate_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """The elements at points: integer arrays for all dimensions, which broadcast together and give the result its
-        shape. IndexError for masks, slices and what is out of bounds. `out` as in get_orthogonal_selection."""
+        """The elements at points: integer arrays for all dimensions; their broadcast shape is that of the result.
+        IndexError for masks, slices and what is out of bounds. `out` as in get_orthogonal_selection."""
         return _given(self.vindex[_coordinates(selection)], out)
 
     def set_coordinate_selection(self, selection: Any, value: Any) -> None:

@@ -11,9 +11,9 @@ from . import _arguments
 class Attributes(MutableMapping[str, Any]):
     """The user's attributes of an array or a group. Values are what JSON can say.
 
-    Every change is one atomic write of the node's document, beside what others have changed in it meanwhile; update()
-    makes many changes in one. What is read is as this handle last saw the document: when it was opened, or at its last
-    change. Values are copies: to change something inside one, assign it anew.
+    Every change is one atomic write of the node's document, which keeps what other writers changed in the meantime;
+    update() makes many changes in one. What is read is as this handle last saw the document: when it was opened, or at
+    its last change. Values are copies: to change something inside one, assign it again.
     """
 
     def __init__(self, node: Any) -> None:

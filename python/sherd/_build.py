@@ -38,16 +38,16 @@ def build(
 
     url: the directory of the shards, where the `info` document's key leads. sharding: as the member `sharding` of that
     document. items: pairs of an id and its value, which is encoded by all threads while the next ones are asked for; or
-    (id, value, preceding), of which the last is stored as it is, immediately before the value: the fragments of a
+    (id, value, preceding), where `preceding` is stored as it is, immediately before the value: the fragments of a
     multi-resolution mesh before its manifest.
-    Values that do not fit into `memory` (8MiB at the least) wait, encoded, in a temporary file without a name, beside the
+    Values that do not fit into `memory` (at least 8MiB) wait, encoded, in a temporary file without a name, next to the
     shards or in the directory `temporary`. The bytes of the shards depend on sharding and items alone, not on their order.
 
     A value that could not be read back is refused when it comes: Unsupported where it is larger than the limit
-    `chunk_bytes`, and InvalidArgument where `info` beside the shards is that of multi-resolution meshes and a manifest
+    `chunk_bytes`, and InvalidArgument if the `info` next to the shards describes multi-resolution meshes and a manifest
     comes with other than its fragments.
     An id that comes twice is InvalidArgument and a shard that exists Conflict, before anything is written. With
-    `overwrite` shards are replaced, each at once; those of which there is no id are left alone. Without it, a build that
+    `overwrite` shards are replaced, each at once; shards that get no id are left alone. Without it, a build that
     fails leaves nothing.
     """
     settings = {**(config or {}), "memory_budget": _bytes(memory, "memory")}

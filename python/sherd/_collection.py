@@ -41,9 +41,9 @@ class Collection:
         skeletons.read(17).vertices
 
     url: a path, a URL or a Store; path leads on from there. mode: "r" reads, "r+" writes too. Sharded and unsharded
-    collections are read and written alike. What `read` gives and `write` takes is a `Skeleton`, a dict of `Mesh` by the
-    names of its parts (legacy meshes), a `MultiscaleMesh` or an `Annotation`; None where there is no such object. Segment
-    properties stand in `info` as a whole.
+    collections are read and written alike. `read` returns and `write` accepts a `Skeleton`, a dict of `Mesh` by the
+    names of its parts (legacy meshes), a `MultiscaleMesh` or an `Annotation`; None if the object does not exist.
+    Segment properties are stored in `info` as a whole.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Collection:
         config: dict[str, Any] | None = None,
     ) -> Collection:
         """Writes the info document of a new collection and opens it for writing. An existing one is a Conflict,
-        or goes first where `overwrite` says so; a file there that is no part of a collection is Conflict even then."""
+        or goes first where `overwrite` says so; a file there that is not part of a collection is Conflict even then."""
         options = {"path": path, "overwrite": _arguments.flag(overwrite, "overwrite"), "config": config}
         _sherd.Collection.create(_arguments.store(url, "url"), info.to_json(), options)
         return cls(url, path=path, mode="r+", config=config)
@@ -170,7 +170,7 @@ class Collection:
 
     def delete(self, id: int) -> bool:
         """Deletes an object; whether there was one. Of a legacy mesh only the manifest goes, of an annotation only what
-        stands under its id."""
+        is stored under its id."""
         return self._collection.erase(id)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""New arrays: the keywords of create_array, wherever it is called from."""
+"""New arrays: the keywords of create_array, for every function that creates an array."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def make_array(
         config = {**(config or {}), "order": order}
     if data is not None and not is_stored(data):
         if np.ma.is_masked(data):
-            raise InvalidArgument("masked elements have no value to store; give them one with filled()", member="data")
+            raise InvalidArgument("masked elements have no value to store; set one with filled()", member="data")
         data = np.asarray(data)
     if data is not None and shape is not None and tuple(np.atleast_1d(shape)) != tuple(data.shape):
         raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")

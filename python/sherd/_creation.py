@@ -36,7 +36,7 @@ def create(
     """Makes an array with the keywords of create_array.
 
     shape: an int, or one a dimension. store: None: a new MemoryStore. path: below the store's root.
-    dtype: None: float64. chunks: besides what create_array takes, one int for all dimensions; False: one chunk for all.
+    dtype: None: float64. chunks: what create_array accepts, or one int for all dimensions; False: one chunk for all.
     """
     return create_array(
         _store(store),

@@ -61,7 +61,7 @@ def import_(
     format: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> Array:
-    """Makes an array of a file's elements, in memory bounded by config["memory_budget"], and gives it, writable.
+    """Makes an array of a file's elements, in memory bounded by config["memory_budget"], and returns it, writable.
 
         sherd.import_("brain.nii.gz", "brain.zarr", chunks=(64, 64, 64), shards=(256, 256, 256))
 
@@ -72,7 +72,7 @@ def import_(
     number a dimension, or one for each of x, y and z; units: of the spacing, a text a dimension or one for x, y and z.
     resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
-    What of a file is left out is told by a warning. If something fails, no array stays. NotFound where there is no
+    A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
     file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
     """
     _arguments.store(store)

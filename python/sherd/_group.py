@@ -96,9 +96,11 @@ class Group:
 
     def _each_member(self) -> Iterator[tuple[str, str, Any]]:
         """Name, kind and node of each member; the Error in place of the node of one that cannot be opened."""
-        for name, kind in self._handle.members():
+        members = self._handle.members()
+        opened = self._handle.open_all([name for name, _ in members])
+        for (name, kind), node in zip(members, opened, strict=True):
             try:
-                yield name, kind, wrap(self._handle.open(name))
+                yield name, kind, wrap(self._handle.open(name) if node is None else node)
             except (Corrupt, Unsupported, Io, NotFound) as error:
                 yield name, kind, error
 
@@ -165,7 +167,7 @@ class Group:
         return Tree(self, level)
 
     def get(self, path: str, default: Any = None) -> Any:
-        """group[path], or `default` if there is no such member."""
+        """group[path], or `default` if the member does not exist."""
         try:
             return self[path]
         except KeyError:
@@ -208,14 +210,15 @@ class Group:
 
     def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
         """Creates a group below this one, and missing groups on the path. An existing node is a Conflict, unless
-        it is to be overwritten, which erases it and its members; a file that is no part of them is Conflict even then."""
+        it is to be overwritten, which erases it and its members; a file that is not part of them is a Conflict
+        even then."""
         _arguments.new_name(path, "path")
         _arguments.flag(overwrite, "overwrite")
         given = {} if attributes is None else _arguments.attributes(attributes)
         return Group(self._handle.create_group(path, given, overwrite))
 
     def create_array(self, name: str, **options: Any) -> Array:
-        """Makes an array below this group, and the groups on the way to it. Takes the keywords of sherd.create_array."""
+        """Creates an array below this group, and missing groups on the path. Accepts the keywords of create_array."""
         _arguments.new_name(name, "name")
         return make_array(lambda made: self._handle.create_array(name, made), **options)
 

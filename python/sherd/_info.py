@@ -43,7 +43,7 @@ def _chain(codecs: list[Any]) -> str:
 def info(array: _sherd.Array) -> Info:
     """The facts of an array, without a look at its chunks."""
     metadata = array.metadata
-    volume = metadata.get("info")  # a scale stands in the document of its volume
+    volume = metadata.get("info")  # a scale is described in the document of its volume
     facts = Info(
         url=array.url,
         format=array.format,

@@ -51,7 +51,7 @@ def _make_group(store: StoreLike, path: str, attributes: Any, overwrite: bool, f
 def _open_or_make(store: StoreLike, mode: str, path: str, format: str, attributes: Any, config: Any) -> Array | Group:
     _check_mode(mode)
     if mode in ("r", "r+") and attributes is not None:
-        raise InvalidArgument(f"mode {mode!r} makes no group and takes no attributes", member="mode")
+        raise InvalidArgument(f"mode {mode!r} creates no group and accepts no attributes", member="mode")
     if mode not in ("w", "w-"):
         try:
             return _open(store, mode, path, format, config)
@@ -70,6 +70,7 @@ def open(
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     attributes: dict[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array | Group:
@@ -80,9 +81,10 @@ def open(
     With `shape`, `data` or other keywords of create_array these make an array, as open_array() does.
     path: below the store's root. format: such as "zarr3"; None: found out, or where a group is made that of the hierarchy
     around it, elsewhere "zarr3". zarr_format: 3 is format="zarr3", 2 is "zarr2". attributes: of what is made.
-    config: settings of this handle.
+    storage_options: of the store that a path or URL names, by name. config: settings of this handle.
     """
     name = format_name(format, zarr_format)
+    config = _arguments.settings(config, storage_options, store)
     if not options:
         return _open_or_make(store, mode, path, name, attributes, config)
     if attributes is not None:
@@ -98,10 +100,12 @@ def open_group(
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     attributes: dict[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
     """Opens a group as open() does; InvalidArgument for an array. attributes: of a new group; an existing
     one keeps its own."""
+    config = _arguments.settings(config, storage_options, store)
     node = _open_or_make(store, mode, path, format_name(format, zarr_format), attributes, config)
     if not isinstance(node, Group):
         raise InvalidArgument(f"{node.url} is an array, not a group")
@@ -116,22 +120,24 @@ def open_array(
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     scale: int = 0,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array:
-    """Opens an array; InvalidArgument for a group, except for a precomputed volume, of which it opens a scale.
+    """Opens an array; InvalidArgument for a group, except for a precomputed volume: then a scale is opened.
 
-    format, zarr_format: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
+    format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
     NotFound where there are not so many.
-    The modes that may make an array ("a", "w", "w-"; see open()) take the keywords of create_array.
+    The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array.
     """
     _check_mode(mode)
+    config = _arguments.settings(config, storage_options, store)
     name = format_name(format, zarr_format)
     scale = _arguments.count(scale, "scale")
     if "overwrite" in options:
         raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
     if mode in ("r", "r+") and options:
-        raise InvalidArgument(f"mode {mode!r} makes no array and takes no {', '.join(options)}", member="mode")
+        raise InvalidArgument(f"mode {mode!r} creates no array and accepts no {', '.join(options)}", member="mode")
     if mode not in ("w", "w-"):
         _arguments.store(store)
         _arguments.text(path, "path")
@@ -160,11 +166,13 @@ def create_group(
     overwrite: bool = False,
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
     """Creates a group, and missing groups on the path. An existing node is a Conflict, unless it is to be
-    overwritten, which erases it and all its members; files that are no part of it are Conflict even then.
-    format, zarr_format: as for open()."""
+    overwritten, which erases it and all its members; files that are not part of it are Conflict even then.
+    format, zarr_format, storage_options: as for open()."""
+    config = _arguments.settings(config, storage_options, store)
     _arguments.new_name(path, "path")
     _arguments.flag(overwrite, "overwrite")
     return _make_group(store, path, attributes, overwrite, format_name(format, zarr_format), config)
@@ -194,6 +202,7 @@ def create_array(
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     overwrite: bool = False,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Array:
     """Makes an array. Shape and dtype are needed, or `data`: the array then appears with it, all at once, or not at all.
@@ -206,7 +215,7 @@ def create_array(
     as for chunks, which then are given, too.
     filters, serializer, compressors: codecs, each a string such as "zstd:3", a JSON object, or an object with
     to_dict(). "auto": none; little-endian bytes, vlen-utf8 or vlen-bytes; zstd. None: none.
-    codecs: the whole chain as a list of JSON objects; goes without the three above and without shards.
+    codecs: the whole chain as a list of JSON objects; cannot be combined with the three above or with shards.
     index_location, index_codecs: of the index of a shard.
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
     chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
@@ -215,25 +224,31 @@ def create_array(
     "key", "resolution", "voxel_offset" and "sharding".
     data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
     order: short for config={"order": …}, the order in memory of what is read. format, zarr_format: as for open().
-    overwrite: erase the node that stands there; otherwise that is Conflict, as are in any case files that are no part of it.
-    config: settings of this handle; see sherd.config.
+    overwrite: erase an existing node; otherwise it is a Conflict. Files that are not part of it are always a Conflict.
+    storage_options: as for open(). config: settings of this handle; see sherd.config.
     """
+    config = _arguments.settings(config, storage_options, store)
     arguments = dict(locals())
-    for each in ("store", "name", "format", "zarr_format"):
+    for each in ("store", "name", "format", "zarr_format", "storage_options"):
         del arguments[each]
     path = "" if name is None else _arguments.new_name(name, "name")
     return _make_array(store, path, format_name(format, zarr_format), **arguments)
 
 
 def consolidate_metadata(
-    store: StoreLike, *, path: str = "", format: str | None = None, zarr_format: Literal[2, 3] | None = None
+    store: StoreLike,
+    *,
+    path: str = "",
+    format: str | None = None,
+    zarr_format: Literal[2, 3] | None = None,
+    storage_options: dict[str, Any] | None = None,
 ) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
     need one request. What Sherd changes below the group later is renewed there, too; what other software changes is by the
-    next call. Gives the group, opened for reading. format, zarr_format: as for open()."""
+    next call. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
     name = format_name(format, zarr_format) or None
-    open_group(store, mode="r+", path=path, format=name)._handle.consolidate()
-    return open_group(store, path=path, format=name)
+    open_group(store, mode="r+", path=path, format=name, storage_options=storage_options)._handle.consolidate()
+    return open_group(store, path=path, format=name, storage_options=storage_options)
 
 
 def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> Array | Group:

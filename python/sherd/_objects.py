@@ -46,7 +46,7 @@ class Skeleton:
 
     @classmethod
     def from_bytes(cls, data: BytesLike, vertex_attributes: VertexAttributes = ()) -> Skeleton:
-        """From an object's bytes. `vertex_attributes` stand in the info document (or give that, a SkeletonInfo): the
+        """From an object's bytes. `vertex_attributes` are those of the info document (or a SkeletonInfo): the
         bytes do not say which there are. Corrupt names what does not fit, such as an edge to a vertex that is not there.
         """
         return cls(*_sherd.parse_skeleton(data, _skeleton_info(vertex_attributes)))
@@ -123,8 +123,8 @@ class MeshLevel:
 class MultiscaleMeshManifest:
     """A segment's levels of detail, finest first, and where their fragments lie.
 
-    chunk_shape, grid_origin: float32, (3,), in stored model coordinates. The fragments stand one after the other, in the
-    order of the manifest: unsharded in the object `<segment id>` beside the manifest's `<segment id>.index`, sharded
+    chunk_shape, grid_origin: float32, (3,), in stored model coordinates. The fragments follow each other, in the
+    order of the manifest: unsharded in the object `<segment id>` next to the manifest's `<segment id>.index`, sharded
     right before the manifest as it is stored.
     """
 
@@ -239,7 +239,7 @@ class Annotations:
     """A list of annotations, as the spatial index and the indices by related object hold it.
 
     ids: uint64, (n,). geometry: float32; (n, rank) for points, (n, 2, rank) for lines, boxes and ellipsoids, (all points,
-    rank) for polylines, of which points, uint32, (n,), says how many each has. properties: by id, (n,), or (n, 3) and
+    rank) for polylines; points, uint32, (n,), is the number of points of each. properties: by id, (n,), or (n, 3) and
     (n, 4) of uint8 for rgb and rgba.
     """
 

@@ -1,4 +1,4 @@
-"""The arguments of create_array as the engine takes them."""
+"""The arguments of create_array as the engine expects them."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def fill_json(value: Any, dtype: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         if value.shape == () and value.dtype == native and not native.hasobject:
             return _sherd.element_json(value, json)
-        if native.kind not in "mMVU":
+        if native.kind not in "mMU" and native.type is not np.void:
             value = value.tolist()
     if isinstance(value, (bytes, bytearray)):
         return list(value)
@@ -166,7 +166,7 @@ def layout(chunks: Any, shards: Any) -> dict[str, Any]:
         found["chunk_grid"] = dict(chunks)
     elif has_edges(chunks):
         if shards is not None:
-            raise InvalidArgument("inner chunks have one shape; give the lengths to shards, or leave shards out", member="chunks")
+            raise InvalidArgument("inner chunks have one shape; put the lists into shards, or omit it", member="chunks")
         found["chunk_grid"] = rectilinear(chunks)
     elif not is_auto(chunks) and chunks is not None:
         found["chunks"] = chunks
@@ -200,7 +200,7 @@ def node(
         dtype = _dtype_of(data) if dtype is None else dtype
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is None:
-            raise InvalidArgument(f"{name} is missing; give it, or data", member=name)
+            raise InvalidArgument(f"{name} is missing; pass it, or data", member=name)
     found: dict[str, Any] = {"shape": shape, "dtype": dtype, "overwrite": overwrite}
     if fill_value is not None:
         found["fill_value"] = fill_json(fill_value, dtype)
@@ -227,7 +227,7 @@ def codecs(
     chosen = chain(filters, serializer, compressors, compressor)
     if codecs is not None:
         if chosen is not None:
-            raise InvalidArgument("codecs is the whole chain; filters, serializer and compressors go without it", member="codecs")
+            raise InvalidArgument("cannot be combined with filters, serializer or compressors", member="codecs")
         found["raw_codecs"] = codec_list(codecs)
     elif chosen is not None:
         found["codecs"] = chosen

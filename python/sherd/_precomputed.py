@@ -39,7 +39,7 @@ def _foreign(members: Any, known: Sequence[str], name: str) -> dict[str, Any]:
         raise InvalidArgument("must be a dict of further members by name", member=name)
     for each in members:
         if each in known:
-            raise InvalidArgument(f"{each!r} is not a foreign member; give it by its own name", member=f"{name}.{each}")
+            raise InvalidArgument(f"{each!r} is not a foreign member; pass it by its own name", member=f"{name}.{each}")
     return dict(members)
 
 
@@ -105,11 +105,11 @@ def create_precomputed(
     scales: fine to coarse, each in the words of the info document: size (voxels), resolution (nanometres),
     voxel_offset, key (the resolution, joined by "_"), chunk_size (64, 64, 64), encoding ("raw", "jpeg", "png" or
     "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
-    "auto", which is what `choose_sharding` gives, or a dict of such parameters (None: every chunk is an object).
+    "auto", what `choose_sharding` returns, or a dict of such parameters (None: every chunk is an object).
     Further keywords are members of the info document: mesh="mesh", skeletons, segment_properties, redirect.
     members: a dict of foreign members, which neither Neuroglancer's specification nor Sherd knows. They are stored as they
     are; a scale has its own in scale["members"]. Any other name that is not known is InvalidArgument.
-    overwrite: erase what stands there; otherwise that is Conflict, as are in any case files that are no part of it.
+    overwrite: erase what exists there; otherwise it is a Conflict. Files that are not part of it are always a Conflict.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")

@@ -23,7 +23,19 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
     return source.url
 
 
-def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any) -> dict[str, Any]:
+def _factors(given: Any) -> list[tuple[str, int]] | None:
+    """Axis and factor of each; the axis is empty where factors are in the order of the axes."""
+    if given is None or given == "auto":
+        return None
+    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
+        raise InvalidArgument("must be 'auto', factors in the order of the axes, or a dict of them by axis", member="factors")
+    pairs = given.items() if isinstance(given, Mapping) else (("", factor) for factor in given)
+    return [(_arguments.text(axis, "factors"), _arguments.count(factor, "factors")) for axis, factor in pairs]
+
+
+def _image_options(
+    axes: Any, pyramid: Any, factors: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any
+) -> dict[str, Any]:
     options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
     if ignore_zero and pyramid is None:
         raise InvalidArgument("can only be used with pyramid='mode'", member="ignore_zero")
@@ -34,6 +46,9 @@ def _image_options(axes: Any, pyramid: Any, ignore_zero: bool, type: Any, encodi
         options["pyramid"] = method
         if colon:
             options["pyramid_levels"] = int(levels)
+        options["factors"] = _factors(factors)
+    elif factors is not None:
+        raise InvalidArgument("can only be used with pyramid", member="factors")
     if axes is not None:
         options["axes"] = [name for name in axes if name not in ", "]
     if type is not None:
@@ -56,12 +71,14 @@ def copy(
     to: str | None = None,
     axes: str | Sequence[str] | None = None,
     pyramid: str | None = None,
+    factors: Literal["auto"] | Sequence[int] | Mapping[str, int] | None = None,
     ignore_zero: bool = False,
     type: Literal["image", "segmentation"] | None = None,
     encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
     sharding: Any = ...,
     resume: bool = False,
     overwrite: bool = False,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, int]:
     """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
@@ -69,21 +86,24 @@ def copy(
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
-    What is None stays as the source has it; shards=() takes sharding away. Chunks whose codecs and grid agree are moved
+    None keeps the source's value; shards=() removes sharding. Chunks whose codecs and grid agree are moved
     as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
     goes on where an earlier copy with the same options was cut off.
 
     to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
     that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
     axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: the source's, where
-    its dimension names or OME-NGFF axes do not tell; the copy's, where the source is a volume ("czyx").
-    pyramid: coarser resolutions besides, by halves along x, y and z: "mean" for images, "mode" for labels, with their number
-    as in "mean:3"; without it as many as it takes until one chunk holds the image. ignore_zero: "mode" takes 0 only where
-    there is nothing else.
+    its dimension names or OME-NGFF axes do not say; the copy's, where the source is a volume ("czyx").
+    pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default: until
+    one chunk holds the image. ignore_zero: "mode" uses 0 only if there is no other value.
+    factors: how much coarser each level of a pyramid is: 1 or 2 for each of x, y and z in the order of the axes, or for every
+    axis, or by name as in {"z": 1, "y": 2, "x": 2}. "auto", the default, halves the axes whose spacing is less than twice the
+    finest.
     type: what the elements are; if None, what the source says, and a segmentation with "mode" or compressed_segmentation. It
     is the `type` of a volume and `image-label` of an OME-NGFF group; a segmentation has integers.
-    encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` gives, a dict
-    of such parameters, or None for an object a chunk; left out, it is "auto" if the source is sharded.
+    encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` returns, a
+    dict of such parameters, or None for one object per chunk; default: "auto" if the source is sharded.
+    storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
     if "chunk_grid" in options:
@@ -94,7 +114,8 @@ def copy(
         options["index_location"] = index_location
     if to is not None:
         options["format"] = to
-    options |= _image_options(axes, pyramid, ignore_zero, type, encoding, sharding)
+    options |= _image_options(axes, pyramid, factors, ignore_zero, type, encoding, sharding)
+    config = _arguments.settings(config, storage_options, src, dst)
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")
@@ -107,15 +128,17 @@ def check(
     *,
     path: str = "",
     sharding: dict[str, Any] | None = None,
+    storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Verifies every metadata document and every shard index below a node and, with `data`, every chunk. With `sharding`,
-    the parameters of shards of values by id, src is a directory of such, of which no document need tell.
+    the parameters of shards of values by id, src is a directory of such shards, which no document needs to describe.
 
-    Gives {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
+    Returns {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
     "code", "key", "slot", "offset", "message"}], "repaired": []}.
     """
     _arguments.flag(data, "data")
+    config = _arguments.settings(config, storage_options, src)
     return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)
 
 

@@ -88,14 +88,14 @@ def create_array(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Makes an array. Shape and dtype are needed, or `data`, which is written; what is not told here is as in
+    """Makes an array. Shape and dtype are needed, or `data`, which is written; everything else is as in
     sherd.create_array. A dtype such as ">i4" says the byte order in which elements are stored.
 
     chunks_per_shard: how many chunks a shard holds along each dimension, and needs `chunks`; None: every chunk is an
     object. A list of such lists is a stack of transformers, the innermost first.
     separator: between the numbers in a chunk's key.
     uri: the name given to the sharding transformer. "zarr-python" is the one that its releases know; "seed" is that of
-    the draft's own example, and goes with the draft's key `c` for an array without dimensions.
+    the draft's own example, and is required for the draft's key `c` for an array without dimensions.
     order: of the elements in a chunk.
     compressors: a codec; "auto": Blosc with LZ4, which all of zarr-python's releases for the draft know; None: none.
     dimension_names: a name for every dimension, kept in the attribute in which xarray looks for them.
@@ -105,7 +105,7 @@ def create_array(
     rank = len(_lengths(np.shape(data) if shape is None else shape))
     levels = _levels(chunks_per_shard, rank)
     if levels and isinstance(chunks, str):
-        raise InvalidArgument("chunks_per_shard counts chunks: give their shape", member="chunks")
+        raise InvalidArgument("chunks_per_shard counts chunks: chunks must be set", member="chunks")
     reverse = {"name": "transpose", "configuration": {"order": list(range(rank))[::-1]}}
     filters = [reverse] if order == "F" and rank > 1 else "auto"
     native = _numpy_dtype(dtype, data)
@@ -178,7 +178,7 @@ def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
     if len(found) == 1:
         return found[0]
     what = f"the arrays {', '.join(sorted(found))} have" if found else "no array in the store has"
-    raise InvalidArgument(f"{what} this document; give the array's location as `path`", member="path")
+    raise InvalidArgument(f"{what} this document; pass the array's location as `path`", member="path")
 
 
 class ShardingTransformer:
@@ -188,12 +188,12 @@ class ShardingTransformer:
         transformer.get("data/root/vol/em/c2/5")
 
     store: of the hierarchy. metadata: the array's path in it, or the array's document as a dict; then `path` says where
-    the array stands, and need not where one array of the hierarchy has this document, or where there is no hierarchy
-    and the array is its root. erase: how chunks go of which others in their shard stay: "rewrite" moves those together,
-    "in_place" leaves them where they are and marks the index. config: settings of this handle; see sherd.config.
+    the array is; not needed where one array of the hierarchy has this document, or where there is no hierarchy
+    and the array is its root. erase: how chunks are erased if others in their shard stay: "rewrite" moves those
+    together, "in_place" leaves them where they are and marks the index. config: settings of this handle; see sherd.config.
 
     Keys are those of the store: `data/root/PATH/c2/5` is a chunk's, and its value the chunk as it is encoded. Keys that
-    are no chunk of the array go to the store as they are. All transformers of the document take part.
+    are not chunks of the array go to the store as they are. All transformers of the document are applied.
 
     Nothing is kept between calls, so many chunks are best read or written in one: it reads all indices and then all
     values, and writes each shard once. Writers of one shard, also in other processes, lose nothing of each other's.
@@ -238,8 +238,8 @@ class ShardingTransformer:
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, tuple[int, int | None]]]) -> Values:
         """A value for each (key, (start, length)), None where there is none. A negative start counts from the value's
-        end, a length of None is all that follows, and ranges are cut off where the value ends. A key may come more than
-        once."""
+        end, a length of None means everything that follows, and ranges are cut off where the value ends.
+        A key may come more than once."""
         return self._handle.get_partial_values(key_ranges)
 
     def set(self, key: str, value: BytesLike) -> None:
@@ -253,12 +253,12 @@ class ShardingTransformer:
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, BytesLike]]) -> None:
         """Sets parts of values from (key, start, value). Parts of a key must not overlap and leave no gap behind what
-        there is (InvalidArgument). Chunks of which something stays are read besides. Without a compressor, parts that
+        there is (InvalidArgument). Chunks that are only partly replaced are read too. Without a compressor, parts that
         cover a chunk are a whole value."""
         self._handle.set_partial_values(key_start_values)
 
     def erase(self, key: str) -> None:
-        """Erases a value; what is not there is no error. With its last chunk a shard goes."""
+        """Erases a value; a missing value is not an error. A shard is erased with its last chunk."""
         self._handle.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
@@ -279,8 +279,8 @@ class ShardingTransformer:
         return self._handle.list_prefix(prefix)
 
     def list_dir(self, prefix: str) -> tuple[Keys, Keys]:
-        """Keys directly below a prefix, which is empty or ends in "/", and the prefixes of what lies deeper. Keys are
-        there; a prefix of chunks may turn out empty, for no index is read to tell."""
+        """Keys directly below a prefix, which is empty or ends in "/", and the prefixes of what lies deeper. Keys
+        exist; a prefix of chunks may be empty, because no index is read."""
         return self._handle.list_dir(prefix)
 
     def __reduce__(self) -> tuple[Any, ...]:

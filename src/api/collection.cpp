@@ -7,8 +7,8 @@
 namespace sherd::neuroglancer {
 
 Result<Collection> Collection::open(std::shared_ptr<Store> store, const CollectionOptions& options) {
-  SHERD_TRY(place, collection_place(std::move(store), options.path, options.writable, options.config));
-  SHERD_TRY(state, State::open(std::move(place)));
+  SHERD_TRY(location, collection_location(std::move(store), options.path, options.writable, options.config));
+  SHERD_TRY(state, State::open(std::move(location)));
   return Collection(std::move(state));
 }
 
@@ -19,8 +19,8 @@ Result<Collection> Collection::open(std::string_view url, const CollectionOption
 
 Result<Collection> Collection::create(std::shared_ptr<Store> store, const CollectionInfo& info,
                                       const NewCollection& options) {
-  SHERD_TRY(place, collection_place(std::move(store), options.path, true, options.config));
-  SHERD_TRY(state, State::create(std::move(place), info, options.overwrite));
+  SHERD_TRY(location, collection_location(std::move(store), options.path, true, options.config));
+  SHERD_TRY(state, State::create(std::move(location), info, options.overwrite));
   return Collection(std::move(state));
 }
 

@@ -1,8 +1,7 @@
-// Knows how a place gets its format, and which hierarchy a URL lies in. Formats are asked in the order of their table;
-// the first that knows a node wins.
+// Knows how a location gets its format, and which hierarchy a URL lies in. Formats are asked in the order of their
+// table; the first that knows a node wins.
 #include "api/location.hpp"
 
-#include <filesystem>
 #include <functional>
 #include <utility>
 
@@ -12,19 +11,29 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
+
+namespace {
+
+/// By convention a hierarchy begins at such a name.
+bool is_named_zarr(std::string_view url) {
+  if (url.ends_with('/')) url.remove_suffix(1);
+  return url.ends_with(".zarr");
+}
+
+}  // namespace
+
 Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
-  const auto url = parse_url(store.url());  // a part of a store in memory has one that opens nothing
-  if (!url || url->kind != StoreUrl::Kind::file) return {};
   std::string path;
-  for (std::filesystem::path place = url->path; place.has_relative_path(); place = place.parent_path()) {
-    const std::string name = place.filename().string();
-    if (name == "..") break;  // what is above it is not above the node
-    if (name.empty() || name == ".") continue;
-    path = join_path(name, path);
-    SHERD_TRY(done, visit(place.parent_path().string(), path));
+  SHERD_TRY(above, store.parent());
+  while (above) {
+    path = join_path(above->name, path);
+    SHERD_TRY(done, visit(above->store, path));
     if (done) break;
+    SHERD_TRY(next, above->store->parent());
+    above = std::move(next);
   }
   return {};
 }
@@ -38,47 +47,50 @@ Result<std::vector<const Format*>> formats_called(const std::string& name) {
   return invalid_argument("'" + name + "' is not a known format (" + known + ")");
 }
 
-Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config) {
+Result<NodeLocation> make_location(std::shared_ptr<Store> store, std::string_view path, const Config& config) {
   SHERD_TRY(normal, normal_path(path));
   if (config.recorder) store = recorded_store(std::move(store), config.recorder);
-  return NodePlace{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
+  return NodeLocation{.store = std::move(store), .path = std::move(normal), .tables = tables(), .config = config};
 }
 
-Result<neuroglancer::Collection::State::Place> collection_place(std::shared_ptr<Store> store, std::string_view path,
-                                                                bool writable, const Config& config) {
+Result<neuroglancer::Collection::State::Location> collection_location(std::shared_ptr<Store> store,
+                                                                      std::string_view path, bool writable,
+                                                                      const Config& config) {
   SHERD_TRY(normal, normal_path(path));
   if (config.recorder) store = recorded_store(std::move(store), config.recorder);
-  return neuroglancer::Collection::State::Place{.store = std::move(store),
-                                                .path = std::move(normal),
-                                                .writable = writable,
-                                                .codecs = precomputed_codecs(),
-                                                .config = config};
+  return neuroglancer::Collection::State::Location{.store = std::move(store),
+                                                   .path = std::move(normal),
+                                                   .writable = writable,
+                                                   .codecs = precomputed_codecs(),
+                                                   .config = config};
 }
 
-Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
-                                                Unreadable unreadable) {
+Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const std::vector<const Format*>& formats,
+                                                   Unreadable unreadable) {
+  NodeLocation there = location;
+  SHERD_TRY(documents, prefetched_store(*location.store, document_keys(formats, location.path)));
+  there.store = std::move(documents);
   for (const Format* format : formats) {
-    SHERD_TRY(bound, format->in(*place.store, place.config.limits));
+    SHERD_TRY(bound, format->in(*there.store, location.config.limits));
     if (bound == nullptr) continue;
-    place.format = std::move(bound);
-    const auto found = presence(place);
+    location.format = there.format = std::move(bound);
+    const auto found = presence(there);
     if (!found && unreadable == Unreadable::fails) return found.error();
-    // What stands there but cannot be opened is for the reader of the document to tell.
-    if (!found || *found != Presence::none) return std::optional(std::move(place));
+    // What exists there but cannot be opened is reported by the reader of the document.
+    if (!found || *found != Presence::none) return std::optional(std::move(location));
   }
-  return std::optional<NodePlace>();
+  return std::optional<NodeLocation>();
 }
 
 Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
                                              const Config& config) {
   std::optional<Enclosure> found;
   std::optional<Error> refused;
-  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
-    SHERD_TRY(outer, file_store(directory, config));
-    SHERD_TRY(place, make_place(outer, path, config));
-    const auto known = find_format_of(std::move(place), formats);
-    if (known && *known) found = Enclosure{std::move(outer), path};
-    // An entry point that is damaged or not understood may be that of the hierarchy in which this place is.
+  SHERD_TRY(for_each_above(store, [&](const std::shared_ptr<Store>& outer, const std::string& path) -> Result<bool> {
+    SHERD_TRY(location, make_location(outer, path, config));
+    const auto known = find_format_of(std::move(location), formats);
+    if (known && *known) found = Enclosure{outer, path};
+    // An entry point that is damaged or not understood may be that of the hierarchy of this location.
     if (!known && !refused && is_stored_fault(known.error())) refused = in_store(Error(known.error()), outer->url());
     return found.has_value();
   }));
@@ -86,66 +98,65 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
   return found;
 }
 
-Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
-                            const Config& config) {
+Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                                  const Config& config) {
   if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-  SHERD_TRY(place, make_place(std::move(store), path, config));
-  place.writable = true;
+  SHERD_TRY(location, make_location(std::move(store), path, config));
+  location.writable = true;
   SHERD_TRY(wanted, formats_called(format));
   SHERD_TRY(all, formats_called({}));
-  SHERD_TRY(root, find_format_of(at_path(place, ""), all, Unreadable::fails));
+  SHERD_TRY(root, find_format_of(at_path(location, ""), all, Unreadable::fails));
   if (root && !format.empty() && root->format->name() != format)
-    return conflict("a hierarchy of the format " + std::string(root->format->name()) + " stands here; the format " +
+    return conflict("a hierarchy of the format " + std::string(root->format->name()) + " exists here; the format " +
                     format + " needs a store of its own")
         .in_key(root->format->likeliest_key(""));
   if (root) {
-    place.format = root->format;
-    return place;
+    location.format = root->format;
+    return location;
   }
-  SHERD_TRY(bound, wanted.front()->in(*place.store, config.limits));
+  SHERD_TRY(bound, wanted.front()->in(*location.store, config.limits));
   if (bound == nullptr) return other_hierarchy(*wanted.front());
-  place.format = std::move(bound);
-  return place;
+  location.format = std::move(bound);
+  return location;
 }
 
-Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config) {
+Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
   SHERD_TRY(around, enclosure_of_new(*store, config));
-  if (around) return new_place(std::move(around->store), around->path, format, config);
-  return new_place(std::move(store), "", format, config);
+  if (around) return new_location(std::move(around->store), around->path, format, config);
+  return new_location(std::move(store), "", format, config);
 }
 
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {
   std::optional<Enclosure> around;
-  std::vector<const Format*> formats;  // of hierarchies that take new nodes
+  std::vector<const Format*> formats;  // of hierarchies that accept new nodes
   for (const Format* format : tables().formats)
     if (format->arrays_have_documents()) formats.push_back(format);
-  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
-    SHERD_TRY(outer, file_store(directory, config));
-    SHERD_TRY(root, make_place(outer, "", config));
+  SHERD_TRY(for_each_above(store, [&](const std::shared_ptr<Store>& outer, const std::string& path) -> Result<bool> {
+    SHERD_TRY(root, make_location(outer, "", config));
     const auto hierarchy = find_format_of(std::move(root), formats, Unreadable::fails);
-    // What is made inside a hierarchy whose entry point is damaged or not understood would be of another format.
-    // Nobody's hierarchy begins in a place that cannot be looked at.
+    // A node that is created inside a hierarchy with a damaged or unknown entry point could be of another format.
+    // Other failures, such as a directory that cannot be read, mean that no hierarchy begins here.
     if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
     if (!hierarchy) return true;
-    const bool stands = hierarchy->has_value();
-    if (stands || (!around && directory.ends_with(".zarr"))) around = Enclosure{std::move(outer), path};
-    return stands;
+    const bool is_there = hierarchy->has_value();
+    if (is_there || (!around && is_named_zarr(outer->url()))) around = Enclosure{outer, path};
+    return is_there;
   }));
   return around;
 }
 
 Result<void> refuse_inside(const Store& store, const Config& config) {
-  return for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
-    SHERD_TRY(outer, file_store(directory, config));
-    SHERD_TRY(place, make_place(std::move(outer), "", config));
+  return for_each_above(store, [&](const std::shared_ptr<Store>& outer, const std::string& path) -> Result<bool> {
+    SHERD_TRY(location, make_location(outer, "", config));
     for (const Format* format : tables().formats) {
       if (format->arrays_have_documents()) continue;
-      place.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);
-      const auto objects = holds_objects(place);
-      const auto volume = format->open(*place.store, "", config.limits);  // what cannot be read is nobody's
+      location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);
+      const auto objects = holds_objects(location);
+      const auto volume = format->open(*location.store, "", config.limits);  // unreadable: not a volume
       if ((objects && *objects) || (volume && *volume))
-        return conflict("lies inside the volume or collection in " + directory + ", which has no such members")
+        return conflict("lies inside the volume or collection in " + outer->url() +
+                        ", which cannot have arrays or groups of other formats as members")
             .in_key(path);
     }
     return false;

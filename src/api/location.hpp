@@ -1,4 +1,4 @@
-// From what a user says (store or URL, path, name of a format) to the place of a node with its format.
+// From what a user says (store or URL, path, name of a format) to the location of a node with its format.
 #pragma once
 
 #include <functional>
@@ -13,30 +13,31 @@
 
 namespace sherd {
 
-/// The formats that a name stands for: all where it is empty.
+/// The formats that a name means; all if it is empty.
 Result<std::vector<const Format*>> formats_called(const std::string& name);
 
-/// A place without a format yet. `path` is as the user says it.
-Result<NodePlace> make_place(std::shared_ptr<Store> store, std::string_view path, const Config& config);
-/// A place of a collection of Neuroglancer's objects, likewise.
-Result<neuroglancer::Collection::State::Place> collection_place(std::shared_ptr<Store> store, std::string_view path,
-                                                                bool writable, const Config& config);
+/// A location without a format yet. `path` is as the user says it.
+Result<NodeLocation> make_location(std::shared_ptr<Store> store, std::string_view path, const Config& config);
+/// A location of a collection of Neuroglancer's objects, likewise.
+Result<neuroglancer::Collection::State::Location> collection_location(std::shared_ptr<Store> store,
+                                                                      std::string_view path, bool writable,
+                                                                      const Config& config);
 /// What is made of a document that cannot be looked at: something that is known, or an error.
 enum class Unreadable : std::uint8_t { counts, fails };
-/// The same place with the first of the formats that knows something there; nullopt where none does.
-Result<std::optional<NodePlace>> find_format_of(NodePlace place, const std::vector<const Format*>& formats,
-                                                Unreadable unreadable = Unreadable::counts);
+/// The same location with the first of the formats that knows something there; nullopt where none does.
+Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const std::vector<const Format*>& formats,
+                                                   Unreadable unreadable = Unreadable::counts);
 
 /// Where a new array or group goes: its format is that of the store's hierarchy unless another is asked for.
-Result<NodePlace> new_place(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
-                            const Config& config);
-/// The same for the node of a URL: in the hierarchy in which its place lies, or in a store of its own.
-Result<NodePlace> new_place(std::string_view url, const std::string& format, const Config& config);
-/// Calls visit(directory, path from there to the store's root) for the directories above a store of files, from the
-/// inside out, until it gives true.
-using VisitAbove = std::function<Result<bool>(const std::string& directory, const std::string& path)>;
+Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                                  const Config& config);
+/// The same for the node of a URL: in the hierarchy in which it lies, or in a store of its own.
+Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config);
+/// Calls visit(store around, path from there to the store's root) for the stores around a store (Store::parent()), from
+/// the inside out, until it returns true.
+using VisitAbove = std::function<Result<bool>(const std::shared_ptr<Store>& outer, const std::string& path)>;
 Result<void> for_each_above(const Store& store, const VisitAbove& visit);
-/// A hierarchy, and a place in it.
+/// A hierarchy, and a location in it.
 struct Enclosure {
   std::shared_ptr<Store> store;
   std::string path;
@@ -57,7 +58,7 @@ Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Conf
 
 namespace neuroglancer {
 /// Whether values may be written to the shards at the root of a store by this sharding: `conflict` where the info
-/// document beside them or above says another one of them, `unsupported` where it says that they are those of a Zarr
+/// document next to them or above says another one of them, `unsupported` where it says that they are those of a Zarr
 /// array, too.
 Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config);
 }  // namespace neuroglancer

@@ -52,21 +52,19 @@ std::optional<Error> recognized_head(const std::string& path) {
 }
 
 /// Objects are not arrays, and are opened in another way.
-std::string hint_at_objects(const NodePlace& place) {
-  const auto info = place.store->open(join_path(place.path, "info"));
-  if (!info || *info == nullptr) return {};
+std::string hint_at_objects(const NodeLocation& location) {
   const auto found = neuroglancer::Collection::State::find(
-      {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config});
+      {.store = location.store, .path = location.path, .codecs = precomputed_codecs(), .config = location.config});
   if (!found || !*found) return {};
   return "; there are " + std::string(neuroglancer::kind_name((**found)->info)) +
          ", which are opened as a collection of objects";
 }
 
 /// The directory of a location in a store of files.
-std::optional<std::filesystem::path> directory_of(const NodePlace& place) {
-  const auto url = parse_url(place.store->url());
-  if (!url || url->kind != StoreUrl::Kind::file) return std::nullopt;
-  return place.path.empty() ? std::filesystem::path(url->path) : std::filesystem::path(url->path) / place.path;
+std::optional<std::filesystem::path> directory_of(const NodeLocation& location) {
+  const auto path = path_of_store(location.store->url());
+  if (!path) return std::nullopt;
+  return location.path.empty() ? std::filesystem::path(*path) : std::filesystem::path(*path) / location.path;
 }
 
 }  // namespace
@@ -81,9 +79,9 @@ std::optional<Error> recognized_file(const std::string& path) {
   return std::nullopt;
 }
 
-Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats) {
-  const auto directory = directory_of(place);
-  const std::string where = directory ? directory->string() : url_below(place.store->url(), place.path);
+Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
+  const auto directory = directory_of(location);
+  const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
   std::error_code failed;
   const auto status = directory ? std::filesystem::status(*directory, failed) : std::filesystem::file_status();
   if (directory && status.type() == std::filesystem::file_type::not_found) {
@@ -93,13 +91,12 @@ Error nothing_found(const NodePlace& place, const std::vector<const Format*>& fo
   std::string looked_for;
   for (const Format* format : formats) {
     std::string keys;
-    for (const std::string& key : format->keys(place.path).documents) keys += (keys.empty() ? "" : ", ") + key;
+    for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
-  const std::string what =
-      directory ? "directory exists, but contains no array or group: " : "there is no array or group at ";
-  return not_found(what + where + "; looked for " + looked_for + hint_at_objects(place))
-      .in_key(formats.front()->likeliest_key(place.path));
+  const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
+  return not_found(what + where + "; looked for " + looked_for + hint_at_objects(location))
+      .in_key(formats.front()->likeliest_key(location.path));
 }
 
 }  // namespace sherd

@@ -11,7 +11,7 @@ namespace sherd {
 
 /// The error for a location without a node: `not_found`, which says whether the directory exists and what was looked
 /// for; `unsupported` where a file is recognized.
-[[nodiscard]] Error nothing_found(const NodePlace& place, const std::vector<const Format*>& formats);
+[[nodiscard]] Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats);
 /// `unsupported` where a path is a regular file, or leads through one, whose format is recognized, such as HDF5.
 [[nodiscard]] std::optional<Error> recognized_file(const std::string& path);
 

@@ -8,16 +8,17 @@
 #include "api/recognized.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/file_options.hpp"
 
 namespace sherd {
 
-extern const CodecEntry adler32_codec, astype_codec, bitround_codec, blosc_codec, bytes_codec, bz2_codec,
-    cast_value_codec, categorize_codec, crc32_codec, crc32c_codec, delta_codec, fixedscaleoffset_codec,
-    fletcher32_codec, gzip_codec, jenkins_lookup3_codec, json2_codec, lz4_codec, lzma_codec, msgpack2_codec,
-    numcodecs_bitround_codec, numcodecs_blosc_codec, numcodecs_crc32c_codec, numcodecs_gzip_codec,
-    numcodecs_packbits_codec, numcodecs_zstd_codec, packbits_codec, quantize_codec, reshape_codec, scale_offset_codec,
-    shuffle_codec, squeeze_codec, transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_utf8_codec, zlib_codec,
-    zstd_codec;
+extern const CodecEntry adler32_codec, astype_codec, base64_codec, bitround_codec, blosc_codec, bytes_codec, bz2_codec,
+    cast_value_codec, categorize_codec, conditional_codec, crc32_codec, crc32c_codec, delta_codec,
+    fixedscaleoffset_codec, fletcher32_codec, gzip_codec, jenkins_lookup3_codec, json2_codec, lz4_codec, lzma_codec,
+    msgpack2_codec, n5_default_codec, numcodecs_bitround_codec, numcodecs_blosc_codec, numcodecs_crc32c_codec,
+    numcodecs_gzip_codec, numcodecs_packbits_codec, numcodecs_zstd_codec, optional_codec, packbits_codec,
+    quantize_codec, reshape_codec, scale_offset_codec, shuffle_codec, squeeze_codec, transpose_codec, vlen_array_codec,
+    vlen_bytes_codec, vlen_utf8_codec, zfp_codec, zfpy_codec, zlib_codec, zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
 const Format& zarr2_format() noexcept;
@@ -30,12 +31,14 @@ namespace {
 constexpr const CodecEntry* codec_table[] = {
     &adler32_codec,
     &astype_codec,
+    &base64_codec,
     &bitround_codec,
     &blosc_codec,
     &bytes_codec,
     &bz2_codec,
     &cast_value_codec,
     &categorize_codec,
+    &conditional_codec,
     &crc32_codec,
     &crc32c_codec,
     &delta_codec,
@@ -47,12 +50,14 @@ constexpr const CodecEntry* codec_table[] = {
     &lz4_codec,
     &lzma_codec,
     &msgpack2_codec,
+    &n5_default_codec,
     &numcodecs_bitround_codec,
     &numcodecs_blosc_codec,
     &numcodecs_crc32c_codec,
     &numcodecs_gzip_codec,
     &numcodecs_packbits_codec,
     &numcodecs_zstd_codec,
+    &optional_codec,
     &packbits_codec,
     &quantize_codec,
     &reshape_codec,
@@ -63,24 +68,27 @@ constexpr const CodecEntry* codec_table[] = {
     &vlen_array_codec,
     &vlen_bytes_codec,
     &vlen_utf8_codec,
+    &zfp_codec,
+    &zfpy_codec,
     &zlib_codec,
     &zstd_codec,
 };
 
 Result<std::shared_ptr<Store>> open_files(std::string_view url, const Config& config) {
-  SHERD_TRY(parsed, parse_url(url));
-  auto store = file_store(parsed.path, config);
-  if (auto file = store ? std::nullopt : recognized_file(parsed.path)) return *std::move(file);
+  SHERD_TRY(path, file_path(url));
+  SHERD_TRY(settings, with_file_options(config));
+  auto store = file_store(path, settings);
+  if (auto file = store ? std::nullopt : recognized_file(path)) return *std::move(file);
   return store;
 }
 
 Result<std::shared_ptr<Store>> open_memory(std::string_view url, const Config& config) {
-  SHERD_TRY(parse_url(url));
+  if (!is_anonymous(url)) return invalid_argument("a memory store has no name: memory:");
   return memory_store(config);
 }
 
 constexpr StoreEntry stores[] = {
-    {"file", open_files},
+    {"file", open_files, kFileOptions},
     {"memory", open_memory},
 };
 

@@ -11,15 +11,21 @@
 
 namespace sherd {
 
-/// One row of the store table: the scheme of its URLs, and how a store is opened. Plain paths have the scheme "file".
+/// The scheme of the row that opens plain paths, too.
+inline constexpr std::string_view kPlainPaths = "file";
+
+/// One row of the store table: the scheme of its URLs, how a store is opened, and the names of the storage options that
+/// `open` finds in its Config.
 struct StoreEntry {
   std::string_view scheme;
   Result<std::shared_ptr<Store>> (*open)(std::string_view url, const Config& config);
+  std::span<const std::string_view> options = {};
 };
 
 [[nodiscard]] Tables tables() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
-/// The store of a URL, by the row of its scheme.
+/// The store of a URL, by the row of its scheme; `unsupported` if there is none. invalid_argument for a storage option
+/// that the row does not have.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, std::string_view url,
                                                            const Config& config);
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;

@@ -1,5 +1,5 @@
 // Ways into a store of ids: which directory holds the shards, and where its sharding is written down. Every info
-// document of Neuroglancer's has it in a member `sharding`: at the top for skeletons and meshes, which stand beside it,
+// document of Neuroglancer's has it in a member `sharding`: at the top for skeletons and meshes, which are next to it,
 // and inside a member with a `key`, the path of a directory, for scales of a volume and indices of annotations.
 #include "sherd/sharded_store.hpp"
 
@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "neuroglancer/names.hpp"
 #include "neuroglancer/object_values.hpp"
 #include "neuroglancer/sharded_store.hpp"
 
@@ -19,12 +20,12 @@ namespace {
 
 /// A directory of shards that an info document speaks of.
 struct ShardedPart {
-  std::string key;  // relative to the document; empty: beside it
+  std::string key;  // relative to the document; empty: next to it
   Json sharding;
-  std::string member;         // which that is
-  bool manifests = false;     // of multi-resolution meshes
-  bool tied = false;          // its shards are those of a Zarr array, too
-  std::string info = "info";  // the document
+  std::string member;                     // which that is
+  bool manifests = false;                 // of multi-resolution meshes
+  bool dual_format = false;               // its shards are also those of a Zarr array
+  std::string info = std::string(kInfo);  // the document
 };
 
 void add_part(const Json& object, const std::string& member, std::vector<ShardedPart>& parts) {
@@ -47,60 +48,60 @@ std::vector<ShardedPart> parts_of(const Json& info) {
       add_part(list->elements()[i], std::string(member) + "[" + std::to_string(i) + "]", parts);
   }
   if (const Json* by_id = info.find("by_id")) add_part(*by_id, "by_id", parts);
-  for (ShardedPart& part : parts) part.tied = info.find(kLayoutMember) != nullptr;
+  for (ShardedPart& part : parts) part.dual_format = info.find(kLayoutMember) != nullptr;
   return parts;
 }
 
 /// The sharded parts that the object `info` in a store names; nullopt where there is none.
 Result<std::optional<std::vector<ShardedPart>>> read_parts(Store& store, const Limits& limits) {
-  SHERD_TRY(text, store.get("info", limits.metadata_bytes));
+  SHERD_TRY(text, store.get(std::string(kInfo), limits.metadata_bytes));
   if (!text) return std::optional<std::vector<ShardedPart>>();
   auto info = Json::parse(*text, limits.json_depth, limits.json_values);
-  if (!info) return std::move(info).error().in_key("info");
+  if (!info) return std::move(info).error().in_key(std::string(kInfo));
   return std::optional(parts_of(*info));
 }
 
 Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
-  if (parts.empty()) return invalid_argument("describes nothing that is sharded; give a sharding").in_key("info");
+  if (parts.empty())
+    return invalid_argument("describes nothing that is sharded; specify the sharding").in_key(std::string(kInfo));
   std::string keys;
   for (const ShardedPart& part : parts) keys += (keys.empty() ? "" : ", ") + part.key;
-  return invalid_argument("describes several sharded parts (" + keys + "); give the URL of one of them, such as " +
+  return invalid_argument("describes several sharded parts (" + keys + "); open the URL of one of them, such as " +
                           url + (url.ends_with('/') ? "" : "/") + parts.front().key)
-      .in_key("info");
+      .in_key(std::string(kInfo));
 }
 
 /// What an info document in a directory above says of the directory of this store.
 Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Config& config) {
   std::optional<ShardedPart> found;
-  SHERD_TRY(for_each_above(store, [&](const std::string& directory, const std::string& path) -> Result<bool> {
-    SHERD_TRY(above, file_store(directory, config));
+  SHERD_TRY(for_each_above(store, [&](const std::shared_ptr<Store>& above, const std::string& path) -> Result<bool> {
     auto parts = read_parts(*above, config.limits);
-    // An info document further up that cannot be read has nothing to do with this place.
+    // An info document further up that cannot be read has nothing to do with this location.
     if (!parts || !*parts) return false;
     for (const ShardedPart& part : **parts)
       if (part.key == path) found = part;
-    if (found) found->info = directory + (directory.ends_with('/') ? "info" : "/info");
+    if (found) found->info = url_below(above->url(), kInfo);
     return true;
   }));
   return found;
 }
 
 /// One value more would be unknown to the array's own index.
-Result<void> refuse_tied(const ShardedPart& part) {
-  if (!part.tied) return {};
+Result<void> refuse_dual_format(const ShardedPart& part) {
+  if (!part.dual_format) return {};
   return unsupported("'" + std::string(kLayoutMember) +
                      "' says that these are shards of a dual-format array, whose Zarr index writing values by id would "
                      "not update; "
                      "write through the array or the volume")
-      .in_key("info");
+      .in_key(std::string(kInfo));
 }
 
-/// Whoever goes by the document would look for values where they are not, or decode what is not encoded.
+/// A reader that follows the document would look for values where they are not, or decode what is not encoded.
 Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) {
   const auto said = Uint64Sharding::parse(part.sharding);
   if (said && *said == given) return {};
-  return conflict("says of the shards of this directory " + part.sharding.dump() + ", and the sharding given is " +
-                  given.json().dump() + "; give what the document says, or change that first")
+  return conflict("describes the shards of this directory as " + part.sharding.dump() + ", but the given sharding is " +
+                  given.json().dump() + "; use the document's sharding, or change the document first")
       .in_member(part.member)
       .in_key(part.info);
 }
@@ -114,7 +115,7 @@ Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Con
       if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));
   SHERD_TRY(above, part_from_above(store, config));
   if (!above) return {};
-  SHERD_TRY(refuse_tied(*above));
+  SHERD_TRY(refuse_dual_format(*above));
   return refuse_other(*above, sharding);
 }
 
@@ -122,7 +123,7 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
                                         const ShardedStoreOptions& options) {
   Json chosen = sharding;
   ShardedStoreOptions completed = options;
-  // Whoever writes must not take the fragments of meshes for dead bytes.
+  // A writer must not treat the fragments of meshes as dead bytes.
   if (!chosen.is_null() && options.writable && !options.preceding)
     completed.preceding = rule_of_info(*store, options.config.limits);
   if (chosen.is_null()) {
@@ -130,13 +131,14 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
     if (!parts) {
       SHERD_TRY(above, part_from_above(*store, options.config));
       if (!above)
-        return not_found("no info document at " + store->url() + " or above says how it is sharded; give a sharding");
-      if (options.writable) SHERD_TRY(refuse_tied(*above));
+        return not_found("no info document at " + store->url() +
+                         " or above describes the shards; specify the sharding");
+      if (options.writable) SHERD_TRY(refuse_dual_format(*above));
       chosen = std::move(above->sharding);
     } else if (parts->size() != 1) {
       return ambiguous(store->url(), *parts);
     } else {
-      if (options.writable) SHERD_TRY(refuse_tied(parts->front()));
+      if (options.writable) SHERD_TRY(refuse_dual_format(parts->front()));
       chosen = std::move(parts->front().sharding);
       if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
       const std::string& key = parts->front().key;

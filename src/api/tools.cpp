@@ -16,59 +16,57 @@ namespace sherd {
 
 namespace {
 
-Result<NodePlace> find_place(const std::shared_ptr<Store>& store, const std::string& path, const Config& config) {
+Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config) {
   SHERD_TRY(formats, formats_called({}));
-  SHERD_TRY(place, make_place(store, path, config));
-  SHERD_TRY(known, find_format_of(place, formats));
+  SHERD_TRY(location, make_location(store, path, config));
+  SHERD_TRY(known, find_format_of(location, formats));
   if (known) return *std::move(known);
-  return nothing_found(place, formats);
+  return nothing_found(location, formats);
 }
 
 /// The store in which a URL's node is, and its path there.
 Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
-  const auto place = find_place(store, path, config);
-  if (place || place.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
+  const auto location = find_location(store, path, config);
+  if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
   SHERD_TRY(formats, formats_called({}));
   SHERD_TRY(around, find_around(*store, formats, config));
   if (!around) return Enclosure{std::move(store), path};
   return Enclosure{around->store, around->path + "/" + path};
 }
 
-/// Where a node is, as a prefix of all that is below it; for files without the symbolic links on the way there.
-Result<std::string> location(const NodePlace& place) {
-  std::string text = url_below(place.store->url(), place.path);
-  if (text.starts_with("file:")) {
-    SHERD_TRY(url, parse_url(text));
+/// Where a node is, as a prefix of everything below it; for files without the symbolic links on the way there.
+Result<std::string> location_text(const NodeLocation& location) {
+  std::string text = url_below(location.store->url(), location.path);
+  if (const auto path = path_of_store(text)) {
     std::error_code failed;
-    const auto path = std::filesystem::weakly_canonical(url.path, failed);
-    if (failed) return io_error("cannot find out what " + url.path + " is: " + failed.message());
-    text = path.string();
+    const auto canonical = std::filesystem::weakly_canonical(*path, failed);
+    if (failed) return io_error("cannot determine what " + *path + " is: " + failed.message());
+    text = canonical.string();
   }
   return text.ends_with('/') ? text : text + "/";
 }
 
 /// A copy cannot go into its own source, nor, where it replaces something, around it.
-Result<void> check_apart(const NodePlace& source, const NodePlace& destination, bool one_store) {
-  SHERD_TRY(from, location(source));
-  SHERD_TRY(to, location(destination));
-  // All stores in memory are called alike.
-  if (from.starts_with("memory:") && !one_store) return {};
+Result<void> check_apart(const NodeLocation& source, const NodeLocation& destination, bool one_store) {
+  SHERD_TRY(from, location_text(source));
+  SHERD_TRY(to, location_text(destination));
+  if (!one_store && is_anonymous(source.store->url())) return {};  // two stores of one URL
   if (!to.starts_with(from) && !from.starts_with(to)) return {};
   return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
 }
 
-/// A place as one of a collection, which may be overwritten although it is no node.
-Result<CollectionCopy> collection_copy(NodePlace place) {
-  place.writable = true;
+/// A location of a collection, which may be overwritten although it is not a node.
+Result<CollectionCopy> collection_copy(NodeLocation location) {
+  location.writable = true;
   SHERD_TRY(formats, formats_called("precomputed"));
-  SHERD_TRY(format, formats.front()->in(*place.store, place.config.limits));
-  place.format = std::move(format);
-  SHERD_TRY(there, collection_place(place.store, place.path, false, place.config));
+  SHERD_TRY(format, formats.front()->in(*location.store, location.config.limits));
+  location.format = std::move(format);
+  SHERD_TRY(there, collection_location(location.store, location.path, false, location.config));
   const auto found = neuroglancer::Collection::State::find(std::move(there));
   if (!found && !is_stored_fault(found.error())) return found.error();
-  const bool stands = !found || *found;  // also one whose info is damaged
-  return CollectionCopy{std::move(place), stands};
+  const bool is_there = !found || *found;  // also one whose info is damaged
+  return CollectionCopy{std::move(location), is_there};
 }
 
 }  // namespace
@@ -76,20 +74,21 @@ Result<CollectionCopy> collection_copy(NodePlace place) {
 Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
   const bool one_store = source == destination;
   if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
-  const auto found = find_place(source, options.source_path, options.config);
-  SHERD_TRY(to, make_place(std::move(destination), options.destination_path, options.config));
+  const auto found = find_location(source, options.source_path, options.config);
+  SHERD_TRY(to, make_location(std::move(destination), options.destination_path, options.config));
   if (!found && found.error().code() == ErrorCode::not_found) {
-    SHERD_TRY(collection, collection_place(source, options.source_path, false, options.config));
-    SHERD_TRY(stands, neuroglancer::Collection::State::find(collection));
-    if (!stands) return found.error();
+    SHERD_TRY(collection, collection_location(source, options.source_path, false, options.config));
+    SHERD_TRY(is_there, neuroglancer::Collection::State::find(collection));
+    if (!is_there) return found.error();
     if (!options.format.empty() && options.format != "precomputed")
       return unsupported("a collection of objects can be copied as it is, not to the format " + options.format);
-    NodePlace there = to;
+    NodeLocation there = to;
     there.store = collection.store;
     there.path = collection.path;
     SHERD_TRY(check_apart(there, to, one_store));
     SHERD_TRY(copied, collection_copy(std::move(to)));
-    return in_store(copy_collection({collection.store, collection.path}, copied, options), copied.place.store->url());
+    return in_store(copy_collection({collection.store, collection.path}, copied, options),
+                    copied.location.store->url());
   }
   SHERD_TRY(from, found);
   to.writable = true;
@@ -101,19 +100,19 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   return copy_nodes(from, to, options);
 }
 
-// A copy joins the hierarchy around its place, and is of that one's format.
+// A copy joins the hierarchy around its destination, and is of that one's format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   SHERD_TRY(from, find_store(source, options.source_path, options.config));
   SHERD_TRY(to, open_store(destination, options.config));
   CopyOptions inside = options;
   inside.source_path = from.path;
   SHERD_TRY(around, enclosure(*to, options.config));
-  if (!around && find_place(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
+  if (!around && find_location(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
   if (around) {
     to = std::move(around->store);
     inside.destination_path = join_path(around->path, options.destination_path);
     SHERD_TRY(formats, formats_called({}));
-    SHERD_TRY(root, make_place(to, "", options.config));
+    SHERD_TRY(root, make_location(to, "", options.config));
     SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
     const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
     if (!options.format.empty() && options.format != format)
@@ -126,22 +125,22 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
   if (options.sharding) {
-    SHERD_TRY(shards, collection_place(std::move(store), options.path, false, options.config));
+    SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
     CheckReport report;
     SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
     return report;
   }
-  const auto place = find_place(store, options.path, options.config);
-  if (place) return check_nodes(*place, options);
+  const auto location = find_location(store, options.path, options.config);
+  if (location) return check_nodes(*location, options);
   CheckReport report;
-  if (is_stored_fault(place.error())) {  // of the document of the whole hierarchy
-    SHERD_TRY(add_unreadable(place.error(), place.error().key(), report));
+  if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
+    SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
     return report;
   }
-  if (place.error().code() != ErrorCode::not_found) return place.error();
-  SHERD_TRY(collection, collection_place(std::move(store), options.path, false, options.config));
+  if (location.error().code() != ErrorCode::not_found) return location.error();
+  SHERD_TRY(collection, collection_location(std::move(store), options.path, false, options.config));
   SHERD_TRY(found, check_collection(collection, options.data, report));
-  return found ? Result<CheckReport>(std::move(report)) : place.error();
+  return found ? Result<CheckReport>(std::move(report)) : location.error();
 }
 
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
@@ -149,15 +148,15 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
     SHERD_TRY(store, open_store(url, options.config));
     return check(std::move(store), options);
   }
-  SHERD_TRY(place, find_store(url, options.path, options.config));
+  SHERD_TRY(location, find_store(url, options.path, options.config));
   CheckOptions inside = options;
-  inside.path = place.path;
-  return check(std::move(place.store), inside);
+  inside.path = location.path;
+  return check(std::move(location.store), inside);
 }
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
-  SHERD_TRY(place, new_place(url, options.create.format, options.create.config));
-  SHERD_TRY(import_at(source, options, place));
+  SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
+  SHERD_TRY(import_at(source, options, location));
   return open_array(url, {.writable = true, .config = options.create.config});
 }
 

@@ -52,17 +52,17 @@ void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
 
 }  // namespace
 
-Array::State::State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+Array::State::State(NodeLocation where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
                     std::shared_ptr<const ChunkStorage> chunk_storage)
     : storage(std::move(chunk_storage)),
-      place(std::move(where)),
-      document_key(place.format->document_key(place.path, NodeType::array)),
+      location(std::move(where)),
+      document_key(location.format->document_key(location.path, NodeType::array)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
       layout(*shared_layout),
-      prefix(chunk_prefix(place, node)),
-      cache(place.config.cache_bytes),
+      prefix(chunk_prefix(location, node)),
+      cache(location.config.cache_bytes),
       document_(std::move(node)) {
   const Shape stored = first_cell_shape(grid);
   const bool regular = all_regular(grid);
@@ -87,25 +87,41 @@ Shape Array::State::shape() const {
 
 Result<void> Array::State::edit(const DocumentEdit& change) {
   const std::lock_guard in_turn(editing_);
-  auto node = edit_document(place, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+  auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(check_same(now));
     return change(now);
   });
   if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
   if (!node) return std::move(node).error();
   adopt(*std::move(node));
-  return renew_consolidated(place);
+  return renew_consolidated(location);
 }
 
-Result<Shape> Array::State::confirm() const {
-  SHERD_TRY(seen, stored_generation(*place.store, document_key));
+Result<bool> Array::State::saw_attributes() const {
+  std::vector<DocumentVersion> others;
+  {
+    const std::lock_guard hold(mutex_);
+    if (document_.versions.size() < 2) return true;
+    others.assign(document_.versions.begin(), document_.versions.end() - 1);
+  }
+  for (const DocumentVersion& version : others) {
+    SHERD_TRY(stored, stored_generation(*location.store, version.key));
+    if (!stored || stored->token.empty() || !(*stored == version.generation)) return false;
+  }
+  return true;
+}
+
+Result<Shape> Array::State::confirm(Confirmed what) const {
+  SHERD_TRY(seen, stored_generation(*location.store, document_key));
   if (!seen) return replaced_error("erased");
   SHERD_TRY(storage->confirm(*this));
-  {
+  const Result<bool> known = what == Confirmed::attributes ? saw_attributes() : true;
+  if (!known) return known.error();
+  if (*known) {
     const std::lock_guard hold(mutex_);
     if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;
   }
-  SHERD_TRY(node, place.format->open(*place.store, place.path, place.config.limits));
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
   if (!node) return replaced_error("erased");
   SHERD_TRY(check_same(*node));
   Shape now = node->array->shape;
@@ -164,29 +180,29 @@ CellAccess access(const Array::State& state, const Shape& cell, const Shape& arr
           state.first_id(cell)};
 }
 
-std::string chunk_prefix(const NodePlace& place, const NodeDocument& node) {
-  return node.array->chunk_prefix.value_or(place.format->chunk_prefix(place.path));
+std::string chunk_prefix(const NodeLocation& location, const NodeDocument& node) {
+  return node.array->chunk_prefix.value_or(location.format->chunk_prefix(location.path));
 }
 
 ChunkType chunk_type(const ArraySpec& spec) { return {spec.dtype, first_cell_shape(ChunkGrid(spec))}; }
 
-Result<Array> make_array(NodePlace place, NodeDocument document) {
+Result<Array> make_array(NodeLocation location, NodeDocument document) {
   ArraySpec& spec = *document.array;
-  const std::string key = place.format->document_key(place.path, NodeType::array);
-  if (spec.ids) set_gzip_level(spec.codecs, gzip_level(place.config, spec.codecs));
+  const std::string key = location.format->document_key(location.path, NodeType::array);
+  if (spec.ids) set_gzip_level(spec.codecs, gzip_level(location.config, spec.codecs));
   const ChunkType type = chunk_type(spec);
-  const CodecTable table = place.codecs();
-  const Limits& limits = place.config.limits;
+  const CodecTable table = location.codecs();
+  const Limits& limits = location.config.limits;
   auto built = spec.ids && !spec.ids->hashed
                    ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
                    : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
   SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
   SHERD_TRY(check_edges(spec, layout, limits).in_member("chunk_grid").in_key(key));
-  SHERD_TRY(storage, open_storage(place, document, layout));
-  place.store = storage->objects();
+  SHERD_TRY(storage, open_storage(location, document, layout));
+  location.store = storage->objects();
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
   return Array(
-      std::make_shared<Array::State>(std::move(place), std::move(document), std::move(shared), std::move(storage)));
+      std::make_shared<Array::State>(std::move(location), std::move(document), std::move(shared), std::move(storage)));
 }
 
 CellRead CellsRead::cell(std::uint64_t i) const {
@@ -205,7 +221,7 @@ void CellsRead::count(const Piece& piece) const noexcept {
 Result<void> read_cell(const CellsRead& call, const CellRead& cell) {
   const Config& config = call.state.config();
   const std::string& key = cell.at.key;
-  Store& store = *call.state.place.store;
+  Store& store = *call.state.location.store;
   return retry_read(config, [&]() -> Result<void> {
     SHERD_TRY(source, store.open(key).in_key(key));
     if (source == nullptr) {
@@ -240,21 +256,21 @@ std::vector<std::optional<std::string>> Array::dimension_names() const {
 Json Array::attributes() const { return state_->document().attributes; }
 Json Array::metadata() const { return state_->document().document; }
 Json Array::codecs() const { return codec_list_json(state_->document().array->codecs); }
-const std::string& Array::path() const noexcept { return state_->place.path; }
-const std::shared_ptr<Store>& Array::store() const noexcept { return state_->place.store; }
-std::string_view Array::format() const noexcept { return state_->place.format->name(); }
-bool Array::read_only() const noexcept { return !state_->place.writable; }
+const std::string& Array::path() const noexcept { return state_->location.path; }
+const std::shared_ptr<Store>& Array::store() const noexcept { return state_->location.store; }
+std::string_view Array::format() const noexcept { return state_->location.format->name(); }
+bool Array::read_only() const noexcept { return !state_->location.writable; }
 const Config& Array::config() const noexcept { return state_->config(); }
 
-std::string Array::url() const { return url_below(state_->place.store->url(), path()); }
+std::string Array::url() const { return url_below(state_->location.store->url(), path()); }
 
 Array Array::with_config(Config config) const {
-  NodePlace place = state_->place;
-  place.config = std::move(config);
-  auto storage = state_->storage->with_config(place.config);
-  place.store = storage->objects();
+  NodeLocation location = state_->location;
+  location.config = std::move(config);
+  auto storage = state_->storage->with_config(location.config);
+  location.store = storage->objects();
   return Array(
-      std::make_shared<State>(std::move(place), state_->document(), state_->shared_layout, std::move(storage)));
+      std::make_shared<State>(std::move(location), state_->document(), state_->shared_layout, std::move(storage)));
 }
 
 namespace {
@@ -285,7 +301,7 @@ class RegionsRead {
     std::atomic<std::uint64_t> done{0};
     const Config config = with_progress(state_.config(), done, elements * state_.dtype.size());
     ReadBudget budget(config.memory_budget);
-    const ChunkReader reader(config, state_.place.store->traits(), state_.cache, budget, arena);
+    const ChunkReader reader(config, state_.location.store->traits(), state_.cache, budget, arena);
     return state_.storage->read({state_, shape_, config, cells, reader, done, elements});
   }
 
@@ -315,9 +331,9 @@ Result<void> Array::read(std::span<const Region> regions, VarBytesArena* arena) 
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
   const State& state = *state_;
-  SHERD_TRY(require_writable(state.place));
+  SHERD_TRY(require_writable(state.location));
   SHERD_TRY(state.check_change());
-  SHERD_TRY(array_shape, state.confirm());
+  SHERD_TRY(array_shape, state.confirm(State::Confirmed::attributes));
   SHERD_TRY(selection.check(array_shape));
   SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
   SHERD_TRY(state.check_elements(from.dtype));
@@ -337,8 +353,8 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 
 Result<void> Array::set_attributes(const Json& attributes) {
   return state_->edit([&](const NodeDocument& present) {
-    Json kept = keep_storage_attributes(state_->place, present.attributes, attributes);
-    return state_->place.format->changed(present.document, {.attributes = kept});
+    Json kept = keep_storage_attributes(state_->location, present.attributes, attributes);
+    return state_->location.format->changed(present.document, {.attributes = kept});
   });
 }
 
@@ -347,8 +363,8 @@ Result<std::uint64_t> Array::update_attributes(const Json& set, std::span<const 
   SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(updated, updated_attributes(present.attributes, set, remove));
     removed = updated.removed;
-    Json kept = keep_storage_attributes(state_->place, present.attributes, std::move(updated.attributes));
-    return state_->place.format->changed(present.document, {.attributes = kept});
+    Json kept = keep_storage_attributes(state_->location, present.attributes, std::move(updated.attributes));
+    return state_->location.format->changed(present.document, {.attributes = kept});
   }));
   return removed;
 }

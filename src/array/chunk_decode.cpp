@@ -35,7 +35,7 @@ Budget::Share ChunkReader::take(std::uint64_t bytes) const {
   return budget_.decoded.take(bytes);
 }
 
-// For this much scratch, and what the chain needs besides.
+// For this much scratch, and what the chain needs in addition.
 Budget::Share ChunkReader::take_for(const Piece& stored, std::uint64_t encoded, std::uint64_t scratch) const {
   const std::uint64_t chunk = chunk_bytes(stored.layout, stored.shape);
   if (taken_ || chunk + encoded <= kFreeBytes / 8) return {};
@@ -55,9 +55,9 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
   const ShardLayout& layout = *stored.layout.shard;
   SpanSource source("", shard);
   Cache none(0);
-  const ShardPlace place{source, {0, shard.size()}, layout, layout.grid(stored.shape), stored.first_id};
+  const ShardLocation location{source, {0, shard.size()}, layout, layout.grid(stored.shape), stored.first_id};
   const ReadCells cells(stored.parts, regular_axes(layout.inner_shape));
-  SHERD_TRY(entries, read_entries(place, cells, none));
+  SHERD_TRY(entries, read_entries(location, cells, none));
   const std::uint64_t bytes = layout.inner->shard ? kBatchBytes : chunk_bytes(*layout.inner, layout.inner_shape);
   const std::uint64_t batch = std::max<std::uint64_t>(1, kBatchBytes / std::max<std::uint64_t>(1, bytes));
   return parallel_for(ceil_div(cells.size(), batch), config_, [&](std::size_t task) -> Result<void> {
@@ -66,8 +66,8 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
     for (std::uint64_t i = task * batch; i < std::min((task + 1) * batch, cells.size()); ++i) {
       cells.get(i, cell, inner.parts);
       if (layout.ids() != nullptr) inner.shape = layout.inner_shape_at(cell, stored.shape);
-      const std::uint64_t slot = ravel(cell, place.grid);
-      SHERD_TRY(extent, entries.extent(place, cell, slot));
+      const std::uint64_t slot = ravel(cell, location.grid);
+      SHERD_TRY(extent, entries.extent(location, cell, slot));
       if (!extent && config_.missing_is_error) return std::move(not_found("the chunk is missing")).in_slot(slot);
       if (!extent) {
         SHERD_TRY(fill(inner));
@@ -92,7 +92,7 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
     SHERD_TRY(layout.chain.decode_bytes(encoded, config_.limits.chunk_bytes + config_.limits.index_bytes, shard));
     bytes = shard.span();
   }
-  // The shard's own layout, as if nothing stood around it.
+  // The shard's own layout, without codecs around it.
   const auto inside = [&](const Piece& plain) { return taken().shard_in_memory(bytes, plain); };
   if (!layout.chain.has_array_codecs()) return inside(stored);
   SHERD_TRY(inner_type, layout.chain.inner_type(stored.shape));
@@ -148,7 +148,7 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   return {};
 }
 
-// A chunk of which nothing is wanted behind some byte is decoded up to there.
+// A chunk is decoded up to the last byte that is wanted.
 Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const {
   const std::size_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
@@ -175,17 +175,16 @@ Result<void> ChunkReader::raw_in_memory(std::span<const std::byte> bytes, std::u
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  const std::size_t word = layout.chain.raw_word_size();
   count_decoded();
-  if (word == 1) {
+  if (layout.chain.is_native(bytes)) {
     copy_out(element, bytes.data() - skipped, strides, stored.parts);
     return {};
   }
   const auto share = take(bytes.size());
-  Scratch swapped;
-  SHERD_TRY(swapped->resize(bytes.size()));
-  swap_words(bytes, swapped->span(), word);
-  copy_out(element, swapped->data() - skipped, strides, stored.parts);
+  Scratch native;
+  SHERD_TRY(native->resize(bytes.size()));
+  layout.chain.to_native(bytes, native->span());
+  copy_out(element, native->data() - skipped, strides, stored.parts);
   return {};
 }
 

@@ -1,5 +1,5 @@
-// The plan of a read, as its two ways share it: of one object by the threads that decode it, and of many objects a
-// batch after the other.
+// The plan of a read, as its two ways share it: of one object by the threads that decode it, and of one among many that
+// are read in batches.
 #pragma once
 
 #include "array/chunk_reader.hpp"

@@ -1,14 +1,16 @@
 // The plan of a read. Shards are divided into slots, slots become extents of the object, extents become few runs;
-// a run is read once and its chunks are decoded by whoever is free. Chunks without compression are divided into
+// a run is read once and its chunks are decoded by any free thread. Chunks without compression are divided into
 // blocks that fit the cache, as if they were shards with a known index, so a box of them reads only its own bytes.
 #include "array/chunk_plan.hpp"
 
 #include <algorithm>
 
+#include "array/arriving.hpp"
 #include "array/text.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
@@ -93,7 +95,7 @@ void ChunkReader::count_decoded() const noexcept {
 bool ChunkReader::keeps(const ChunkLayout& layout, const Shape& shape) const {
   if (config_.cache != CacheMode::chunks || chunk_bytes(layout, shape) > config_.cache_bytes) return false;
   if (!layout.shard) return true;
-  return layout.opaque_shard() && !config_.missing_is_error;  // what is decoded says no more what was missing
+  return layout.opaque_shard() && !config_.missing_is_error;  // decoded chunks no longer show what was missing
 }
 
 // So many that all threads find something to do within the budget.
@@ -104,11 +106,8 @@ std::uint64_t ChunkReader::run_bytes() const {
 
 Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, const Shape& valid) const {
   if (const auto bytes = source.view()) return from_memory(*bytes, piece);
-  const ChunkLayout& layout = piece.layout;
-  if (keeps(layout, piece.shape)) {
-    SHERD_TRY(hit, from_cache(source, {}, piece));
-    if (hit) return {};
-  }
+  SHERD_TRY(kept, from_kept(source, piece));
+  if (kept) return {};
   SHERD_TRY(size, source.size());
   SHERD_TRY(whole, wants_whole(source, size, piece, valid));
   if (whole) return from_whole_object(source, size, piece);
@@ -126,7 +125,7 @@ Result<void> ChunkReader::make_plan(ByteSource& source, std::uint64_t size, cons
   }
   plan.wanted.resize(plan.jobs.size());
   for (std::size_t i = 0; i < plan.wanted.size(); ++i) plan.wanted[i] = {plan.jobs[i].extent, i};
-  plan.runs = coalesce(plan.wanted, config_.coalesce_gap.value_or(traits_.coalesce_gap), run_bytes());
+  plan.runs = coalesce(plan.wanted, gap(), run_bytes());
   return {};
 }
 
@@ -136,12 +135,11 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   if (layout.opaque_shard()) return true;
   if (!layout.shard && layout.chain.raw_word_size() == 0) return true;
   if (size > config_.limits.chunk_bytes + config_.limits.index_bytes) return false;
-  if (config_.cache == CacheMode::shard && size <= config_.cache_bytes) return true;
+  if (keeps_stored(size)) return true;
   if (!layout.shard) return keeps(layout, piece.shape);
   if (config_.cache != CacheMode::index) return false;
-  const std::uint64_t gap = config_.coalesce_gap.value_or(traits_.coalesce_gap);
   if (size <= config_.tail_read_bytes.value_or(traits_.tail_read_bytes)) return true;
-  if (size > std::min(std::max(traits_.max_run_bytes, gap), config_.memory_budget / 2)) return false;
+  if (size > std::min(std::max(traits_.max_run_bytes, gap()), config_.memory_budget / 2)) return false;
   const Shape stored = layout.chain.stored_shape(valid);
   const Piece inner = stored_piece(piece);
   std::uint64_t available = 1;
@@ -150,7 +148,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   if (cells.size() >= available) return true;
   const std::uint64_t missing = available - cells.size();
   // What would be read in vain costs less than a second request.
-  const bool cheap = missing <= gap / std::max<std::uint64_t>(1, size / available);
+  const bool cheap = missing <= gap() / std::max<std::uint64_t>(1, size / available);
   if (!cheap) return false;
   SHERD_TRY(generation, source.generation());
   return !has_index({source, {0, size}, *layout.shard, layout.shard->grid(stored)}, generation, cache_);
@@ -158,31 +156,51 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
 
 Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
   SHERD_TRY(piece.layout.check_object_size(piece.shape, size, config_.limits));
-  const auto read = [&](Buffer& into) -> Result<void> {
-    SHERD_TRY(into.resize(size));
-    const RangeRead range{0, into.span()};
-    return source.read({&range, 1});
-  };
-  if (config_.cache == CacheMode::shard && size <= config_.cache_bytes) {
-    SHERD_TRY(generation, source.generation());
-    if (const auto kept = cache_.get<Buffer>(source.name(), generation)) return from_memory(kept->span(), piece);
-    const auto share = budget_.stored.take(size);
+  const auto share = budget_.stored.take(size);
+  const auto read = [&](Buffer& into) { return read_into(source, {0, size}, into); };
+  if (keeps_stored(size)) {
     const auto fresh = std::make_shared<Buffer>();
     SHERD_TRY(read(*fresh));
-    cache_.put(source.name(), generation, fresh, size);
+    SHERD_TRY(keep_stored(source, fresh));
     return from_memory(fresh->span(), piece);
   }
-  const auto share = budget_.stored.take(size);
   Scratch encoded;
   SHERD_TRY(read(*encoded));
-  if (keeps(piece.layout, piece.shape)) return decode_kept(source, {}, encoded->span(), piece);
-  return from_memory(encoded->span(), piece);
+  return from_whole(source, encoded->span(), piece);
+}
+
+Result<void> ChunkReader::from_whole(ByteSource& source, std::span<const std::byte> encoded, const Piece& piece) const {
+  if (keeps_stored(encoded.size())) {
+    const auto copy = std::make_shared<Buffer>();
+    SHERD_TRY(copy->resize(encoded.size()));
+    std::ranges::copy(encoded, copy->data());
+    SHERD_TRY(keep_stored(source, copy));
+  }
+  if (keeps(piece.layout, piece.shape)) return decode_kept(source, {}, encoded, piece);
+  return from_memory(encoded, piece);
+}
+
+Result<void> ChunkReader::keep_stored(ByteSource& source, std::shared_ptr<const Buffer> bytes) const {
+  SHERD_TRY(generation, source.generation());
+  const std::uint64_t size = bytes->size();
+  cache_.put(source.name(), generation, std::move(bytes), size);
+  return {};
+}
+
+Result<bool> ChunkReader::from_kept(ByteSource& source, const Piece& piece) const {
+  if (keeps(piece.layout, piece.shape)) return from_cache(source, {}, piece);
+  if (config_.cache != CacheMode::shard) return false;
+  SHERD_TRY(generation, source.generation());
+  const auto kept = cache_.get<Buffer>(source.name(), generation);
+  if (!kept) return false;
+  SHERD_TRY(from_memory(kept->span(), piece));
+  return true;
 }
 
 // `stored` is the shard's piece in stored order.
 Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const {
   const ShardLayout& layout = *stored.layout.shard;
-  const ShardPlace shard{source, where, layout, layout.grid(stored.shape), stored.first_id};
+  const ShardLocation shard{source, where, layout, layout.grid(stored.shape), stored.first_id};
   plan.levels.push_back({*layout.inner, layout.inner_shape, ReadCells(stored.parts, regular_axes(layout.inner_shape)),
                          false, layout.ids() != nullptr ? &layout : nullptr, stored.shape});
   const Level& level = plan.levels.back();
@@ -199,12 +217,13 @@ Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece&
       continue;
     }
     const Extent absolute{where.offset + extent->offset, extent->length};
-    SHERD_TRY(collect_slot(source, {&level, i, slot, absolute, 0}, inner, plan).in_slot(slot));
+    auto collected = collect_slot(source, {&level, i, slot, absolute, 0}, inner, plan).in_slot(slot);
+    if (!collected && !waits_for_bytes(source)) return collected;
   }
   return {};
 }
 
-Result<ShardEntries> ChunkReader::read_entries(const ShardPlace& shard, const ReadCells& cells, Cache& cache) const {
+Result<ShardEntries> ChunkReader::read_entries(const ShardLocation& shard, const ReadCells& cells, Cache& cache) const {
   std::vector<std::uint64_t> ids;
   Shape cell;
   std::vector<ReadPart> parts;
@@ -278,9 +297,7 @@ Result<void> ChunkReader::fill_empty(const Plan& plan, std::size_t first, std::s
 Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const Run& run) const {
   const auto share = budget_.stored.take(run.extent.length);
   Scratch buffer;
-  SHERD_TRY(buffer->resize(run.extent.length));
-  const RangeRead range{run.extent.offset, buffer->span()};
-  SHERD_TRY(source.read({&range, 1}));
+  SHERD_TRY(read_into(source, run.extent, *buffer));
   return decode_run(source, plan, run, buffer->span());
 }
 
@@ -322,7 +339,7 @@ struct Decoded {
   }
 };
 
-// With the shape: entries of a damaged shard may give chunks of several shapes the same bytes.
+// With the shape: entries of a damaged shard may name the same bytes for chunks of several shapes.
 std::string decoded_name(const ByteSource& source, Extent where, const Shape& shape) {
   return source.name() + "#" + std::to_string(where.offset) + "+" + std::to_string(where.length) + to_string(shape);
 }

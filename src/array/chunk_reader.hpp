@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "array/read_cells.hpp"
+#include "array/read_objects.hpp"
+#include "array/strided.hpp"
 #include "base/cache.hpp"
 #include "base/pool.hpp"
 #include "shard/layout.hpp"
@@ -29,11 +30,11 @@ struct Piece {
   const ChunkLayout& layout;
   Shape shape;
   std::vector<ReadPart> parts = {};
-  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
+  std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
 };
 
-/// What reading may hold at one time: half of it as stored, half decoded. Who holds some of the first half may take of
-/// the second, who holds some of the second takes no more, so there is always somebody who can go on.
+/// What reading may hold at one time: half of it as stored, half decoded. A holder of the first half may use
+/// the second, a holder of the second asks for nothing else; so one of them can always go on.
 struct ReadBudget {
   explicit ReadBudget(std::uint64_t bytes) noexcept : stored(bytes / 2), decoded(bytes / 2) {}
   Budget stored;
@@ -49,20 +50,18 @@ class ChunkReader {
   /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
   /// is read with one request.
   Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
-  /// Whether from_store() can read chunks of this layout.
-  [[nodiscard]] bool reads_together(const ChunkLayout& layout) const noexcept {
-    return config_.cache == CacheMode::index && !layout.opaque_shard();
-  }
-  /// What from_store() is to read of the object `key` together with opening it: enough to plan the rest, or all of it
-  /// if that is wanted and fits a run. `valid` is as in from_object().
-  [[nodiscard]] ReadRequest first_read(const std::string& key, const Piece& piece, const Shape& valid) const;
-  /// Reads chunks of many objects of a store whose requests have latency, a batch after the other: first all objects
-  /// are opened by the first reads, one for each piece; then their inner chunks are read. Calls `done` once for each
-  /// piece, from several threads; a failure that it returns ends the call.
-  using OnPiece = std::function<Result<void>(std::size_t piece, Result<void> outcome)>;
-  Result<void> from_store(Store& store, std::span<const ReadRequest> first_reads, std::span<const Piece> pieces,
-                          const OnPiece& done) const;
-  /// Decodes what stands in memory; `encoded` is the whole chunk.
+  /// What read_objects() does with a stored object: as from_object(), but a missing one is read, too.
+  struct Outcome {
+    std::function<void()> finished;       ///< everything has been read
+    std::function<Result<void>()> again;  ///< ObjectRead::again()
+  };
+  [[nodiscard]] std::unique_ptr<ObjectRead> object_read(std::string key, Piece piece, Shape valid,
+                                                        Outcome outcome) const;
+  /// From what a cache keeps of a stored object that is read as a whole; false if it keeps nothing of that version.
+  Result<bool> from_kept(ByteSource& source, const Piece& piece) const;
+  /// Decodes such an object, and keeps what the configuration asks for.
+  Result<void> from_whole(ByteSource& source, std::span<const std::byte> encoded, const Piece& piece) const;
+  /// Decodes what is in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   /// The same reader, whose variable-length elements live in another arena.
   [[nodiscard]] ChunkReader with_arena(VarBytesArena& arena) const {
@@ -77,14 +76,15 @@ class ChunkReader {
   struct Level;
   struct Job;
   struct Plan;
-  struct Together;
+  class Object;
 
   Result<void> make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const;
 
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
+  Result<void> keep_stored(ByteSource& source, std::shared_ptr<const Buffer> bytes) const;
   Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
   Result<void> collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const;
-  Result<ShardEntries> read_entries(const ShardPlace& shard, const ReadCells& cells, Cache& cache) const;
+  Result<ShardEntries> read_entries(const ShardLocation& shard, const ReadCells& cells, Cache& cache) const;
   Result<void> collect_slot(ByteSource& source, Job job, const Piece& piece, Plan& plan) const;
   Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
   Result<void> run(ByteSource& source, Plan& plan) const;
@@ -97,6 +97,10 @@ class ChunkReader {
   Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
   [[nodiscard]] bool keeps(const ChunkLayout& layout, const Shape& shape) const;
   [[nodiscard]] std::uint64_t run_bytes() const;
+  [[nodiscard]] std::uint64_t gap() const { return config_.coalesce_gap.value_or(traits_.coalesce_gap); }
+  [[nodiscard]] bool keeps_stored(std::uint64_t bytes) const noexcept {
+    return config_.cache == CacheMode::shard && bytes <= config_.cache_bytes;
+  }
 
   Result<void> shard_in_memory(std::span<const std::byte> shard, const Piece& piece) const;
   Result<void> opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;

@@ -1,5 +1,5 @@
 // The plan of a write. The touched slots of a shard are put in the order that was asked for and encoded in batches
-// by whoever is free; of the old version only those chunks are decoded that are partly overwritten.
+// by any free thread; of the old version only those chunks are decoded that are partly overwritten.
 #include "array/chunk_writer.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 #include "store/span.hpp"
 
 namespace sherd {
@@ -30,14 +31,14 @@ Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
     const auto extent = index.extent(slot);
     if (!extent || !*extent || (*extent)->length <= most) continue;
     return std::move(corrupt("an inner shard of " + std::to_string((*extent)->length) +
-                             " bytes is not moved: all its chunks take no more than half of " + std::to_string(most) +
-                             "; copy the array to get rid of the others"))
+                             " bytes was not moved: its chunks need at most half of " + std::to_string(most) +
+                             "; copy the array to get rid of the unused bytes"))
         .in_slot(slot);
   }
   return {};
 }
 
-// Whether chunks stand where the second index begins: a program has written the shard that knows the first one only.
+// Whether chunks are where the second index begins: a program has written the shard that knows the first one only.
 bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
   const std::uint64_t head = second.index.format.sharding.head_bytes();
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
@@ -47,8 +48,8 @@ bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
   return false;
 }
 
-// Of the slots that stay, in the order of their numbers, the first index makes the second one anew.
-Result<void> check_indices_agree(const ShardPlace& shard, const ShardIndex& index,
+// Of the slots that stay, in the order of their numbers, the first index determines the second one.
+Result<void> check_indices_agree(const ShardLocation& shard, const ShardIndex& index,
                                  std::span<const std::uint64_t> changed, const Limits& limits) {
   SHERD_TRY(entries, read_second_index(shard, limits));
   for (const SecondIndexEntry& entry : entries) {
@@ -91,11 +92,11 @@ WritePiece stored_piece(const WritePiece& piece) {
 
 std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update) {
   const std::uint64_t bytes = chunk_bytes(layout, shape);
-  // The elements and their encoding; the encoding of before.
+  // The elements and their encoding; the old encoding.
   if (!layout.shard)
     return bytes * (update ? 3 : 2) + layout.chain.decoding_bytes(layout.chain.stored_shape(shape), bytes);
-  // The chunks that are worked on; the shard, which is moved as it grows; its encoding; the same two of before; the
-  // elements on either side of array codecs.
+  // The chunks that are worked on; the shard, which is moved as it grows; its encoding; the same two of the old
+  // version; the elements on either side of array codecs.
   return bytes * (5U + (update ? 2U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U));
 }
 
@@ -255,13 +256,13 @@ Result<ChunkWriter::OldVersion> ChunkWriter::read_old(const WritePiece& stored, 
   const ShardLayout& shard = *stored.layout.shard;
   SHERD_TRY(size, old.size());
   Cache none(0);
-  const ShardPlace place{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
-  SHERD_TRY(index, read_index(place, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(place, config_.limits));
-  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.most_encoded()));
-  OldVersion before{old, {std::move(index), std::move(index_bytes), shard.most_encoded()}};
+  const ShardLocation location{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
+  SHERD_TRY(index, read_index(location, config_.limits, none));
+  SHERD_TRY(index_bytes, index_extents(location, config_.limits));
+  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.max_encoded_size()));
+  OldVersion before{old, {std::move(index), std::move(index_bytes), shard.max_encoded_size()}};
   if (!shard.second) return before;
-  const auto second = second_extents(place, config_.limits);
+  const auto second = second_extents(location, config_.limits);
   if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
   before.shard.in_the_way = !second || lacks_second_index(*shard.second, *before.shard.index);
   if (second) before.shard.index_bytes.insert(before.shard.index_bytes.end(), second->begin(), second->end());
@@ -341,9 +342,7 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
       if (extent) {
         if (!inner.layout.shard)
           SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
-        SHERD_TRY(present->resize(extent->length));
-        const RangeRead range{extent->offset, present->span()};
-        SHERD_TRY(old->source.read({&range, 1}).in_slot(slot.slot));
+        SHERD_TRY(read_into(old->source, *extent, *present).in_slot(slot.slot));
         before = present->span();
       }
     }

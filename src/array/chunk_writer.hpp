@@ -1,4 +1,4 @@
-// From the caller's memory to encoded chunks: what the write covers is encoded anew, what it does not is taken over
+// From the caller's memory to encoded chunks: what the write covers is encoded, what it does not is taken over
 // encoded from the version before.
 #pragma once
 
@@ -22,7 +22,7 @@ struct WritePiece {
   Shape valid;  ///< inside the array; what lies beyond is filled
   Region part;
   WriteSource from;
-  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
+  std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
   bool has_object = false;     ///< also where all is fill value: a chunk of it, or a shard without chunks
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
@@ -37,7 +37,7 @@ class ChunkWriter {
   ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader)
       : config_(config), waiting_(waiting), reader_(reader) {}
 
-  /// About what to_memory() holds while it makes a chunk of this shape, with what it encodes to, beside text.
+  /// About what to_memory() holds while it makes a chunk of this shape and encodes it, without variable-length bytes.
   [[nodiscard]] static std::uint64_t writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update);
   /// About what each thread holds that works on a shard, and the decoded bytes of what is put into it at one time.
   [[nodiscard]] static std::uint64_t thread_bytes(const ChunkLayout& shard);

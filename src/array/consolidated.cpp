@@ -4,14 +4,12 @@
 #include "array/consolidated.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
-#include "base/url.hpp"
 
 namespace sherd {
 
@@ -41,8 +39,8 @@ void put(Entries& list, const Format& format, const std::string& path, Json docu
     at->second = std::move(document);
 }
 
-/// Makes the entry of `path` (from the store's root) what its document says; whether a group stands there.
-Result<bool> take_over(Entries& list, const std::string& group, const NodePlace& node) {
+/// Makes the entry of `path` (from the store's root) what its document says; whether a group exists there.
+Result<bool> take_over(Entries& list, const std::string& group, const NodeLocation& node) {
   const std::string within(*path_from(group, node.path));
   auto present = node.format->open(*node.store, node.path, node.config.limits);
   if (!present && is_stored_fault(present.error())) return false;  // no worse than it was, and a fault of its own
@@ -57,38 +55,63 @@ Result<bool> take_over(Entries& list, const std::string& group, const NodePlace&
   return false;
 }
 
-Result<bool> is_consolidated(const NodePlace& place) {
-  auto node = place.format->open(*place.store, place.path, place.config.limits);
+Result<bool> is_consolidated(const NodeLocation& location) {
+  auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node && is_stored_fault(node.error())) return false;
   if (!node) return std::move(node).error();
-  return *node && (*node)->type == NodeType::group && consolidated_entries(*place.format, (*node)->document);
+  return *node && (*node)->type == NodeType::group && consolidated_entries(*location.format, (*node)->document);
 }
 
-/// The same node as the outermost group around its store sees it: whoever opens "h.zarr/b" gets a store that begins
-/// there, and edits a node of "h.zarr" nevertheless.
-NodePlace from_outermost(NodePlace place) {
+/// Whether a later attempt may succeed: the store could not be reached, or the call was interrupted.
+bool is_passing(const Error& error) { return error.code() == ErrorCode::unavailable; }
+
+/// The same node as the store around has it; nullopt if there is none that could have it, or its root is not a group.
+/// The store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of "h.zarr".
+Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
+  auto above = location.store->parent();
+  if (!above && is_passing(above.error())) return std::move(above).error();
+  if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
+  NodeLocation outer = location;
+  outer.store = std::move((*above)->store);
+  auto format = location.format->in(*outer.store, location.config.limits);
+  if (!format && is_passing(format.error())) return std::move(format).error();
+  if (!format || *format == nullptr) return std::optional<NodeLocation>();
+  const auto group = (*format)->open(*outer.store, "", location.config.limits);
+  if (!group && is_passing(group.error())) return group.error();
+  if (!group || !*group || (*group)->type != NodeType::group) return std::optional<NodeLocation>();
+  outer.format = *std::move(format);
+  outer.path = join_path((*above)->name, location.path);
+  return std::optional(std::move(outer));
+}
+
+Result<NodeLocation> from_outermost(NodeLocation location) {
   for (;;) {
-    const auto url = parse_url(place.store->url());
-    if (!url || url->kind != StoreUrl::Kind::file) return place;
-    std::filesystem::path root = url->path;
-    if (!root.has_filename()) root = root.parent_path();
-    const std::string name = root.filename().string();
-    if (!place.format->check_name(name)) return place;
-    auto outer = file_store(root.parent_path().string(), place.config);
-    if (!outer) return place;
-    auto format = place.format->in(**outer, place.config.limits);
-    if (!format || *format == nullptr) return place;
-    const auto group = (*format)->open(**outer, "", place.config.limits);
-    if (!group || !*group || (*group)->type != NodeType::group) return place;
-    place.store = *std::move(outer);
-    place.format = *std::move(format);
-    place.path = join_path(name, place.path);
+    SHERD_TRY(outer, from_around(location));
+    if (!outer) return location;
+    location = *std::move(outer);
   }
 }
 
-Result<void> edit_lists(const NodePlace& place, const ListEdit& edit) {
-  for (const std::string& path : ancestors(place.path)) {
-    const NodePlace group = at_path(place, path);
+/// What the consolidated metadata of the group at `location` says of the nodes below `path`, a path from there; nullopt
+/// if it has none, or does not know that path.
+Result<std::optional<Entries>> entries_below(const NodeLocation& location, const std::string& path) {
+  auto node = location.format->open(*location.store, location.path, location.config.limits);
+  if (!node && !is_stored_fault(node.error())) return std::move(node).error();
+  if (!node || !*node || (*node)->type != NodeType::group) return std::optional<Entries>();
+  auto all = consolidated_entries(*location.format, (*node)->document);
+  if (!all || path.empty()) return all;
+  Entries below;
+  bool is_known = false;
+  for (auto& [name, document] : *all) {
+    is_known = is_known || name == path;
+    if (const auto rest = path_from(path, name)) below.emplace_back(std::string(*rest), std::move(document));
+  }
+  return is_known ? std::optional(std::move(below)) : std::optional<Entries>();
+}
+
+Result<void> edit_lists(const NodeLocation& location, const ListEdit& edit) {
+  for (const std::string& path : ancestors(location.path)) {
+    const NodeLocation group = at_path(location, path);
     SHERD_TRY(listed, is_consolidated(group));
     if (!listed) continue;
     auto edited = edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
@@ -121,28 +144,66 @@ std::vector<std::string> ancestors(const std::string& path) {
   return paths;
 }
 
-Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::string>& below) {
-  const NodePlace place = from_outermost(node);
-  auto renewed = edit_lists(place, [&](Entries& list, const std::string& group) -> Result<void> {
-    std::vector<std::string> way = ancestors(place.path);
-    way.push_back(place.path);
+Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below) {
+  SHERD_TRY(location, from_outermost(node));
+  auto renewed = edit_lists(location, [&](Entries& list, const std::string& group) -> Result<void> {
+    std::vector<std::string> way = ancestors(location.path);
+    way.push_back(location.path);
     for (const std::string& path : way) {
       if (path.size() <= group.size()) continue;
-      SHERD_TRY(goes_on, take_over(list, group, at_path(place, path)));
+      SHERD_TRY(goes_on, take_over(list, group, at_path(location, path)));
       if (!goes_on) return {};
     }
     for (const std::string& path : below)
-      SHERD_TRY(take_over(list, group, at_path(place, join_path(place.path, path))));
+      SHERD_TRY(take_over(list, group, at_path(location, join_path(location.path, path))));
     return {};
   });
   if (renewed) return {};
   return std::move(renewed).error().in("the change is stored, but consolidated metadata could not be renewed");
 }
 
-Result<void> unlist(const NodePlace& node) {
-  const NodePlace place = from_outermost(node);
-  return edit_lists(place, [&](Entries& list, const std::string& group) -> Result<void> {
-    remove(list, std::string(*path_from(group, place.path)));
+Result<Entries> listed_below(const NodeLocation& group) {
+  std::optional<NodeLocation> at = group;
+  std::string path;  // from there to the group
+  while (at) {
+    SHERD_TRY(found, entries_below(*at, path));
+    if (found) return *std::move(found);
+    if (at->path.empty()) {
+      SHERD_TRY(outer, from_around(*at));
+      if (outer) path = join_path(outer->path, path);
+      if (outer) outer->path.clear();
+      at = std::move(outer);
+    } else {
+      const std::size_t end = at->path.rfind('/');
+      path = join_path(at->path.substr(end == std::string::npos ? 0 : end + 1), path);
+      at->path.resize(end == std::string::npos ? 0 : end);
+    }
+  }
+  return unsupported(
+             "the store " + group.store->url() +
+             " cannot list its objects, and no consolidated metadata describes this group; consolidate it where "
+             "objects can be listed, or open members by their paths")
+      .in_key(group.format->likeliest_key(group.path));
+}
+
+Result<Members> members_of(const NodeLocation& group) {
+  if (group.store->traits().can_list) return group.format->members(*group.store, group.path, group.config.limits, {});
+  const auto* consolidation = capability<Consolidation>(*group.format);
+  if (consolidation == nullptr) return group.format->members(*group.store, group.path, group.config.limits, {});
+  SHERD_TRY(entries, listed_below(group));
+  Members members;
+  for (const auto& [path, document] : entries) {
+    if (path.find('/') != path.npos) continue;
+    const auto type = consolidation->type(document);
+    members.emplace_back(path, type ? *type : NodeType::unknown);
+  }
+  return members;
+}
+
+Result<void> unlist(const NodeLocation& node) {
+  SHERD_TRY(location, from_outermost(node));
+  return edit_lists(location, [&](Entries& list, const std::string& group) -> Result<void> {
+    remove(list, std::string(*path_from(group, location.path)));
     return {};
   });
 }

@@ -1,8 +1,10 @@
-// Keeping consolidated metadata true: the copies of documents that the groups around a node hold.
+// Consolidated metadata, the copies of documents that the groups around a node hold: keeping it true, and listing by it
+// in stores that cannot list.
 // docs/decisions/0007-consolidated-metadata.md says why it is done so.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array/state.hpp"
@@ -19,10 +21,18 @@ namespace sherd {
 /// documents of that node, of the groups on the way to it and of the nodes at `below` (paths from it, groups before
 /// members) say now; what has no document goes, with all below it. To be called after every change of a document; a
 /// group without consolidated metadata costs one read.
-Result<void> renew_consolidated(const NodePlace& node, const std::vector<std::string>& below = {});
+Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below = {});
 
-/// Takes a node and all below it out of the consolidated metadata of all groups around it. To be called before it is
-/// erased, so that a kill leaves a node that is not listed rather than a listed one that is not there.
-Result<void> unlist(const NodePlace& node);
+/// The nodes below a group by consolidated metadata, for stores that cannot list: that of the group or of the nearest
+/// group around it, also above the root of its store. `unsupported` if none describes it.
+Result<Consolidation::Entries> listed_below(const NodeLocation& group);
+
+using Members = std::vector<std::pair<std::string, NodeType>>;
+/// The members of a group, sorted by name: those in the store or, if it cannot list, those of listed_below().
+Result<Members> members_of(const NodeLocation& group);
+
+/// Removes a node and everything below it from the consolidated metadata of all groups around it. To be called before
+/// it is erased, so that a kill leaves a node that is not listed rather than a listed one that is not there.
+Result<void> unlist(const NodeLocation& node);
 
 }  // namespace sherd

@@ -21,11 +21,11 @@ namespace sherd {
 class ChunkStorage;
 
 struct Array::State {
-  State(NodePlace where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+  State(NodeLocation where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
         std::shared_ptr<const ChunkStorage> chunk_storage);
 
   const std::shared_ptr<const ChunkStorage> storage;
-  const NodePlace place;           ///< its store is that of the chunks
+  const NodeLocation location;     ///< its store is that of the chunks
   const std::string document_key;  ///< of the document that makes the array visible
   const DType dtype;
   const ChunkGrid grid;
@@ -36,7 +36,7 @@ struct Array::State {
   std::optional<Shape> shards;  ///< empty where they differ
   mutable Cache cache;
 
-  [[nodiscard]] const Config& config() const noexcept { return place.config; }
+  [[nodiscard]] const Config& config() const noexcept { return location.config; }
   [[nodiscard]] std::string key(const Shape& cell) const { return prefix + grid.key(cell); }
   /// ChunkStorage::first_id() of this array.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
@@ -48,7 +48,10 @@ struct Array::State {
   /// attributes that another handle has changed become this one's; `conflict` if the array was erased or replaced.
   /// A writer calls this while it holds the lock of the object that it is about to change: erasing or shrinking the
   /// array changes the document first and then waits for the holders of such locks (docs/decisions/0014).
-  Result<Shape> confirm() const;
+  /// Attributes that have a document of their own are looked at once in a call (Confirmed::attributes), not for each
+  /// object.
+  enum class Confirmed : std::uint8_t { chunks, attributes };
+  Result<Shape> confirm(Confirmed what = Confirmed::chunks) const;
   /// Why nothing of its chunks can be read or written, where that is so.
   [[nodiscard]] Result<void> check_access() const;
   /// Whether elements can be changed.
@@ -65,6 +68,8 @@ struct Array::State {
   /// `conflict` if an array of this document has other chunks than this one.
   Result<void> check_same(const NodeDocument& now) const;
   void adopt(NodeDocument now) const;
+  /// Whether the documents other than the one that makes the array visible are those that were seen last.
+  Result<bool> saw_attributes() const;
 
   mutable std::mutex mutex_;       ///< guards what follows
   mutable NodeDocument document_;  ///< as it was last seen in the store; its shape and attributes may change
@@ -76,10 +81,10 @@ struct CellAccess {
   Shape shape;  ///< declared
   Shape valid;  ///< inside the array
   std::string key;
-  std::uint64_t first_id = 0;  ///< of a shard whose chunks stand by id: the lowest
+  std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
 };
 /// The prefix of an array's chunk keys: empty, or ends in `/`.
-[[nodiscard]] std::string chunk_prefix(const NodePlace& place, const NodeDocument& node);
+[[nodiscard]] std::string chunk_prefix(const NodeLocation& location, const NodeDocument& node);
 /// Elements and shape of the first stored chunk.
 [[nodiscard]] ChunkType chunk_type(const ArraySpec& spec);
 
@@ -91,7 +96,7 @@ struct RegionWrite {
   Budget& budget;
   const Shape& shape;  ///< of the array, inside which the region was found to be
   /// Where set, the array may be smaller now, and this writes what is beyond its end: each version that was replaced,
-  /// and the one that took its place (none where nothing remained). Of one chunk.
+  /// and the one that replaced it (none where nothing remained). Of one chunk.
   std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
 };
 
@@ -116,19 +121,20 @@ struct CellsRead {
   void count(const Piece& piece) const noexcept;
 };
 
-/// Opens and reads one stored chunk into memory; once more where the object was replaced meanwhile.
+/// Opens and reads one stored chunk into memory; again if the object was replaced meanwhile.
 Result<void> read_cell(const CellsRead& call, const CellRead& cell);
-/// In batches of requests, for stores whose requests have latency.
-Result<void> read_together(const CellsRead& call);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
+/// Fill values in the place of a stored chunk, inside the array or not, if it is still this version; otherwise
+/// `conflict`. Erases it if the store can do so on that condition.
+Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget);
 /// With no more threads than the memory budget allows to write at one time.
 Config writing_config(Config config, const ChunkLayout& layout);
 
-/// Calls `visit` for every stored chunk of the array, listing only what exists.
-Result<void> for_each_stored(
-    const Array::State& state,
-    const std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>& visit);
+/// Calls `visit` for every stored chunk of the array, in any order. What exists is listed; a store that cannot list is
+/// asked for each chunk of an array of this shape.
+using OnStored = std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>;
+Result<void> for_each_stored(const Array::State& state, const Shape& shape, const OnStored& visit);
 
 }  // namespace sherd

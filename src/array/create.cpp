@@ -1,5 +1,5 @@
 // Knows what CreateOptions mean: which options exclude each other, which lengths must divide which, what a codec's
-// short form stands for, which codecs are the default, and how a sharded chain is put together.
+// short form means, which codecs are the default, and how a sharded chain is put together.
 #include "array/create.hpp"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   if (entry == nullptr) return no_such_codec(name, table, ErrorCode::invalid_argument);
   if (entry->short_form == nullptr)
     return invalid_argument("'" + std::string(name) +
-                            "' has no short form; give it as a JSON object with a configuration");
+                            "' has no short form; write it as a JSON object with a configuration");
   SHERD_TRY(configuration, entry->short_form(colon == text.npos ? "" : text.substr(colon + 1), dtype));
   return CodecSpec{std::string(entry->name), std::move(configuration)};
 }
@@ -148,6 +148,7 @@ Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, cons
 Result<CodecSpec> default_serializer(const DType& dtype, CodecTable table) {
   if (dtype.kind() == DType::Kind::string) return short_codec("vlen-utf8", dtype, table);
   if (dtype.kind() == DType::Kind::bytes) return short_codec("vlen-bytes", dtype, table);
+  if (dtype.kind() == DType::Kind::optional) return short_codec("zarrs.optional", dtype, table);
   return short_codec("bytes", dtype, table);
 }
 
@@ -162,9 +163,9 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
   });
   if (complete) return {};
   SHERD_TRY(serializer, default_serializer(dtype, table));
-  const auto place = std::find_if_not(specs.begin(), specs.end(),
-                                      [&](const CodecSpec& spec) { return has_maker(spec, &CodecEntry::array_codec); });
-  specs.insert(place, std::move(serializer));
+  const auto location = std::find_if_not(
+      specs.begin(), specs.end(), [&](const CodecSpec& spec) { return has_maker(spec, &CodecEntry::array_codec); });
+  specs.insert(location, std::move(serializer));
   return {};
 }
 
@@ -219,7 +220,7 @@ Result<void> check_index_options(const CreateOptions& options) {
                              : options.index_location != IndexLocation::end ? "index_location"
                                                                             : nullptr;
   if (member == nullptr) return {};
-  return invalid_argument("is of the index of shards, and there are none; give shards, too").in_member(member);
+  return invalid_argument("applies to the index of shards; set shards too").in_member(member);
 }
 
 Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs, const DefaultCodecs& defaults) {

@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -36,10 +37,10 @@ const DocumentVersion* find_version(const NodeDocument& node, const std::string&
 }
 
 /// Replaces the documents of `present` that differ from those in `next`, and returns the versions of all.
-Result<std::vector<DocumentVersion>> replace_documents(const NodePlace& place, const NodeDocument& present,
+Result<std::vector<DocumentVersion>> replace_documents(const NodeLocation& location, const NodeDocument& present,
                                                        std::span<const Document> next) {
-  SHERD_TRY(check_texts(next, place.config.limits));
-  const std::vector<Document> now = place.format->documents(place.path, present.document);
+  SHERD_TRY(check_texts(next, location.config.limits));
+  const std::vector<Document> now = location.format->documents(location.path, present.document);
   std::vector<DocumentVersion> versions;
   for (const Document& document : next) {
     const DocumentVersion* version = find_version(present, document.key);
@@ -49,7 +50,7 @@ Result<std::vector<DocumentVersion>> replace_documents(const NodePlace& place, c
       continue;
     }
     const Condition unchanged = version != nullptr ? Condition::matches(version->generation) : Condition::absent();
-    SHERD_TRY(written, write_one(*place.store, document, unchanged));
+    SHERD_TRY(written, write_one(*location.store, document, unchanged));
     versions.push_back(std::move(written));
   }
   return versions;
@@ -59,59 +60,118 @@ bool same_texts(std::span<const Document> a, std::span<const Document> b) {
   return std::ranges::equal(a, b, {}, &Document::text, &Document::text);
 }
 
-Result<NodeDocument> edit_once(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
-  const Format& format = *place.format;
-  const std::string key = format.document_key(place.path, type);
-  SHERD_TRY(lock, place.store->lock(key));
-  SHERD_TRY(present, format.open(*place.store, place.path, place.config.limits));
+Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, const DocumentEdit& edit) {
+  const Format& format = *location.format;
+  const std::string key = format.document_key(location.path, type);
+  SHERD_TRY(lock, location.store->lock(key));
+  SHERD_TRY(present, format.open(*location.store, location.path, location.config.limits));
   if (!present || present->type != type)
-    return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " is gone").in_key(key);
+    return not_found(std::string("the ") + (type == NodeType::array ? "array" : "group") + " no longer exists")
+        .in_key(key);
   SHERD_TRY(document, edit(*present));
-  const std::vector<Document> next = format.documents(place.path, document);
-  if (same_texts(format.documents(place.path, present->document), next)) return *std::move(present);
-  SHERD_TRY(changed, format.lower(std::move(document), place.config.limits).in_key(key));
+  const std::vector<Document> next = format.documents(location.path, document);
+  if (same_texts(format.documents(location.path, present->document), next)) return *std::move(present);
+  SHERD_TRY(changed, format.lower(std::move(document), location.config.limits).in_key(key));
   // Where chunks are can be more than the document says; only open() looks at them.
   if (changed.array && present->array) changed.array->keys = present->array->keys;
-  SHERD_TRY(versions, replace_documents(place, *present, next));
+  SHERD_TRY(versions, replace_documents(location, *present, next));
   changed.versions = std::move(versions);
   return changed;
 }
 
+/// Makes a node of several documents where there is none. Only the last one shows which of two creators was first, and
+/// without locks both may be at work. So that the node gets the attributes of the creator that made it visible
+///   - documents that make nothing visible, left by a killed creator or written by one that is still at work, are
+///     replaced only if the node is not visible after they were read;
+///   - a creator that comes second puts back what it has replaced.
+/// Each replacement is conditional on the version that was read, so that none is undone twice, and no later edit is
+/// undone. If the second creator is killed before it has put back the attributes, its own stay.
+class NewDocuments {
+ public:
+  NewDocuments(const NodeLocation& location, std::span<const Document> documents)
+      : location_(location), store_(*location.store), documents_(documents) {}
+
+  Result<std::vector<DocumentVersion>> write() {
+    for (const Document& each : documents_.first(documents_.size() - 1)) {
+      auto written = replace(each);
+      if (!written) return put_back(std::move(written).error());
+    }
+    auto visible = write_one(store_, documents_.back(), Condition::absent());
+    if (!visible) return put_back(std::move(visible).error());
+    versions_.push_back(*std::move(visible));
+    return std::move(versions_);
+  }
+
+ private:
+  struct Replaced {
+    Document before;
+    Generation by;  ///< the version that replaced it
+  };
+
+  Result<void> replace(const Document& document) {
+    SHERD_TRY(left, store_.open(document.key));
+    Condition condition = Condition::absent();
+    std::optional<std::string> text;
+    if (left != nullptr) {
+      SHERD_TRY(generation, left->generation());
+      SHERD_TRY(size, left->size());
+      if (size <= location_.config.limits.metadata_bytes) {  // what is larger no creator has written
+        text.emplace(size, '\0');
+        SHERD_TRY(read_into(*left, 0, std::as_writable_bytes(std::span(*text))));
+      }
+      condition = Condition::matches(std::move(generation));
+    }
+    SHERD_TRY(visible, stored_generation(store_, documents_.back().key));
+    if (visible) return Error(conflict("another writer has created it")).in_key(documents_.back().key);
+    SHERD_TRY(written, write_one(store_, document, condition));
+    if (text) replaced_.push_back({{document.key, *std::move(text)}, written.generation});
+    versions_.push_back(std::move(written));
+    return {};
+  }
+
+  /// After another creator was first. What fails here is theirs by now.
+  Error put_back(Error error) {
+    if (error.code() == ErrorCode::conflict)
+      for (const Replaced& each : replaced_) (void)write_one(store_, each.before, Condition::matches(each.by));
+    return error;
+  }
+
+  const NodeLocation& location_;
+  Store& store_;
+  std::span<const Document> documents_;
+  std::vector<DocumentVersion> versions_;
+  std::vector<Replaced> replaced_;
+};
+
 }  // namespace
 
-Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit) {
-  SHERD_TRY(require_writable(place));
-  return as_call(place.config,
-                 [&] { return retry_conflicts(place.config, [&] { return edit_once(place, type, edit); }); });
+Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit) {
+  SHERD_TRY(require_writable(location));
+  return as_call(location.config,
+                 [&] { return retry_conflicts(location.config, [&] { return edit_once(location, type, edit); }); });
 }
 
-Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, const Json& document,
+Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition) {
-  const std::vector<Document> documents = place.format->documents(place.path, document);
-  SHERD_TRY(check_texts(documents, place.config.limits));
+  const std::vector<Document> documents = location.format->documents(location.path, document);
+  SHERD_TRY(check_texts(documents, location.config.limits));
+  if (condition.kind == Condition::Kind::absent && documents.size() > 1)
+    return NewDocuments(location, documents).write();
   std::vector<DocumentVersion> versions;
   for (const Document& each : documents) {
-    // A killed creator may have left documents that make nothing visible; they are replaced.
-    Condition own = condition;
-    if (condition.kind == Condition::Kind::absent && &each != &documents.back()) {
-      SHERD_TRY(visible, stored_generation(*place.store, documents.back().key));
-      if (visible) return Error(conflict("another writer has made it")).in_key(documents.back().key);
-      SHERD_TRY(left, stored_generation(*place.store, each.key));
-      if (left) own = Condition::matches(*std::move(left));
-    }
-    SHERD_TRY(written, write_one(*place.store, each, own));
+    SHERD_TRY(written, write_one(*location.store, each, condition));
     versions.push_back(std::move(written));
   }
   return versions;
 }
 
-Result<void> check_documents(const NodePlace& place, const Json& document) {
-  return check_texts(place.format->documents(place.path, document), place.config.limits);
+Result<void> check_documents(const NodeLocation& location, const Json& document) {
+  return check_texts(location.format->documents(location.path, document), location.config.limits);
 }
 
 Result<void> check_text(std::string_view text, const Limits& limits) {
   if (text.size() > limits.metadata_bytes)
-    return unsupported("the metadata would take " + std::to_string(text.size()) + " bytes, more than the limit " +
+    return unsupported("the metadata would have " + std::to_string(text.size()) + " bytes, more than the limit " +
                        "metadata_bytes = " + std::to_string(limits.metadata_bytes));
   auto parsed = Json::parse(text, limits.json_depth, limits.json_values);
   if (!parsed) return std::move(parsed).error().in("the metadata could not be opened again");
@@ -119,10 +179,10 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
 }
 
 // By trying: no file system says so.
-Result<void> check_links(const NodePlace& place, const NodeDocument& node) {
+Result<void> check_links(const NodeLocation& location, const NodeDocument& node) {
   if (!node.counterpart) return {};
-  Store& store = *place.store;
-  const std::string prefix = place.format->chunk_prefix(place.path) + ".sherd-two-names-";
+  Store& store = *location.store;
+  const std::string prefix = location.format->chunk_prefix(location.path) + ".sherd-two-names-";
   const std::string first = prefix + "1", second = prefix + "2";
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(writer, store.write(first));
@@ -135,9 +195,9 @@ Result<void> check_links(const NodePlace& place, const NodeDocument& node) {
   return {};
 }
 
-Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node) {
+Result<void> write_counterpart(const NodeLocation& location, const NodeDocument& node) {
   if (!node.counterpart) return {};
-  NodePlace other = place;
+  NodeLocation other = location;
   other.format = node.counterpart->format;
   SHERD_TRY(write_documents(other, node.counterpart->document, {}));
   return {};
@@ -170,10 +230,10 @@ bool is_stored_fault(const Error& error) noexcept {
   return error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unsupported;
 }
 
-Result<void> require_writable(const NodePlace& place) {
-  if (place.writable) return {};
+Result<void> require_writable(const NodeLocation& location) {
+  if (location.writable) return {};
   return invalid_argument("opened for reading only; open it writable to change it")
-      .in_key(place.format->likeliest_key(place.path));
+      .in_key(location.format->likeliest_key(location.path));
 }
 
 }  // namespace sherd

@@ -17,26 +17,27 @@ namespace sherd {
 /// Makes the new metadata from the present. Called again if another writer was first.
 using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 
-/// Changes the metadata of the node at `place`: holds the lock of its main document, reads all documents again, lets
+/// Changes the metadata of the node at `location`: holds the lock of its main document, reads all documents again, lets
 /// `edit` make the new metadata, refuses what the format refuses, and replaces the documents that differ, each only if
 /// it is still the version that was read. An edit that changes nothing writes nothing. Returns the node as it is now.
 /// If more than consolidated metadata changes, the caller calls renew_consolidated() after it.
-/// not_found if there is no node of this type any more, invalid_argument if `place` is not writable.
-Result<NodeDocument> edit_document(const NodePlace& place, NodeType type, const DocumentEdit& edit);
+/// not_found if the node no longer exists, invalid_argument if `location` is not writable.
+Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit);
 
-/// Writes the documents of the node at `place`, the one that makes it visible last. With Condition::absent() the others
-/// replace what a creator that was killed has left; then the caller holds lock_node().
-/// `unsupported` if a text is larger than readers accept; `conflict` if `condition` does not hold for one of them.
-Result<std::vector<DocumentVersion>> write_documents(const NodePlace& place, const Json& document,
+/// Writes the documents of the node at `location`, the one that makes it visible last. With Condition::absent() the
+/// others replace what a creator that was killed has left, and the creator that makes the node visible is the one whose
+/// documents it keeps. `unsupported` if a text is larger than readers accept; `conflict` if `condition` does not hold
+/// for one of them.
+Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition);
-/// `unsupported` if readers with these limits would not accept the documents of a node at `place`.
-Result<void> check_documents(const NodePlace& place, const Json& document);
+/// `unsupported` if readers with these limits would not accept the documents of a node at `location`.
+Result<void> check_documents(const NodeLocation& location, const Json& document);
 
 /// Writes the documents of the counterpart, if `node` has one; see NodeDocument::counterpart.
-Result<void> write_counterpart(const NodePlace& place, const NodeDocument& node);
-/// If `node` has a counterpart: finds out whether objects below `place` can have two names, and leaves nothing behind.
-/// `unsupported` if they cannot.
-Result<void> check_links(const NodePlace& place, const NodeDocument& node);
+Result<void> write_counterpart(const NodeLocation& location, const NodeDocument& node);
+/// If `node` has a counterpart: finds out whether objects below `location` can have two names, and leaves nothing
+/// behind. `unsupported` if they cannot.
+Result<void> check_links(const NodeLocation& location, const NodeDocument& node);
 
 /// The generation of a stored document; nullopt if it does not exist.
 Result<std::optional<Generation>> stored_generation(Store& store, const std::string& key);
@@ -57,7 +58,7 @@ Error stored_error(Error error);
 /// What is wrong with stored bytes, rather than with the store.
 [[nodiscard]] bool is_stored_fault(const Error& error) noexcept;
 
-/// invalid_argument where the handle at `place` was opened for reading only.
-Result<void> require_writable(const NodePlace& place);
+/// invalid_argument where the handle at `location` was opened for reading only.
+Result<void> require_writable(const NodeLocation& location);
 
 }  // namespace sherd

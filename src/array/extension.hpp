@@ -18,7 +18,7 @@ namespace sherd {
 [[nodiscard]] Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits& limits);
 /// `unsupported` where so many elements are more than 2^63-1 bytes; lengths of 0 count as 1.
 [[nodiscard]] Result<void> check_bytes(const Shape& shape, const DType& dtype);
-/// invalid_argument where `count` things stand for an array of `rank` dimensions.
+/// invalid_argument if there are `count` things for an array of `rank` dimensions.
 [[nodiscard]] Result<void> check_rank(std::size_t count, std::size_t rank, std::string_view things);
 /// invalid_argument: the value "must be" something else; says a number's text.
 [[nodiscard]] Error wrong_value(const Json& value, std::string_view expected);

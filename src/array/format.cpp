@@ -27,6 +27,20 @@ Result<std::shared_ptr<const Format>> Format::in(Store& store, const Limits& lim
   return std::shared_ptr<const Format>(std::shared_ptr<const Format>(), this);
 }
 
+std::vector<std::string> document_keys(FormatTable formats, const std::string& path) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string key) {
+    if (std::ranges::find(all, key) == all.end()) all.push_back(std::move(key));
+  };
+  for (const Format* format : formats) {
+    if (const auto* entry = capability<EntryPoint>(*format)) add(std::string(entry->key()));
+    NodeKeys keys = format->keys(path);
+    for (std::string& key : keys.documents) add(std::move(key));
+    add(std::move(keys.array));
+  }
+  return all;
+}
+
 std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group) {
   const auto* collections = capability<Collections>(format);
   return collections != nullptr ? collections->references(group) : std::vector<std::pair<std::string, std::string>>();
@@ -47,14 +61,14 @@ std::optional<std::string> member_of(const Format& format, std::string_view obje
   return documents != nullptr ? documents->member_of(object) : std::nullopt;
 }
 
-Result<bool> holds_objects(const NodePlace& place) {
-  const auto* collections = capability<Collections>(*place.format);
-  return collections != nullptr ? collections->holds_objects(place) : false;
+Result<bool> holds_objects(const NodeLocation& location) {
+  const auto* collections = capability<Collections>(*location.format);
+  return collections != nullptr ? collections->holds_objects(location) : false;
 }
 
-Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) {
-  const auto* collections = capability<Collections>(*place.format);
-  return collections != nullptr ? collections->foreign_object_among(place) : std::optional<std::string>();
+Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location) {
+  const auto* collections = capability<Collections>(*location.format);
+  return collections != nullptr ? collections->foreign_object_among(location) : std::optional<std::string>();
 }
 
 Error other_hierarchy(const Format& format) {

@@ -21,7 +21,7 @@ namespace sherd {
 
 class Format;
 class StorageKind;
-struct NodePlace;
+struct NodeLocation;
 
 /// The tables of src/api/registry.cpp, handed down.
 struct Tables {
@@ -67,7 +67,7 @@ struct NodeDocument {
 struct NodeKeys {
   std::string array;                   ///< the document that makes an array visible
   std::string group;                   ///< the document that makes a group visible
-  std::vector<std::string> documents;  ///< all that a node can have, the one most likely to exist first
+  std::vector<std::string> documents;  ///< all documents that a node can have, the one most likely to exist first
   std::string chunks;                  ///< the prefix of chunk keys; KeyEncoding adds the rest
   std::vector<std::string> contents;   ///< prefixes of all objects of the node and its members; not of all documents
 
@@ -89,6 +89,10 @@ struct FormatTraits {
   std::optional<CodecTable> codecs = {};  ///< that its chunks can have, if not those of Tables
   /// False if the documents of groups describe their arrays, so that arrays are not created and erased alone.
   bool arrays_have_documents = true;
+  /// The version of OME-NGFF by which groups of this format describe images.
+  std::string_view ome_version = "0.5";
+  /// Whether readers ignore an unknown member that is an object with "must_understand": false.
+  bool ignores_members = false;
 };
 
 /// A change of a node's metadata. What is not set stays verbatim.
@@ -115,8 +119,8 @@ class Format {
   /// As open(), from parsed metadata (of consolidated metadata, or about to be written). Errors are invalid_argument;
   /// where the metadata was stored, open() and stored_error() turn them into `corrupt`.
   [[nodiscard]] virtual Result<NodeDocument> lower(Json document, const Limits& limits) const = 0;
-  /// Members found by listing the store, sorted by name; `unknown` if the document is broken. `known` may give the type
-  /// of one whose document need not be read then; it may be empty.
+  /// Members found by listing the store, sorted by name; `unknown` if the document is broken. `known` may return the
+  /// type of one whose document need not be read then; it may be empty.
   using KnownType = std::function<std::optional<NodeType>(const std::string& name)>;
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                         const Limits& limits,
@@ -172,7 +176,7 @@ class MemberDocuments {
 /// Capability: a group can be one array in several resolutions.
 class Multiscale {
  public:
-  /// The name of a member, in the document's order; empty if there is no such member.
+  /// The name of a member, in the document's order; empty if it does not exist.
   [[nodiscard]] virtual std::string resolution(const Json& group, std::uint64_t number) const = 0;
 
  protected:
@@ -184,10 +188,10 @@ class Collections {
  public:
   /// The members of a group's document that refer to collections, and their relative paths.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const = 0;
-  /// Whether a collection is stored at `place`.
-  [[nodiscard]] virtual Result<bool> holds_objects(const NodePlace& place) const = 0;
+  /// Whether a collection is stored at `location`.
+  [[nodiscard]] virtual Result<bool> holds_objects(const NodeLocation& location) const = 0;
   /// The first object there that does not belong to the collection; without a collection, the first of all.
-  [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const = 0;
+  [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location) const = 0;
 
  protected:
   ~Collections() = default;
@@ -202,11 +206,31 @@ class Consolidation {
   [[nodiscard]] virtual Result<Json> with_entries(Json group, Entries entries) const = 0;
   /// A node's metadata without the entries, as they are in the entries of a group around it.
   [[nodiscard]] virtual Json without_entries(Json node) const = 0;
-  /// Whether an entry is an array's or a group's, whatever else it holds.
+  /// Whether an entry is an array's or a group's, regardless of its other members.
   [[nodiscard]] virtual Result<NodeType> type(const Json& entry) const = 0;
+  /// Adds what open() finds in the store in addition to the documents to a node that was lowered from an entry.
+  virtual Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const {
+    (void)store, (void)path, (void)node;
+    return {};
+  }
 
  protected:
   ~Consolidation() = default;
+};
+
+/// Capability: documents say more than what another format expresses: other spellings of the same values, and unknown
+/// members. A copy in a format that ignores unknown members keeps them in one, and a copy of that restores them.
+class Spelling {
+ public:
+  /// The name of the member in the copy.
+  [[nodiscard]] virtual std::string_view member() const noexcept = 0;
+  /// What the node's documents spell otherwise than new ones of this format; null if nothing.
+  [[nodiscard]] virtual Json spelling(const NodeDocument& node) const = 0;
+  /// The metadata with that spelling, as far as they still have the values that it spells.
+  [[nodiscard]] virtual Json respelled(Json document, const Json& spelling) const = 0;
+
+ protected:
+  ~Spelling() = default;
 };
 
 /// That capability of a format; nullptr if it does not have it.
@@ -215,15 +239,18 @@ template <class Capability>
   return dynamic_cast<const Capability*>(&format);
 }
 
+/// The keys of all documents that can make a node of one of these formats at `path`, entry points among them.
+[[nodiscard]] std::vector<std::string> document_keys(FormatTable formats, const std::string& path);
+
 /// What a capability answers, and nothing (nullopt, false, empty) for a format that does not have it.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group);
 [[nodiscard]] std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number);
 [[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, const Json& group);
 [[nodiscard]] std::optional<std::string> member_of(const Format& format, std::string_view object);
-/// Collections::holds_objects() and foreign_object_among() of the format of `place`.
-[[nodiscard]] Result<bool> holds_objects(const NodePlace& place);
-[[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place);
-/// The refusal of a place that lies in another hierarchy than one of this format.
+/// Collections::holds_objects() and foreign_object_among() of the format of `location`.
+[[nodiscard]] Result<bool> holds_objects(const NodeLocation& location);
+[[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location);
+/// The refusal of a location that lies in another hierarchy than one of this format.
 [[nodiscard]] Error other_hierarchy(const Format& format);
 
 }  // namespace sherd

@@ -198,7 +198,7 @@ Shape ChunkGrid::cell_of_id(std::uint64_t id) const {
 }
 
 std::string ChunkGrid::shard_key(const Shape& cell) const {
-  return shards_->sharding.name(shards_->sharding.place(first_id(cell)).shard) + std::string(kShardSuffix);
+  return shards_->sharding.name(shards_->sharding.locate(first_id(cell)).shard) + std::string(kShardSuffix);
 }
 
 std::optional<Shape> ChunkGrid::parse_shard_key(std::string_view key) const {
@@ -231,7 +231,7 @@ std::string ChunkGrid::range_key(const Shape& cell) const {
   return key;
 }
 
-// The ends follow from the beginnings, so only those are looked at: what the key of that cell is tells the rest.
+// The ends follow from the beginnings, so only those are looked at: the key of that cell decides the rest.
 std::optional<Shape> ChunkGrid::parse_range_key(std::string_view key) const {
   Shape cell(axes_.size(), 0);
   std::string_view rest = key;

@@ -1,74 +1,138 @@
-// Knows what a group handle keeps: its place, its document, and the consolidated metadata found in it.
-// Consolidated metadata is a copy, and whoever changes a node without knowing of it leaves it behind. So it never says
-// which nodes there are and what they hold: the store is listed and a node's own document read. What it spares, for
-// groups opened for reading only, are the documents of a listing, of which no more than the type is wanted.
+// Knows what a group handle keeps: its location, its document, and the consolidated metadata in it.
+// Consolidated metadata is a copy, and another program can change a node without updating it. So it decides neither
+// which nodes exist nor what they contain: the store is listed, and a node's own document is read. In groups that are
+// opened for reading only it has the types of listed nodes, which saves reading their documents. It is trusted only
+// if the store cannot list, because there is no other source then.
 #include "sherd/group.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 
 namespace {
 
-/// The types of the nodes below a group as consolidated metadata tells them.
-struct KnownTypes {
-  std::shared_ptr<const std::map<std::string, NodeType>> by_path;  ///< from the group that is consolidated
-  std::string prefix;                                              ///< of this group in it: empty, or ending in `/`
+/// A node below a group, by its consolidated metadata.
+struct KnownNode {
+  NodeType type = NodeType::unknown;
+  Json document;  ///< only where the store cannot list, and consolidated metadata is trusted
+};
 
-  [[nodiscard]] std::optional<NodeType> find(const std::string& name) const {
-    if (by_path == nullptr) return std::nullopt;
-    const auto found = by_path->find(prefix + name);
-    return found == by_path->end() ? std::nullopt : std::optional(found->second);
+/// The nodes below a group as consolidated metadata has them.
+struct KnownNodes {
+  std::shared_ptr<const std::map<std::string, KnownNode>> by_path;  ///< from the group that is consolidated
+  std::string prefix;                                               ///< of this group in it: empty, or ending in `/`
+
+  [[nodiscard]] const KnownNode* find(const std::string& path) const {
+    if (by_path == nullptr) return nullptr;
+    const auto found = by_path->find(prefix + path);
+    return found == by_path->end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] std::optional<NodeType> type(const std::string& name) const {
+    const KnownNode* node = find(name);
+    return node != nullptr ? std::optional(node->type) : std::nullopt;
+  }
+  [[nodiscard]] Members members() const {
+    Members members;
+    for (auto at = by_path->lower_bound(prefix); at != by_path->end() && at->first.starts_with(prefix); ++at) {
+      const std::string_view name = std::string_view(at->first).substr(prefix.size());
+      if (!name.empty() && name.find('/') == name.npos) members.emplace_back(name, at->second.type);
+    }
+    return members;
   }
 };
 
-KnownTypes known_types(const NodePlace& place, const NodeDocument& node) {
-  if (place.writable) return {};
-  const auto* consolidation = capability<Consolidation>(*place.format);
-  const auto entries = consolidation != nullptr ? consolidation->entries(node.document) : std::nullopt;
+KnownNodes known_nodes(const NodeLocation& location, const NodeDocument& node) {
+  if (location.writable) return {};
+  const auto* consolidation = capability<Consolidation>(*location.format);
+  auto entries = consolidation != nullptr ? consolidation->entries(node.document) : std::nullopt;
   if (!entries) return {};
-  std::map<std::string, NodeType> types;
-  for (const auto& [path, entry] : *entries)
-    if (const auto type = consolidation->type(entry)) types.emplace(path, *type);
-  return {std::make_shared<const std::map<std::string, NodeType>>(std::move(types)), {}};
+  const bool trusted = !location.store->traits().can_list;
+  std::map<std::string, KnownNode> nodes;
+  for (auto& [path, entry] : *entries)
+    if (const auto type = consolidation->type(entry))
+      nodes.emplace(path, KnownNode{*type, trusted ? std::move(entry) : Json()});
+  return {std::make_shared<const std::map<std::string, KnownNode>>(std::move(nodes)), {}};
 }
 
-/// The documents of all nodes below the group at `place`.
-Result<Consolidation::Entries> documents_below(const NodePlace& place) {
+/// How many documents of members are in memory at a time.
+constexpr std::size_t kOpenedTogether = 128;
+
+using OnDocument = std::function<Result<void>(std::size_t i, Result<std::optional<NodeDocument>> document)>;
+/// Reads the documents of members, many at a time where requests have latency, and visits them in the order of `names`.
+Result<void> read_members(const NodeLocation& group, std::span<const std::string> names, const OnDocument& visit) {
+  const Format* const format = group.format.get();
+  for (std::size_t first = 0; first < names.size(); first += kOpenedTogether) {
+    if (call_interrupted()) return unavailable("interrupted");
+    const auto some = names.subspan(first, std::min(kOpenedTogether, names.size() - first));
+    std::vector<std::string> keys;
+    for (const std::string& name : some)
+      std::ranges::move(document_keys({&format, 1}, join_path(group.path, name)), std::back_inserter(keys));
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    SHERD_TRY(documents, prefetched_store(*group.store, keys));
+    for (std::size_t i = 0; i < some.size(); ++i)
+      SHERD_TRY(visit(first + i, format->open(*documents, join_path(group.path, some[i]), group.config.limits)));
+  }
+  return {};
+}
+
+std::vector<std::string> names_of(const Members& members) {
+  std::vector<std::string> names;
+  for (const auto& member : members) names.push_back(member.first);
+  return names;
+}
+
+/// The documents of all nodes below the group at `location`.
+Result<Consolidation::Entries> documents_below(const NodeLocation& location) {
   Consolidation::Entries documents;
   std::vector<std::string> groups{std::string()};
   while (!groups.empty()) {
     const std::string group = std::move(groups.back());
     groups.pop_back();
-    SHERD_TRY(members, place.format->members(*place.store, join_path(place.path, group), place.config.limits, {}));
-    for (const auto& member : members) {
-      std::string path = join_path(group, member.first);
-      SHERD_TRY(node, place.format->open(*place.store, join_path(place.path, path), place.config.limits));
-      if (!node) continue;
-      if (node->type == NodeType::group) groups.push_back(path);
-      documents.emplace_back(std::move(path), std::move(node->document));
-    }
+    const NodeLocation at = at_path(location, join_path(location.path, group));
+    SHERD_TRY(members, at.format->members(*at.store, at.path, at.config.limits, {}));
+    SHERD_TRY(read_members(at, names_of(members),
+                           [&](std::size_t i, Result<std::optional<NodeDocument>> read) -> Result<void> {
+                             SHERD_TRY(node, std::move(read));
+                             if (!node) return {};
+                             std::string path = join_path(group, members[i].first);
+                             if (node->type == NodeType::group) groups.push_back(path);
+                             documents.emplace_back(std::move(path), std::move(node->document));
+                             return {};
+                           }));
   }
   std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return documents;
 }
 
+/// An entry of consolidated metadata as the node that it describes.
+Result<std::optional<NodeDocument>> lowered(const NodeLocation& location, const Json& entry) {
+  auto node = location.format->lower(entry, location.config.limits);
+  if (!node) return stored_error(std::move(node).error()).in_key(location.format->likeliest_key(location.path));
+  if (const auto* consolidation = capability<Consolidation>(*location.format))
+    SHERD_TRY(consolidation->complete(*location.store, location.path, *node));
+  return std::optional(*std::move(node));
+}
+
 }  // namespace
 
 struct Group::State {
-  State(NodePlace where, NodeDocument what, KnownTypes below)
-      : place(std::move(where)), known(std::move(below)), node(std::move(what)) {}
+  State(NodeLocation where, NodeDocument what, KnownNodes below)
+      : location(std::move(where)), known(std::move(below)), node(std::move(what)) {}
 
-  const NodePlace place;
-  const KnownTypes known;
+  const NodeLocation location;
+  const KnownNodes known;
   std::mutex editing;
   mutable std::mutex mutex;
   NodeDocument node;  ///< guarded by mutex
@@ -79,37 +143,46 @@ struct Group::State {
   }
   Result<void> edit(const DocumentEdit& change) {
     const std::lock_guard in_turn(editing);
-    SHERD_TRY(changed, edit_document(place, NodeType::group, change));
+    SHERD_TRY(changed, edit_document(location, NodeType::group, change));
     {
       const std::lock_guard guard(mutex);
       node = std::move(changed);
     }
-    return renew_consolidated(place);
+    return renew_consolidated(location);
   }
-  [[nodiscard]] Result<NodePlace> below(std::string_view path) const {
+  [[nodiscard]] Result<NodeLocation> below(std::string_view path) const {
     SHERD_TRY(normal, normal_path(path));
     if (normal.empty()) return invalid_argument("the path of a member cannot be empty");
-    NodePlace member = place;
-    member.path = join_path(place.path, normal);
+    NodeLocation member = location;
+    member.path = join_path(location.path, normal);
     return member;
   }
-  [[nodiscard]] std::string within(const NodePlace& member) const {
-    return member.path.substr(place.path.empty() ? 0 : place.path.size() + 1);
+  [[nodiscard]] std::string within(const NodeLocation& member) const {
+    return member.path.substr(location.path.empty() ? 0 : location.path.size() + 1);
+  }
+  /// A member as it was read.
+  [[nodiscard]] Result<Node> node_of(NodeLocation member, Result<std::optional<NodeDocument>> read) const {
+    SHERD_TRY(document, std::move(read));
+    if (!document) return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
+    if (known.by_path == nullptr || document->type == NodeType::array)
+      return make_node(std::move(member), *std::move(document));
+    KnownNodes below{known.by_path, known.prefix + within(member) + "/"};
+    return Node(Group(std::make_shared<State>(std::move(member), *std::move(document), std::move(below))));
   }
 };
 
-Group make_group(NodePlace place, NodeDocument document) {
-  KnownTypes known = known_types(place, document);
-  return Group(std::make_shared<Group::State>(std::move(place), std::move(document), std::move(known)));
+Group make_group(NodeLocation location, NodeDocument document) {
+  KnownNodes known = known_nodes(location, document);
+  return Group(std::make_shared<Group::State>(std::move(location), std::move(document), std::move(known)));
 }
 
 Group::Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-const std::string& Group::path() const noexcept { return state_->place.path; }
-const std::shared_ptr<Store>& Group::store() const noexcept { return state_->place.store; }
-std::string_view Group::format() const noexcept { return state_->place.format->name(); }
-bool Group::read_only() const noexcept { return !state_->place.writable; }
-const Config& Group::config() const noexcept { return state_->place.config; }
+const std::string& Group::path() const noexcept { return state_->location.path; }
+const std::shared_ptr<Store>& Group::store() const noexcept { return state_->location.store; }
+std::string_view Group::format() const noexcept { return state_->location.format->name(); }
+bool Group::read_only() const noexcept { return !state_->location.writable; }
+const Config& Group::config() const noexcept { return state_->location.config; }
 Json Group::attributes() const { return state_->present().attributes; }
 Json Group::metadata() const { return state_->present().document; }
 
@@ -117,7 +190,7 @@ std::string Group::url() const { return url_below(store()->url(), path()); }
 
 Result<void> Group::set_attributes(const Json& attributes) {
   if (!attributes.is_object()) return invalid_argument("must be an object").in_member("attributes");
-  const Format& format = *state_->place.format;
+  const Format& format = *state_->location.format;
   return state_->edit(
       [&](const NodeDocument& now) { return format.changed(now.document, {.attributes = attributes}); });
 }
@@ -127,27 +200,41 @@ Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const 
   SHERD_TRY(state_->edit([&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(updated, updated_attributes(now.attributes, set, remove));
     removed = updated.removed;
-    return state_->place.format->changed(now.document, {.attributes = updated.attributes});
+    return state_->location.format->changed(now.document, {.attributes = updated.attributes});
   }));
   return removed;
 }
 
 Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
-  const NodePlace& place = state_->place;
-  const KnownTypes& known = state_->known;
-  return place.format->members(*place.store, place.path, place.config.limits,
-                               [&](const std::string& name) { return known.find(name); });
+  const NodeLocation& location = state_->location;
+  const KnownNodes& known = state_->known;
+  if (!location.store->traits().can_list) return known.by_path != nullptr ? known.members() : members_of(location);
+  return location.format->members(*location.store, location.path, location.config.limits,
+                                  [&](const std::string& name) { return known.type(name); });
 }
 
 Result<Node> Group::open(std::string_view path) const {
   SHERD_TRY(member, state_->below(path));
+  const KnownNode* known = state_->known.find(state_->within(member));
+  if (known != nullptr && !known->document.is_null()) return state_->node_of(member, lowered(member, known->document));
   auto node = member.format->open(*member.store, member.path, member.config.limits);
-  if (!node) return std::move(node).error();
-  if (!*node) return not_found("no node stands here").in_key(member.format->likeliest_key(member.path));
-  if (state_->known.by_path == nullptr || (*node)->type == NodeType::array)
-    return make_node(std::move(member), **std::move(node));
-  KnownTypes below{state_->known.by_path, state_->known.prefix + state_->within(member) + "/"};
-  return Node(Group(std::make_shared<State>(std::move(member), **std::move(node), std::move(below))));
+  return state_->node_of(std::move(member), std::move(node));
+}
+
+Result<void> Group::open_all(std::span<const std::string> names,
+                             const std::function<Result<void>(std::size_t, Result<Node>)>& visit) const {
+  if (!state_->location.store->traits().can_list && state_->known.by_path != nullptr) {
+    for (std::size_t i = 0; i < names.size(); ++i) SHERD_TRY(visit(i, open(names[i])));
+    return {};
+  }
+  for (const std::string& name : names) SHERD_TRY(state_->below(name));
+  return as_call(state_->location.config, [&] {
+    return read_members(state_->location, names,
+                        [&](std::size_t i, Result<std::optional<NodeDocument>> read) -> Result<void> {
+                          SHERD_TRY(member, state_->below(names[i]));
+                          return visit(i, state_->node_of(std::move(member), std::move(read)));
+                        });
+  });
 }
 
 Result<bool> Group::contains(std::string_view path) const {
@@ -162,7 +249,7 @@ Result<void> Group::erase(std::string_view path) {
   SHERD_TRY(present, presence(member));
   SHERD_TRY(cut_short, is_moving(member));
   if (present == Presence::none && !cut_short)
-    return not_found("no node stands here").in_key(member.format->likeliest_key(member.path));
+    return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
   return erase_node(member);
 }
 
@@ -178,18 +265,18 @@ Result<Array> Group::create_array(std::string_view path, const CreateOptions& op
 }
 
 Result<void> Group::consolidate() {
-  const NodePlace& place = state_->place;
-  SHERD_TRY(require_writable(place));
-  const auto* consolidation = capability<Consolidation>(*place.format);
+  const NodeLocation& location = state_->location;
+  SHERD_TRY(require_writable(location));
+  const auto* consolidation = capability<Consolidation>(*location.format);
   if (consolidation == nullptr)
     return unsupported("groups of the format " + std::string(format()) + " have no consolidated metadata")
-        .in_key(place.format->likeliest_key(place.path));
+        .in_key(location.format->likeliest_key(location.path));
   const auto documents_of_now = [&](const NodeDocument& now) -> Result<Json> {
-    SHERD_TRY(documents, documents_below(place));
+    SHERD_TRY(documents, documents_below(location));
     return consolidation->with_entries(now.document, std::move(documents));
   };
   // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
-  // takes over what came in between.
+  // adopts what changed in between.
   SHERD_TRY(state_->edit(documents_of_now));
   return state_->edit(documents_of_now);
 }

@@ -20,73 +20,77 @@ namespace sherd {
 /// The path from a group to what lies below it; nullopt where `path` does not.
 [[nodiscard]] std::optional<std::string_view> path_from(std::string_view group, std::string_view path) noexcept;
 
-/// Another place in the same store.
-[[nodiscard]] NodePlace at_path(const NodePlace& place, std::string path);
+/// Another path in the same store.
+[[nodiscard]] NodeLocation at_path(const NodeLocation& location, std::string path);
 
-/// The node that stands at `place`, whose format is given; nullopt where that format has none there.
-Result<std::optional<Node>> find_node(NodePlace place);
+/// The node at `location`, whose format is given; nullopt if it does not exist.
+/// `documents` is the store or what prefetched_store() has made of it.
+Result<std::optional<Node>> find_node(NodeLocation location, Store& documents);
+Result<std::optional<Node>> find_node(NodeLocation location);
 /// A handle from a stored document.
-Result<Node> make_node(NodePlace place, NodeDocument document);
-[[nodiscard]] Group make_group(NodePlace place, NodeDocument document);
+Result<Node> make_node(NodeLocation location, NodeDocument document);
+[[nodiscard]] Group make_group(NodeLocation location, NodeDocument document);
 
-/// Makes the store of `place` begin a hierarchy of its format where it does not yet; `conflict` where it begins
+/// Makes the store of `location` begin a hierarchy of its format where it does not yet; `conflict` where it begins
 /// another.
-Result<void> enter(NodePlace& place);
-/// Make a node at `place` (writable, its format given). Groups that are missing on the way from the store's root are
-/// made too. `conflict` where a node stands there already and `overwrite` is not set, where the place lies inside an
-/// array, or where other objects stand in a new array's place. Overwriting erases the node and its members first, and
-/// is `conflict` where anything else stands among them.
-Result<Group> create_group_at(NodePlace place, const Json& attributes, bool overwrite);
-Result<Array> create_array_at(NodePlace place, const CreateOptions& options);
-/// The same for a group whose document is made already; other objects in its place are `conflict`, too.
-Result<Group> create_group_of(NodePlace place, NodeDocument node, bool overwrite);
+Result<void> enter(NodeLocation& location);
+/// Make a node at `location` (writable, its format given). Groups that are missing on the way from the store's root are
+/// made too. `conflict` if a node exists there and `overwrite` is not set, if the location is inside an array, or if
+/// other objects are where the chunks of a new array would be. Overwriting erases the node and its members first, and
+/// is `conflict` if anything else is among them.
+Result<Group> create_group_at(NodeLocation location, const Json& attributes, bool overwrite);
+Result<Array> create_array_at(NodeLocation location, const CreateOptions& options);
+/// The same for a group whose document is made already; other objects at its path are `conflict`, too.
+Result<Group> create_group_of(NodeLocation location, NodeDocument node, bool overwrite);
 
-/// The document of a new array at `place`, made and checked and not written.
-Result<NodeDocument> new_document(const NodePlace& place, const CreateOptions& options);
+/// The document of a new array at `location`, made and checked and not written.
+Result<NodeDocument> new_document(const NodeLocation& location, const CreateOptions& options);
 
-/// What may go to make room for a node.
-struct RoomOptions {
+/// What may be erased for a new node.
+struct ClearOptions {
   bool overwrite = false;  ///< a node, with all below it
-  bool strays = false;     ///< objects that belong to no node; the caller knows whose they are
+  bool foreign = false;    ///< objects that belong to no node; the caller knows whose they are
 };
-/// Finds out, as create_array_at() does before it writes anything, whether a node can come to `place`.
-Result<void> check_room(const NodePlace& place, RoomOptions options);
-/// The same, and makes the groups on the way there; whether anything stands there that clear_room() is to erase.
-Result<bool> prepare_room(const NodePlace& place, RoomOptions options);
-/// Waits until nothing at `place` is being written. Before anything there is erased, so that what stands there stays
-/// as it is if a writer takes too long. A writer that begins meanwhile is clear_room()'s to wait for.
-Result<void> wait_for_writers(const NodePlace& place);
-/// Erases what stands at `place`, its documents first. Before it stands the note of note_moving().
-Result<void> clear_room(const NodePlace& place);
+/// Finds out, as create_array_at() does before it writes anything, whether a node can come to `location`.
+Result<void> check_clearable(const NodeLocation& location, ClearOptions options);
+/// The same, and creates missing groups above. Returns whether there is anything for clear_location() to erase.
+Result<bool> prepare_location(const NodeLocation& location, ClearOptions options);
+/// Waits until nothing at `location` is being written. It is called before anything there is erased, so that nothing
+/// has changed if a writer takes too long. clear_location() waits for writers that begin in the meantime.
+Result<void> wait_for_writers(const NodeLocation& location);
+/// Erases everything at `location`, its documents first. note_moving() must have been called.
+Result<void> clear_location(const NodeLocation& location);
 
-/// The name, at the store's root, below which the node of this path comes to be before it is put into its place
+/// The name, at the store's root, below which the node of this path is made before it is moved to its path
 /// (staged.hpp); no node is called so.
 [[nodiscard]] std::string staging_name(const std::string& path);
-/// Takes the lock of that name: nobody else makes or erases a node of this path while it is held.
-Result<std::unique_ptr<StoreLock>> lock_node(const NodePlace& place);
-/// Notes below that name that the node is put into its place or erased, until everything below the name is erased:
-/// while it stands, objects at that place which belong to no node are a part of it, and otherwise somebody's files.
-/// Whoever writes it holds the lock of the name.
-Result<void> note_moving(const NodePlace& place);
-Result<bool> is_moving(const NodePlace& place);
+/// Acquires the lock of that name: no other process creates or erases a node of this path while it is held.
+Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location);
+/// Stores a note below that name: the node is being moved to its path or erased. It is there until everything below the
+/// name is erased. As long as it is there, objects at that path that belong to no node are part of the node; otherwise
+/// they are foreign objects. The caller holds the lock of the name.
+Result<void> note_moving(const NodeLocation& location);
+Result<bool> is_moving(const NodeLocation& location);
 [[nodiscard]] bool is_staging(std::string_view name) noexcept;
 
-/// What a format knows of a place: a document, readable or not, or only that nodes stand below it.
+/// What a format finds at a location: a document, readable or not, or only nodes below it.
 enum class Presence : std::uint8_t { none, implicit, stored };
-Result<Presence> presence(const NodePlace& place);
-/// The same, where a fault in the document of a group around tells nothing of this place.
-Result<Presence> own_presence(const NodePlace& place);
-/// Calls visit with `place` in each known format, its own for the one that it has, until it gives true; whether it did.
-Result<bool> any_format(const NodePlace& place, const std::function<Result<bool>(const NodePlace& there)>& visit);
-/// `conflict` where something stands below the node at `place` that is neither its own nor a member's.
-Result<void> refuse_foreign_objects(const NodePlace& place);
-/// `conflict` if anything but chunks, by the names that the format gives them, is stored where the contents of a node
-/// at `place` would be. Only an array that was erased without its chunks leaves such objects.
-Result<void> refuse_all_but_chunks(const NodePlace& place);
+Result<Presence> presence(const NodeLocation& location);
+/// The same; a fault in the document of an enclosing group is ignored.
+Result<Presence> own_presence(const NodeLocation& location);
+/// Calls visit with `location` in each known format, its own for the one that it has, until it returns true; returns
+/// whether it did.
+Result<bool> any_format(const NodeLocation& location,
+                        const std::function<Result<bool>(const NodeLocation& there)>& visit);
+/// `conflict` if anything below the node at `location` belongs neither to it nor to a member.
+Result<void> refuse_foreign_objects(const NodeLocation& location);
+/// `conflict` if anything but chunks, by the format's names for them, is stored where the contents of a node
+/// at `location` would be. Only an array that was erased without its chunks leaves such objects.
+Result<void> refuse_all_but_chunks(const NodeLocation& location);
 /// What it says of the object that is none.
 [[nodiscard]] Error foreign_object_error(const std::string& key);
-/// Erases the node at `place` and all below it, the entries in consolidated metadata first, then its document. What is
-/// cut short can be done again, and is done by whoever makes something there.
-Result<void> erase_node(const NodePlace& place);
+/// Erases the node at `location` and all below it, the entries in consolidated metadata first, then its document. An
+/// interrupted call can be repeated; creating a node there also completes it.
+Result<void> erase_node(const NodeLocation& location);
 
 }  // namespace sherd

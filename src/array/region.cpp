@@ -1,4 +1,5 @@
-// Division of ranges is arithmetic, of sorted lists a walk, of points a sort by cell.
+// Division of ranges is arithmetic, of sorted lists a walk, of points a sort by cell. One part of a read is divided as
+// it is; the cells of several are listed, sorted, and grouped where they are the same.
 #include "array/region.hpp"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ std::uint64_t Region::element_count() const noexcept {
   return count;
 }
 
+std::uint64_t element_count(std::span<const ReadPart> parts) noexcept {
+  std::uint64_t count = 0;
+  for (const ReadPart& part : parts) count += part.region.element_count();
+  return count;
+}
+
 SelectedRegion::SelectedRegion(const Selection& selection) {
   region_.points = selection.is_points();
   storage_.reserve(selection.axes().size() * 2 + 1);
@@ -83,7 +90,7 @@ Cells::Cells(const Region& region, std::span<const AxisGrid> grid) : points_(reg
     divide_points(region, grid);
     return;
   }
-  // Of no elements there are no cells, however long the other dimensions are.
+  // Without elements there are no cells, however long the other dimensions are.
   if (std::ranges::any_of(region.axes, [](const AxisPart& axis) { return axis.count == 0; })) return;
   size_ = 1;
   axes_.resize(region.axes.size());
@@ -169,6 +176,60 @@ void Cells::get(std::uint64_t i, Shape& cell, Region& part) const {
     cell[d] = step.cell;
     part.axes[d] = step.part;
   }
+}
+
+ReadCells::ReadCells(std::span<const ReadPart> parts, std::span<const AxisGrid> grid) {
+  divided_.reserve(parts.size());
+  for (const ReadPart& part : parts) {
+    Cells cells(part.region, grid);
+    if (cells.size() > 0) divided_.push_back({std::move(cells), part.target});
+  }
+  if (divided_.size() > 1)
+    group();
+  else
+    size_ = divided_.empty() ? 0 : divided_.front().cells.size();
+}
+
+void ReadCells::group() {
+  std::vector<Member> listed;
+  std::vector<std::uint64_t> coordinates;  // of the cell of each member, one after the other
+  Shape cell;
+  Region region;
+  for (std::size_t part = 0; part < divided_.size(); ++part)
+    for (std::uint64_t number = 0; number < divided_[part].cells.size(); ++number) {
+      divided_[part].cells.get(number, cell, region);
+      listed.push_back({part, number});
+      coordinates.insert(coordinates.end(), cell.begin(), cell.end());
+    }
+  const std::size_t rank = cell.size();
+  const auto of = [&](std::size_t member) { return std::span(coordinates).subspan(member * rank, rank); };
+  std::vector<std::size_t> order(listed.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const auto [x, y] = std::ranges::mismatch(of(a), of(b));
+    return x == of(a).end() ? a < b : *x < *y;
+  });
+  members_.reserve(listed.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || !std::ranges::equal(of(order[i - 1]), of(order[i]))) begins_.push_back(i);
+    members_.push_back(listed[order[i]]);
+  }
+  size_ = begins_.size();
+  begins_.push_back(members_.size());
+}
+
+void ReadCells::get(std::uint64_t i, Shape& cell, std::vector<ReadPart>& parts) const {
+  const auto take = [&](const Member& member, ReadPart& part) {
+    const Divided& divided = divided_[member.part];
+    divided.cells.get(member.number, cell, part.region);
+    part.target = divided.target;
+  };
+  if (members_.empty()) {
+    parts.resize(1);
+    return take({0, i}, parts.front());
+  }
+  parts.resize(begins_[i + 1] - begins_[i]);
+  for (std::size_t k = 0; k < parts.size(); ++k) take(members_[begins_[i] + k], parts[k]);
 }
 
 std::vector<AxisGrid> regular_axes(const Shape& cell_shape) {

@@ -1,10 +1,12 @@
-// A piece of a selection, relative to one chunk, and its division among the cells of a grid.
+// Pieces of selections, relative to one chunk, and their division among the cells of a grid.
 // One description serves whole, subset, strided, indexed and point access, at every level of nesting.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "array/grid.hpp"
@@ -51,6 +53,31 @@ struct Region {
   [[nodiscard]] std::uint64_t element_count() const noexcept;
 };
 
+/// Where positions of a selection are in the caller's memory: data + sum(position[d] * strides[d]), in bytes.
+/// Regions of points use strides[0] only.
+template <class Byte>
+struct Target {
+  Byte* data = nullptr;
+  std::vector<std::int64_t> strides;
+
+  [[nodiscard]] Target permuted(std::span<const std::size_t> permutation, bool points) const {
+    if (points) return *this;
+    Target result{data, {}};
+    for (const auto d : permutation) result.strides.push_back(strides[d]);
+    return result;
+  }
+};
+using ReadTarget = Target<std::byte>;
+using WriteSource = Target<const std::byte>;
+
+/// A region of a chunk (or of the array), and where its elements go.
+struct ReadPart {
+  Region region;
+  ReadTarget target;
+};
+
+/// Elements of all parts; one that several parts want counts once for each.
+[[nodiscard]] std::uint64_t element_count(std::span<const ReadPart> parts) noexcept;
 /// A whole selection as a Region; owns what its lists point to.
 class SelectedRegion {
  public:
@@ -87,6 +114,37 @@ class Cells {
   std::vector<std::vector<std::uint64_t>> coordinates_;  // one list a dimension, in group order
   std::vector<std::uint64_t> positions_;
   std::vector<AxisGrid> point_grid_;
+};
+
+/// The cells of a grid that any of the parts of a read touches. A cell that several touch appears once, with a part of
+/// each of them, so that an index or a chunk is read and decoded once for all; the same at every level of nesting.
+/// Lists that the parts point to must outlive this.
+class ReadCells {
+ public:
+  ReadCells(std::span<const ReadPart> parts, std::span<const AxisGrid> grid);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// The i-th touched cell (the last dimension fastest) and its parts, in the order in which they were given; both are
+  /// overwritten.
+  void get(std::uint64_t i, Shape& cell, std::vector<ReadPart>& parts) const;
+
+ private:
+  struct Divided {
+    Cells cells;
+    ReadTarget target;
+  };
+  /// One cell of a divided part.
+  struct Member {
+    std::size_t part;
+    std::uint64_t number;
+  };
+  void group();
+
+  std::uint64_t size_ = 0;
+  std::vector<Divided> divided_;  // the parts that are not empty
+  // Where these are several: members of one cell are neighbours, cell i has [begins_[i], begins_[i + 1]).
+  std::vector<Member> members_;
+  std::vector<std::uint64_t> begins_;
 };
 
 /// One grid of equal cells a dimension.

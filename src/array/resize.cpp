@@ -4,11 +4,15 @@
 // that; so the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the
 // other until all of that is done, by a lock of their own: that of the document ends when it is replaced
 // (docs/decisions/0014).
+// Where there are no locks, only versions are erased that are known to hold nothing of a later, larger array.
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
 
+#include "array/resize.hpp"
+
+#include "array/chunk_reader.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/storage.hpp"
@@ -17,6 +21,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -53,6 +58,7 @@ bool is_empty(const Region& part) {
 /// From which shape to which, and the versions of the chunks across the new end from which all beyond it is gone.
 struct Shrinking {
   Shape from, to;
+  Generation of = {};  ///< the document's that has the first
   std::map<std::string, Generation> cut = {};
 };
 
@@ -62,7 +68,7 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
   const std::string key = state.key(cell);
   const auto known = change.cut.find(key);
   if (known != change.cut.end()) {
-    SHERD_TRY(now, stored_generation(*state.place.store, key));
+    SHERD_TRY(now, stored_generation(*state.location.store, key));
     if (now.value_or(Generation()) == known->second) return known->second;
   }
   std::vector<std::pair<Generation, Generation>> replaced;
@@ -77,35 +83,75 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
   return replaced.empty() ? Generation() : std::move(replaced.back().second);
 }
 
+using StoredCells = std::vector<std::pair<Shape, std::string>>;
+
+// The version of each chunk; none where it is missing.
+Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& state, const StoredCells& chunks) {
+  std::vector<std::optional<Generation>> versions(chunks.size());
+  std::vector<ReadRequest> requests;
+  for (const auto& [cell, key] : chunks) requests.push_back({.key = key, .length = 0});
+  SHERD_TRY(as_call(state.config(), [&] {
+    return state.location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+      if (!reply) return std::move(reply).error().in_key(requests[i].key);
+      if (reply->source == nullptr) return {};
+      SHERD_TRY(generation, reply->source->generation().in_key(requests[i].key));
+      versions[i] = std::move(generation);
+      return {};
+    });
+  }));
+  return versions;
+}
+
+// Without locks another handle may make the array larger at any time and store elements in the same chunks. Only
+// versions are erased that were seen before the document was seen unchanged: whoever changes it later stores later.
+Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks, const Shrinking& change,
+                            Budget& budget) {
+  if (chunks.empty()) return {};
+  SHERD_TRY(versions, versions_of(state, chunks));
+  SHERD_TRY(now, stored_generation(*state.location.store, state.document_key));
+  if (!now || !(*now == change.of)) return conflict("the array was changed in the meantime").in_key(state.document_key);
+  const Config config = with_requests(state.config(), state.location.store->traits().parallel_requests);
+  return parallel_for(chunks.size(), config, [&](std::size_t i) -> Result<void> {
+    return versions[i] ? clear_chunk(state, chunks[i].first, *versions[i], budget) : Result<void>();
+  });
+}
+
 // Erases what stored chunks hold beyond the new shape, on disk too; walks only what is stored.
 Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
-  std::vector<std::pair<Shape, std::string>> outside;
-  std::vector<std::pair<Shape, std::string>> across;
-  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+  StoredCells outside, across;
+  const auto add = [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
     const Shape now = state.valid_shape(cell, change.to);
     if (std::find(now.begin(), now.end(), 0) != now.end())
       outside.emplace_back(cell, key);
     else if (now != state.valid_shape(cell, change.from))
       across.emplace_back(cell, key);
     return {};
-  }));
+  };
+  SHERD_TRY(for_each_stored(state, change.from, add));
   Budget budget(state.config().memory_budget);
+  const unsigned requests = state.location.store->traits().parallel_requests;
+  const Config config = writing_config(with_requests(state.config(), requests), state.layout);
   std::vector<Generation> generations(across.size());
-  SHERD_TRY(
-      parallel_for(across.size(), writing_config(state.config(), state.layout), [&](std::size_t i) -> Result<void> {
-        SHERD_TRY(generation, cut(state, across[i].first, change, budget));
-        generations[i] = std::move(generation);
-        return {};
-      }));
+  SHERD_TRY(parallel_for(across.size(), config, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(generation, cut(state, across[i].first, change, budget));
+    generations[i] = std::move(generation);
+    return {};
+  }));
   for (std::size_t i = 0; i < across.size(); ++i) change.cut[across[i].second] = std::move(generations[i]);
+  if (!state.location.store->traits().locks) return erase_unlocked(state, outside, change, budget);
+  if (state.location.store->traits().parallel_requests > 1) {
+    std::vector<std::string> keys;
+    for (auto& [cell, key] : outside) keys.push_back(std::move(key));
+    return as_call(state.config(), [&] { return state.location.store->erase_all(keys); });
+  }
   return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(state.place.store->erase(outside[i].second));
+    SHERD_TRY(state.location.store->erase(outside[i].second));
     return {};
   });
 }
 
 // Innermost chunks that are stored in a shard and the shards inside it.
-Result<std::uint64_t> count_slots(const ShardPlace& shard, const Config& config, Cache& cache) {
+Result<std::uint64_t> count_slots(const ShardLocation& shard, const Config& config, Cache& cache) {
   SHERD_TRY(index, read_index(shard, config.limits, cache));
   const ChunkLayout& inner = *shard.layout.inner;
   if (!inner.shard || inner.opaque_shard()) return index->count();
@@ -114,7 +160,7 @@ Result<std::uint64_t> count_slots(const ShardPlace& shard, const Config& config,
   SHERD_TRY(parallel_for(index->slots(), config, [&](std::size_t slot) -> Result<void> {
     SHERD_TRY(extent, index->extent(slot));
     if (!extent) return {};
-    const ShardPlace nested{shard.source, {shard.where.offset + extent->offset, extent->length}, *inner.shard, grid};
+    const ShardLocation nested{shard.source, {shard.where.offset + extent->offset, extent->length}, *inner.shard, grid};
     SHERD_TRY(chunks, count_slots(nested, config, cache).in_slot(slot));
     count += chunks;
     return {};
@@ -124,7 +170,7 @@ Result<std::uint64_t> count_slots(const ShardPlace& shard, const Config& config,
 
 Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell, const std::string& key) {
   if (!state.layout.shard || state.layout.opaque_shard()) return std::uint64_t{1};
-  SHERD_TRY(source, state.place.store->open(key));
+  SHERD_TRY(source, state.location.store->open(key));
   if (source == nullptr) return std::uint64_t{0};
   SHERD_TRY(size, source->size());
   const ShardLayout& shard = *state.layout.shard;
@@ -133,32 +179,55 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
 }
 
 /// What is not a chunk may be a link to where chunks are, on a disk that is not mounted, say. Chunks of arrays without
-/// documents of their own share a directory with whatever else is below it.
+/// documents of their own share a directory with everything else below it.
 Result<void> check_whereabouts(const Array::State& state, const std::string& key) {
-  if (!state.place.format->arrays_have_documents()) return {};
+  if (!state.location.format->arrays_have_documents()) return {};
   if (state.storage->owns(key)) return {};
-  const auto opened = state.place.store->open(key);
+  const auto opened = state.location.store->open(key);
   if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);
   return {};
 }
 
 }  // namespace
 
-Result<void> for_each_stored(
-    const Array::State& state,
-    const std::function<Result<void>(const Shape&, const std::string&, std::uint64_t)>& visit) {
-  Result<void> outcome;
-  const auto listed = state.place.store->list(state.prefix, [&](const std::string& key, std::uint64_t size) {
-    if (state.config().interrupted && state.config().interrupted()) {
-      outcome = unavailable("interrupted");
-      return false;
-    }
-    const auto cell = state.grid.parse_key(std::string_view(key).substr(state.prefix.size()));
-    outcome = cell ? visit(*cell, key, size).in_key(key) : check_whereabouts(state, key);
-    return outcome.has_value();
-  });
-  if (!listed) return listed.error();
-  return outcome;
+namespace {
+
+constexpr std::uint64_t kAskedTogether = 1024;
+
+bool is_interrupted(const Array::State& state) { return state.config().interrupted && state.config().interrupted(); }
+
+/// Asks for each chunk of the grid by its key, many at a time.
+Result<void> ask_for_each(const Array::State& state, const Shape& shape, const OnStored& visit) {
+  const Shape count = state.grid.count(shape);
+  const auto all = element_count(count);
+  if (!all) return cannot_list(*state.location.store);
+  for (std::uint64_t first = 0; first < *all; first += kAskedTogether) {
+    if (is_interrupted(state)) return unavailable("interrupted");
+    std::vector<ReadRequest> requests;
+    for (std::uint64_t number = first; number < std::min(*all, first + kAskedTogether); ++number)
+      requests.push_back({.key = state.key(unravel(number, count)), .length = 0});
+    SHERD_TRY(state.location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+      if (!reply) return std::move(reply).error().in_key(requests[i].key);
+      if (reply->source == nullptr) return {};
+      SHERD_TRY(size, reply->source->size());
+      return visit(unravel(first + i, count), requests[i].key, size).in_key(requests[i].key);
+    }));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> for_each_stored(const Array::State& state, const Shape& shape, const OnStored& visit) {
+  if (!state.location.store->traits().can_list) return ask_for_each(state, shape, visit);
+  SHERD_TRY(state.location.store->visit(state.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    if (is_interrupted(state)) return unavailable("interrupted");
+    const auto cell = state.grid.parse_key(entry.name);
+    const std::string key = state.prefix + std::string(entry.name);
+    SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_whereabouts(state, key));
+    return true;
+  }));
+  return {};
 }
 
 namespace {
@@ -185,32 +254,32 @@ class Uninterrupted {
 void take_back(Array::State& state, const Shrinking& change) {
   const Uninterrupted rollback(state.config());
   (void)state.edit([&](const NodeDocument& present) -> Result<Json> {
-    if (present.array->shape != change.to) return invalid_argument("the array was resized meanwhile");
-    return state.place.format->changed(present.document, {.shape = change.from});
+    if (present.array->shape != change.to) return invalid_argument("the array was resized in the meantime");
+    return state.location.format->changed(present.document, {.shape = change.from});
   });
 }
 
 Result<void> change_shape(Array::State& state, const NextShape& next) {
-  SHERD_TRY(require_writable(state.place));
+  SHERD_TRY(require_writable(state.location));
   const std::string turn = state.document_key + std::string(kShapeLock);
-  SHERD_TRY(lock, as_call(state.config(), [&] { return state.place.store->lock(turn).in_key(turn); }));
+  SHERD_TRY(lock, as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); }));
   Shrinking change;
   bool shrinks = false;
   SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(counterpart, find_counterpart(state.place, present));
+    SHERD_TRY(counterpart, find_counterpart(state.location, present));
     if (counterpart) return unsupported("an array that shares its shards with one of another format keeps its shape");
     SHERD_TRY(shape, next(present.array->shape));
-    change = {present.array->shape, std::move(shape)};
+    change = {present.array->shape, std::move(shape), present.generation()};
     shrinks = false;
     for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
-    SHERD_TRY(document, state.place.format->changed(present.document, {.shape = change.to}));
+    SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
     if (shrinks) SHERD_TRY(state.check_change());
     if (shrinks) SHERD_TRY(erase_beyond(state, change));
     return document;
   }));
-  // Without locks nobody can be waited for, and the array may be growing again by now.
-  if (!shrinks || !state.place.store->traits().locks) return {};
-  auto finished = as_call(state.config(), [&] { return state.place.store->wait_for_writers(state.prefix); });
+  // Without locks there is no way to wait for writers, and the array may be growing again by now.
+  if (!shrinks || !state.location.store->traits().locks) return {};
+  auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
   if (!finished) take_back(state, change);
   return finished;
@@ -224,6 +293,19 @@ Result<void> Array::resize(const Shape& shape) {
     return invalid_argument("the new shape has " + std::to_string(shape.size()) + " dimensions, the array " +
                             std::to_string(present.size()));
   });
+}
+
+Result<void> resize_from(const Array& array, const Shape& from, const Shape& to) {
+  auto& state = const_cast<Array::State&>(array.state());  // handles share it, and it is never a const object
+  bool differs = false;                                    // not a conflict inside the edit, which would be tried again
+  auto done = change_shape(state, [&](const Shape& present) -> Result<Shape> {
+    differs = present != from;
+    if (!differs) return to;
+    return invalid_argument("the array was resized in the meantime");
+  });
+  if (!done && differs)
+    return conflict("the array was resized in the meantime; open it again").in_key(state.document_key);
+  return done;
 }
 
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
@@ -249,12 +331,12 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   origin[axis] = old_shape[axis];
   auto written = write(Box{origin, from.shape}, from);
   if (written) return origin;
-  // Taken back as far as that still can be: not where somebody has appended behind it. An interruption ends the write,
-  // and not this.
+  // Taken back as far as that still can be: not if another writer has appended behind it. An interruption ends the
+  // write, and not this.
   const Uninterrupted rollback(state.config());
   const Array again = with_config(rollback.config());
   (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {
-    return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized meanwhile"));
+    return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized in the meantime"));
   });
   (void)state.confirm();
   return std::move(written).error();
@@ -265,11 +347,12 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
   SHERD_TRY(state.check_access());
   std::vector<std::pair<Shape, std::string>> stored;
   const Shape shape = state.shape();
-  SHERD_TRY(for_each_stored(state, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
-    const Shape valid = state.valid_shape(cell, shape);
-    if (std::find(valid.begin(), valid.end(), 0) == valid.end()) stored.emplace_back(cell, key);
-    return {};
-  }));
+  SHERD_TRY(
+      for_each_stored(state, shape, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+        const Shape valid = state.valid_shape(cell, shape);
+        if (std::find(valid.begin(), valid.end(), 0) == valid.end()) stored.emplace_back(cell, key);
+        return {};
+      }));
   std::atomic<std::uint64_t> count{0};
   SHERD_TRY(parallel_for(stored.size(), state.config(), [&](std::size_t i) -> Result<void> {
     const auto& [cell, key] = stored[i];

@@ -1,4 +1,4 @@
-// Everything the engine needs to know of an array, whatever format its metadata came in.
+// Everything the engine needs to know of an array, independent of the format of its metadata.
 // Formats lower their documents to this; nothing here reads or writes a store.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What stands behind an Array handle. One State is shared by all copies of a handle.
+// What an Array handle refers to. One State is shared by all copies of a handle.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace sherd {
 
-/// Where a node stands and how it is to be used.
-struct NodePlace {
+/// Where a node is and how it is to be used.
+struct NodeLocation {
   std::shared_ptr<Store> store;
   std::string path;
   std::shared_ptr<const Format> format = {};  ///< as this store has it
@@ -24,6 +24,6 @@ struct NodePlace {
 };
 
 /// An array handle from its metadata: builds grid and codec chains, and refuses what they refuse.
-Result<Array> make_array(NodePlace place, NodeDocument document);
+Result<Array> make_array(NodeLocation location, NodeDocument document);
 
 }  // namespace sherd

@@ -1,6 +1,6 @@
 // Where the encoded chunks of an array are stored, and how they are read and changed there. Every array has one
-// ChunkStorage. The base class stores each chunk or shard as an object of the array's store, under the key that the
-// grid gives it. Formats that store chunks in other ways derive from it; the array does not know which.
+// ChunkStorage. The base class stores each chunk or shard as an object of the array's store, under the key that
+// the grid gives it. Formats that store chunks in other ways derive from it; the array does not know which.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,15 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   [[nodiscard]] virtual std::uint64_t first_id(const ChunkGrid& grid, const Shape& cell) const;
   /// Whether an object whose key is not a chunk's belongs to the array's chunks all the same.
   [[nodiscard]] virtual bool owns(std::string_view key) const;
-  /// Whether chunks that hold only the fill value must be stored, because a reader takes a missing one for another
+  /// Whether chunks that hold only the fill value must be stored, because a reader reads a missing one as another
   /// value.
   [[nodiscard]] virtual bool stores_fill_values() const noexcept { return false; }
 
  protected:
-  /// Reads the chunks one by one, on as many threads as the store answers requests at a time.
+  /// Each chunk by the thread that decodes it.
   Result<void> read_each(const CellsRead& call) const;
+  /// In batches of requests, for stores whose requests have latency.
+  Result<void> read_together(const CellsRead& call) const;
 
  private:
   std::shared_ptr<Store> objects_;
@@ -68,7 +70,7 @@ class StorageKind {
  public:
   virtual ~StorageKind() = default;
   /// The storage of the array `node`; null if it is not stored in this way. May complete the layout.
-  [[nodiscard]] virtual Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place,
+  [[nodiscard]] virtual Result<std::shared_ptr<const ChunkStorage>> open(const NodeLocation& location,
                                                                          const NodeDocument& node,
                                                                          ChunkLayout& layout) const = 0;
 
@@ -80,12 +82,12 @@ class StorageKind {
   virtual void set_defaults(const Config& config, DefaultCodecs& codecs) const { (void)config, (void)codecs; }
   /// Lays a new array out in this way: completes its document and makes that of its counterpart. invalid_argument names
   /// the condition that is not met.
-  virtual Result<void> lay_out(const NodePlace& place, NodeDocument& node, const CreateOptions& options) const;
+  virtual Result<void> lay_out(const NodeLocation& location, NodeDocument& node, const CreateOptions& options) const;
   /// The array of another format, or the group whose only member it is, that has the same objects as `node`; nullopt if
   /// there is none. Its format is null if the store holds no nodes of that format. `unsupported` if the document names
   /// a layout that is not known.
-  [[nodiscard]] virtual Result<std::optional<NodePlace>> counterpart(const NodePlace& place,
-                                                                     const NodeDocument& node) const;
+  [[nodiscard]] virtual Result<std::optional<NodeLocation>> counterpart(const NodeLocation& location,
+                                                                        const NodeDocument& node) const;
   /// The attribute that says an array is stored in this way; empty if there is none. Users do not change it.
   [[nodiscard]] virtual std::string_view attribute() const noexcept { return {}; }
 };
@@ -93,11 +95,11 @@ class StorageKind {
 /// The kind that a layout asks for; null for `plain`.
 [[nodiscard]] const StorageKind* find_storage(const Tables& tables, Layout layout) noexcept;
 /// The storage of an array: that of the first kind that stores it, or objects of its store.
-Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodePlace& place, const NodeDocument& node,
+Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodeLocation& location, const NodeDocument& node,
                                                          ChunkLayout& layout);
 /// StorageKind::counterpart() of the kind that has one.
-Result<std::optional<NodePlace>> find_counterpart(const NodePlace& place, const NodeDocument& node);
+Result<std::optional<NodeLocation>> find_counterpart(const NodeLocation& location, const NodeDocument& node);
 /// New attributes of an array, with those of the present ones that say how it is stored.
-[[nodiscard]] Json keep_storage_attributes(const NodePlace& place, const Json& present, Json attributes);
+[[nodiscard]] Json keep_storage_attributes(const NodeLocation& location, const Json& present, Json attributes);
 
 }  // namespace sherd

@@ -91,7 +91,7 @@ void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::by
 }
 
 // Short rows far apart: shorter ones are not worth the detour, longer ones the processor foresees. A destination so
-// wide finds no room in a core's cache anyway.
+// wide does not fit a core's cache anyway.
 constexpr std::uint64_t kStreamedRowBytes = 64;
 constexpr std::uint64_t kForeseenRowBytes = 512;
 constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
@@ -151,7 +151,7 @@ void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from
   if (!is_streamed(size, axes)) return copy_nest(size, axes, from, to);
   stream_nest(axes.back().count * size, std::span(axes).first(rank - 1), from, to);
 #ifdef __SSE2__
-  _mm_sfence();  // before others are told that the bytes are there
+  _mm_sfence();  // before other threads learn that the bytes are there
 #endif
 }
 
@@ -311,6 +311,44 @@ bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t coun
   for (std::uint64_t i = 0; i < count; ++i)
     if (!equal_elements(dtype, elements + i * dtype.size(), element)) return false;
   return true;
+}
+
+std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& region, std::span<const std::int64_t> strides,
+                                                   std::uint64_t element_size) {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  if (region.points) {
+    low = ~std::uint64_t{0};
+    for (std::uint64_t i = 0; i < region.axes[0].count; ++i) {
+      std::uint64_t at = 0;
+      for (std::size_t d = 0; d < region.axes.size(); ++d)
+        at += region.axes[d].coordinate(i) * static_cast<std::uint64_t>(strides[d]);
+      low = std::min(low, at);
+      high = std::max(high, at);
+    }
+  } else {
+    for (std::size_t d = 0; d < region.axes.size(); ++d) {
+      low += region.axes[d].lowest() * static_cast<std::uint64_t>(strides[d]);
+      high += region.axes[d].highest() * static_cast<std::uint64_t>(strides[d]);
+    }
+  }
+  return {low, high + element_size};
+}
+
+std::pair<std::uint64_t, std::uint64_t> byte_range(std::span<const ReadPart> parts,
+                                                   std::span<const std::int64_t> strides, std::uint64_t element_size) {
+  auto [low, high] = byte_range(parts.front().region, strides, element_size);
+  for (const ReadPart& part : parts.subspan(1)) {
+    const auto [begin, end] = byte_range(part.region, strides, element_size);
+    low = std::min(low, begin);
+    high = std::max(high, end);
+  }
+  return {low, high};
+}
+
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
+              std::span<const ReadPart> parts) {
+  for (const ReadPart& part : parts) copy_out(element_size, chunk, strides, part.region, part.target);
 }
 
 }  // namespace sherd

@@ -4,29 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "array/region.hpp"
 #include "sherd/dtype.hpp"
 
 namespace sherd {
-
-/// Where positions of a selection stand in the caller's memory: data + sum(position[d] * strides[d]), in bytes.
-/// Regions of points use strides[0] only.
-template <class Byte>
-struct Target {
-  Byte* data = nullptr;
-  std::vector<std::int64_t> strides;
-
-  [[nodiscard]] Target permuted(std::span<const std::size_t> permutation, bool points) const {
-    if (points) return *this;
-    Target result{data, {}};
-    for (const auto d : permutation) result.strides.push_back(strides[d]);
-    return result;
-  }
-};
-using ReadTarget = Target<std::byte>;
-using WriteSource = Target<const std::byte>;
 
 /// The strides of a view for each dimension of the selection's shape; lengths of 1 that the view leaves out get 0.
 /// invalid_argument where the shapes do not agree.
@@ -36,9 +20,20 @@ Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, co
 /// Strides in bytes of a dense C-order chunk.
 std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size);
 
-/// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk stands.
+/// First and past-the-last byte, relative to the chunk, of what a region that is not empty wants.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& region,
+                                                                 std::span<const std::int64_t> strides,
+                                                                 std::uint64_t element_size);
+/// The same for all parts together.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> byte_range(std::span<const ReadPart> parts,
+                                                                 std::span<const std::int64_t> strides,
+                                                                 std::uint64_t element_size);
+/// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk is.
 void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
               const Region& part, const ReadTarget& to);
+/// The same for all parts of a chunk that a read wants.
+void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
+              std::span<const ReadPart> parts);
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
              const WriteSource& from);
 void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to);
@@ -47,7 +42,7 @@ void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_
 /// Whether all `count` dense elements equal one, bit for bit (variable-length: by text).
 bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element);
 
-/// Where the chunk's elements would stand if the part is the whole chunk and dense in memory; nullptr otherwise.
+/// Where the chunk's elements would be if the part is the whole chunk and dense in memory; nullptr otherwise.
 template <class Byte>
 Byte* dense_target(const Region& part, const Shape& shape, std::span<const std::int64_t> strides,
                    const Target<Byte>& target) {

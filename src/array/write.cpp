@@ -1,9 +1,9 @@
-// Writing: each touched object is made anew and replaces the old one at once. A whole chunk or shard is encoded
+// Writing: each touched object is rewritten and replaces the old one atomically. A whole chunk or shard is encoded
 // without looking at the old one; a partial write holds the object's lock from reading to replacing, replaces the very
 // version that it has read, and is done again where that is not the present one any more (docs/decisions/0016).
 // A shard is not replaced if its storage can change few of its chunks in place (ChunkStorage::change_shard).
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
-// store how far that is, under the lock: whoever has made the array larger did so before writing elements there.
+// store how far that is, under the lock: a writer that made the array larger did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014).
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "array/storage.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"
+#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -39,16 +40,27 @@ class RegionWriter {
         replaced_(call.replaced),
         budget_(call.budget),
         reading_(config.memory_budget),
-        reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
+        reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const auto put = [&]() -> Result<void> {
       const CellAccess at = access_known(cell);
       const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
-      return (piece.covered() ? replace(at, piece) : update(at, piece)).in_key(at.key);
+      if (!piece.covered()) return update(at, piece).in_key(at.key);
+      SHERD_TRY(condition, before_replacing(at));
+      return replace(at, piece, condition).in_key(at.key);
     };
     return retry_conflicts(config_, put);
+  }
+
+  /// Fill values in the place of a whole stored chunk, inside the array or not.
+  Result<void> clear(const Shape& cell, const Condition& condition) const {
+    CellAccess at = access(state_, cell, array_shape_);
+    at.valid = at.shape;
+    Region whole;
+    for (const std::uint64_t length : at.shape) whole.axes.push_back({.start = 0, .step = 1, .count = length});
+    return replace(at, {state_.layout, at.shape, at.valid, whole, from_, at.first_id}, condition).in_key(at.key);
   }
 
  private:
@@ -78,20 +90,19 @@ class RegionWriter {
   /// On which condition a covered object is replaced: on none, unless others may make the array larger meanwhile and
   /// store elements in the same chunk, and no lock excludes them.
   Result<Condition> before_replacing(const CellAccess& at) const {
-    Store& store = *state_.place.store;
+    Store& store = *state_.location.store;
     if (at.valid == at.shape || store.traits().locks) return Condition{};
     SHERD_TRY(old, store.open(at.key));
     return unchanged_since(old.get());
   }
 
   [[nodiscard]] bool can_erase(const Condition& condition) const {
-    return condition.kind != Condition::Kind::matches || state_.place.store->traits().conditional_erase;
+    return condition.kind != Condition::Kind::matches || state_.location.store->traits().conditional_erase;
   }
 
-  // The whole object anew; the old one is never read.
-  Result<void> replace(const CellAccess& at, WritePiece piece) const {
-    Store& store = *state_.place.store;
-    SHERD_TRY(condition, before_replacing(at));
+  // Rewrites the whole object without reading the old one.
+  Result<void> replace(const CellAccess& at, WritePiece piece, const Condition& condition) const {
+    Store& store = *state_.location.store;
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(object, store.write(at.key));
@@ -120,20 +131,21 @@ class RegionWriter {
 
   // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
   Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
-    Store& store = *state_.place.store;
+    Store& store = *state_.location.store;
     if (const auto old = store.open(at.key); old && *old == nullptr) return {};
     SHERD_TRY(object, store.write(at.key));  // for its lock
     SHERD_TRY(confirm(at, part));
     return erase(at.key, condition);
   }
 
-  // The object with a part of it changed.
+  // The object with a part of it changed. Its version is opened before the array's shape is confirmed: without locks,
+  // an array that others make larger in between has elements in a later version only, and the condition fails.
   Result<void> update(const CellAccess& at, WritePiece piece) const {
-    Store& store = *state_.place.store;
+    Store& store = *state_.location.store;
     SHERD_TRY(lock, store.lock(at.key));
-    SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(old, store.open(at.key));
     SHERD_TRY(condition, unchanged_since(old.get()));
+    SHERD_TRY(confirm(at, piece.part));
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       const WritePiece stored = stored_piece(piece);
@@ -172,15 +184,13 @@ class RegionWriter {
     if (const auto bytes = source.view()) return *bytes;
     SHERD_TRY(size, source.size());
     SHERD_TRY(piece.layout.check_object_size(piece.shape, size, config_.limits));
-    SHERD_TRY(to.resize(size));
-    const RangeRead range{0, to.span()};
-    SHERD_TRY(source.read({&range, 1}));
+    SHERD_TRY(read_into(source, {0, size}, to));
     return std::span<const std::byte>(to.span());
   }
 
   /// In an update, what was absent stays so.
   Result<void> erase(const std::string& key, const Condition& condition) const {
-    if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.place.store->erase(key, condition));
+    if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
   }
 
@@ -197,8 +207,23 @@ class RegionWriter {
 
 }  // namespace
 
+Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget) {
+  Store& store = *state.location.store;
+  if (store.traits().conditional_erase) {
+    const std::string key = state.key(cell);
+    SHERD_TRY(store.erase(key, Condition::matches(version)).in_key(key));
+    return {};
+  }
+  const WriteSource fill{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
+  const Shape shape = state.shape();
+  std::vector<std::pair<Generation, Generation>> replaced;  // asked for: the chunk may be outside the array
+  Config config = state.config();
+  config.write_empty_chunks = false;
+  return RegionWriter(state, config, {fill, budget, shape, &replaced}, 1).clear(cell, Condition::matches(version));
+}
+
 Config writing_config(Config config, const ChunkLayout& layout) {
-  if (!layout.shard || layout.opaque_shard()) return config;  // such chunks take of the budget one by one
+  if (!layout.shard || layout.opaque_shard()) return config;  // such chunks use the budget one by one
   const std::uint64_t most =
       config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
   config.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(most, 1, thread_count(config.threads)));
@@ -223,7 +248,8 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
-  Config config = writing_config(reporting, state.layout);
+  // A thread for each request that can be under way: what a cell asks for depends on what was answered before.
+  Config config = writing_config(with_requests(reporting, objects_->traits().parallel_requests), state.layout);
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   const RegionWriter writer(state, config, call, cells.size());

@@ -56,13 +56,13 @@ std::byte* map_huge(std::size_t size) noexcept {
 }
 
 // The results freed last wait for the next of about their size. Nothing is locked: a child that was forked meanwhile
-// finds at the worst a place empty.
+// finds an empty slot at worst.
 class KeptResults {
  public:
   static constexpr std::size_t kSmallest = std::size_t{64} << 10;  // smaller ones the C library keeps well
   static constexpr std::size_t kLargest = std::size_t{4} << 20;
 
-  /// One with room for so much and not much more; nullptr where there is none.
+  /// A block that is large enough and not much larger; nullptr if there is none.
   Header* take(std::size_t size) noexcept {
     for (auto& place : places_) {
       Header* found = place.exchange(nullptr);
@@ -195,7 +195,7 @@ struct Scratch::Stock {
   [[nodiscard]] Buffer* begin() noexcept { return buffers.data(); }
   [[nodiscard]] Buffer* end() noexcept { return buffers.data() + count; }
 
-  /// Smaller ones give way.
+  /// Smaller ones are released.
   void put(Buffer& buffer) noexcept {
     const std::size_t capacity = buffer.capacity();
     if (capacity > kLargestKeptBytes) return;

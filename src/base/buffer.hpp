@@ -1,4 +1,4 @@
-// Memory whose contents nobody has promised: allocated without zeroing, aligned, on huge pages when large.
+// Uninitialised memory: allocated without zeroing, aligned, on huge pages when large.
 // A Buffer keeps its capacity, so that per-thread scratch is allocated once and stays warm.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace sherd {
 /// From this size on, memory is aligned to 2 MiB and advised to huge pages.
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-/// Uninitialised memory aligned to at least 64 bytes; nullptr where there is none. Zero sizes give a valid pointer.
+/// Uninitialised memory aligned to at least 64 bytes; nullptr if there is none. A size of 0 returns a valid pointer.
 [[nodiscard]] std::byte* allocate_bytes(std::size_t size) noexcept;
-/// The same for results, of which callers free one and ask for the next: the four of up to 4 MiB that were freed last
+/// The same for results, which callers free one after the other: the four of up to 4 MiB that were freed last
 /// are kept, and come warm.
 [[nodiscard]] std::byte* allocate_result(std::size_t size) noexcept;
 void free_bytes(std::byte* data) noexcept;
@@ -36,7 +36,7 @@ class Buffer {
   Result<void> grow(std::size_t size);
   /// Shrinks only.
   void truncate(std::size_t size) noexcept { size_ = size; }
-  /// Gives the memory back.
+  /// Frees the memory.
   void reset() noexcept;
 
   [[nodiscard]] std::byte* data() noexcept { return data_; }
@@ -51,7 +51,7 @@ class Buffer {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  bool pooled_ = false;  ///< grows by what its thread has in stock, where that has room; stays where it is in a move
+  bool pooled_ = false;  ///< grows by what its thread has in stock, if that is large enough; a move leaves it unchanged
 };
 
 /// A Buffer whose memory is lent by this thread's stock when it is first resized and given back when it goes out of
@@ -73,7 +73,7 @@ class Scratch {
   struct Stock;
   static Stock& stock() noexcept;
   static void give_back(Buffer& buffer) noexcept;
-  /// Gives back what `buffer` has for the smallest in stock that has room for so much, or for nothing.
+  /// Gives back what `buffer` has for the smallest in stock that is large enough, or for nothing.
   static void exchange(Buffer& buffer, std::size_t size) noexcept;
   /// A capacity that also suits what is a little larger.
   static std::size_t rounded(std::size_t size) noexcept;

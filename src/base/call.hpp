@@ -94,7 +94,7 @@ class Call {
 [[nodiscard]] bool call_interrupted(const std::function<bool()>& hook);
 
 /// Runs `body` on this thread. Unless it is part of a call already, it is a call of `config`: what waits for a lock in
-/// it waits as the handle says, whatever the store was opened with.
+/// it waits as the handle says, regardless of how the store was opened.
 template <class Body>
 std::invoke_result_t<Body&> as_call(const Config& config, Body&& body) {
   if (Call::current() != nullptr) return body();

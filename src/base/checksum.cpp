@@ -1,6 +1,6 @@
 // Knows which library computes which checksum fastest: ISA-L the CRC-32C (three interleaved streams of the crc32
 // instruction, or its table version where the processor has none), libdeflate CRC-32 and Adler-32 (both vectorised).
-// Fletcher-32 in HDF5's flavour is in no library and stands here.
+// Fletcher-32 in HDF5's flavour is in no library and is implemented here.
 #include "base/checksum.hpp"
 
 #include <isa-l/crc.h>
@@ -38,7 +38,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
   while (words != 0) {
-    // 360 words are the most whose sums cannot overflow 32 bits before they are folded.
+    // 360 words is the maximum whose sums cannot overflow 32 bits before they are folded.
     const std::size_t run = std::min<std::size_t>(words, 360);
     for (const auto* end = at + 2 * run; at != end; at += 2) {
       low += static_cast<std::uint32_t>(at[0] << 8 | at[1]);

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <utility>
 
+#include "base/float_format.hpp"
 #include "base/nearest.hpp"
 #include "base/scalar.hpp"
 
@@ -25,45 +28,123 @@ constexpr std::uint64_t kMaxElementBytes = std::uint64_t{1} << 30;
 constexpr unsigned kMaxStructDepth = 16;
 
 // In the order of DType::Kind.
-constexpr std::array<std::string_view, 22> kNames = {"bool",
-                                                     "int8",
-                                                     "int16",
-                                                     "int32",
-                                                     "int64",
-                                                     "uint8",
-                                                     "uint16",
-                                                     "uint32",
-                                                     "uint64",
-                                                     "float16",
-                                                     "bfloat16",
-                                                     "float32",
-                                                     "float64",
-                                                     "complex64",
-                                                     "complex128",
-                                                     "r",
-                                                     "string",
-                                                     "bytes",
-                                                     "numpy.datetime64",
-                                                     "numpy.timedelta64",
-                                                     "fixed_length_utf32",
-                                                     "struct"};
-static_assert(kNames.size() == static_cast<std::size_t>(DType::Kind::structure) + 1);
+constexpr std::string_view kNames[] = {"bool",
+                                       "int8",
+                                       "int16",
+                                       "int32",
+                                       "int64",
+                                       "uint8",
+                                       "uint16",
+                                       "uint32",
+                                       "uint64",
+                                       "float16",
+                                       "bfloat16",
+                                       "float32",
+                                       "float64",
+                                       "complex64",
+                                       "complex128",
+                                       "r",
+                                       "string",
+                                       "bytes",
+                                       "numpy.datetime64",
+                                       "numpy.timedelta64",
+                                       "fixed_length_utf32",
+                                       "struct",
+                                       "int2",
+                                       "int4",
+                                       "uint2",
+                                       "uint4",
+                                       "float4_e2m1fn",
+                                       "float6_e2m3fn",
+                                       "float6_e3m2fn",
+                                       "float8_e3m4",
+                                       "float8_e4m3",
+                                       "float8_e4m3b11fnuz",
+                                       "float8_e4m3fn",
+                                       "float8_e4m3fnuz",
+                                       "float8_e5m2",
+                                       "float8_e5m2fnuz",
+                                       "float8_e8m0fnu",
+                                       "complex_float16",
+                                       "complex_bfloat16",
+                                       "complex_float4_e2m1fn",
+                                       "complex_float6_e2m3fn",
+                                       "complex_float6_e3m2fn",
+                                       "complex_float8_e3m4",
+                                       "complex_float8_e4m3",
+                                       "complex_float8_e4m3b11fnuz",
+                                       "complex_float8_e4m3fn",
+                                       "complex_float8_e4m3fnuz",
+                                       "complex_float8_e5m2",
+                                       "complex_float8_e5m2fnuz",
+                                       "complex_float8_e8m0fnu",
+                                       "zarrs.optional"};
+static_assert(std::size(kNames) == static_cast<std::size_t>(DType::Kind::optional) + 1);
 
-// U+03BC, which the registry writes, and U+00B5, which keyboards give, are the same unit.
+constexpr std::string_view name_of(DType::Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
+// The types that a name alone says.
+constexpr const DType* kPlain[] = {&DType::bool_,
+                                   &DType::int8,
+                                   &DType::int16,
+                                   &DType::int32,
+                                   &DType::int64,
+                                   &DType::uint8,
+                                   &DType::uint16,
+                                   &DType::uint32,
+                                   &DType::uint64,
+                                   &DType::float16,
+                                   &DType::bfloat16,
+                                   &DType::float32,
+                                   &DType::float64,
+                                   &DType::complex64,
+                                   &DType::complex128,
+                                   &DType::string,
+                                   &DType::bytes,
+                                   &DType::int2,
+                                   &DType::int4,
+                                   &DType::uint2,
+                                   &DType::uint4,
+                                   &DType::float4_e2m1fn,
+                                   &DType::float6_e2m3fn,
+                                   &DType::float6_e3m2fn,
+                                   &DType::float8_e3m4,
+                                   &DType::float8_e4m3,
+                                   &DType::float8_e4m3b11fnuz,
+                                   &DType::float8_e4m3fn,
+                                   &DType::float8_e4m3fnuz,
+                                   &DType::float8_e5m2,
+                                   &DType::float8_e5m2fnuz,
+                                   &DType::float8_e8m0fnu,
+                                   &DType::complex_float16,
+                                   &DType::complex_bfloat16,
+                                   &DType::complex_float4_e2m1fn,
+                                   &DType::complex_float6_e2m3fn,
+                                   &DType::complex_float6_e3m2fn,
+                                   &DType::complex_float8_e3m4,
+                                   &DType::complex_float8_e4m3,
+                                   &DType::complex_float8_e4m3b11fnuz,
+                                   &DType::complex_float8_e4m3fn,
+                                   &DType::complex_float8_e4m3fnuz,
+                                   &DType::complex_float8_e5m2,
+                                   &DType::complex_float8_e5m2fnuz,
+                                   &DType::complex_float8_e8m0fnu};
+
+// Other registered names of the same types.
+constexpr std::pair<std::string_view, const DType*> kOtherNames[] = {{"complex_float32", &DType::complex64},
+                                                                     {"complex_float64", &DType::complex128}};
+
+// U+03BC, which the registry writes, and U+00B5, which keyboards produce, are the same unit.
 constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",  "s",
                                                      "ms",      "us", "μs", "µs", "ns", "ps", "fs", "as"};
 
 Error too_large(std::string_view name) {
-  return unsupported("an element of '" + std::string(name) +
-                     "' is larger than 1073741824 bytes, the most that is supported");
+  return unsupported("an element of '" + std::string(name) + "' is larger than 1073741824 bytes, the maximum");
 }
 
-// Names that other implementations write and Sherd knows of, but has no elements for.
-bool is_known_elsewhere(std::string_view name) {
-  if (name.starts_with("complex_")) name.remove_prefix(8);
-  return name == "int2" || name == "int4" || name == "uint2" || name == "uint4" || name.starts_with("float4_") ||
-         name.starts_with("float6_") || name.starts_with("float8_") || name == "float16" || name == "float32" ||
-         name == "float64" || name == "bfloat16";
+Error too_deep() {
+  return unsupported("structs and optional types are nested deeper than " + std::to_string(kMaxStructDepth) +
+                     ", the maximum");
 }
 
 // The digits of "r<digits>", or nothing where the name has another form. Saturates.
@@ -126,45 +207,53 @@ Result<DType> DType::structure(std::vector<DTypeField> fields) {
                               field.dtype.name() + "'");
     size += field.dtype.size();
     if (size > kMaxElementBytes) return too_large("struct");
-    if (field.dtype.kind() == Kind::structure) depth = std::max(depth, field.dtype.extra_->depth + 1);
+    if (!field.dtype.fields().empty()) depth = std::max(depth, field.dtype.extra_->depth + 1);
     names.push_back(field.name);
   }
-  if (depth > kMaxStructDepth)
-    return unsupported("structs are nested deeper than " + std::to_string(kMaxStructDepth) +
-                       ", the most that is supported");
+  if (depth > kMaxStructDepth) return too_deep();
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) return invalid_argument("two fields of a struct are called '" + std::string(*twice) + "'");
+  if (twice != names.end())
+    return invalid_argument("two fields of a struct have the name '" + std::string(*twice) + "'");
   return DType(Kind::structure, size, std::make_shared<const Extra>(Extra{{}, 1, std::move(fields), depth}));
+}
+
+Result<DType> DType::optional(const DType& value) {
+  if (value.is_variable())
+    return unsupported("optional values of the variable-length type '" + value.name() + "' are not supported");
+  const unsigned depth = value.extra_ ? value.extra_->depth + 1 : 1;
+  if (depth > kMaxStructDepth) return too_deep();
+  if (value.size() >= kMaxElementBytes) return too_large("optional");
+  std::vector<DTypeField> fields{{"value", value}, {"present", bool_}};
+  return DType(Kind::optional, std::uint64_t{value.size_} + 1,
+               std::make_shared<const Extra>(Extra{{}, 1, std::move(fields), depth}));
 }
 
 Result<DType> DType::parse(std::string_view name) { return parse_dtype_name(name, ErrorCode::unsupported); }
 
 Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
   using Kind = DType::Kind;
-  static constexpr const DType* kPlain[] = {
-      &DType::bool_,   &DType::int8,      &DType::int16,      &DType::int32,   &DType::int64,    &DType::uint8,
-      &DType::uint16,  &DType::uint32,    &DType::uint64,     &DType::float16, &DType::bfloat16, &DType::float32,
-      &DType::float64, &DType::complex64, &DType::complex128, &DType::string,  &DType::bytes};
-  const auto name_of = [](const DType* plain) { return kNames[static_cast<std::size_t>(plain->kind())]; };
   for (const DType* plain : kPlain)
-    if (name == name_of(plain)) return *plain;
+    if (name == name_of(plain->kind())) return *plain;
+  for (const auto& [other, dtype] : kOtherNames)
+    if (name == other) return *dtype;
   if (const auto bits = raw_bits(name)) {
     if (*bits / 8 > kMaxElementBytes) return too_large(name);
     return DType::raw(*bits);
   }
   const std::string quoted = "data type '" + std::string(name) + "'";
-  for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure})
-    if (name == kNames[static_cast<std::size_t>(kind)])
+  for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure, Kind::optional})
+    if (name == name_of(kind) || (kind == Kind::optional && name == "optional"))
       return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
-  if (is_known_elsewhere(name)) return unsupported(quoted + " is not supported by this version");
   std::vector<std::string_view> names;
-  for (const DType* plain : kPlain) names.push_back(name_of(plain));
+  for (const DType* plain : kPlain) names.push_back(name_of(plain->kind()));
   return {Error(unknown, "unknown " + quoted + did_you_mean(name, names))};
 }
 
+std::string kind_name(DType::Kind kind) { return std::string(name_of(kind)); }
+
 std::string DType::name() const {
-  std::string name(kNames[static_cast<std::size_t>(kind_)]);
+  std::string name = kind_name(kind_);
   return kind_ == Kind::raw ? name + std::to_string(std::uint64_t{size_} * 8) : name;
 }
 
@@ -180,15 +269,13 @@ std::size_t DType::word_size() const noexcept {
     case Kind::string:
     case Kind::bytes:
       return 1;
-    case Kind::complex64:
-    case Kind::complex128:
-      return size_ / 2;
     case Kind::utf32:
       return 4;
     case Kind::structure:
+    case Kind::optional:
       return 0;
     default:
-      return size_;
+      return part_of_complex(kind_) ? size_ / 2 : size_;
   }
 }
 

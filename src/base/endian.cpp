@@ -1,4 +1,4 @@
-// Arrays of words turned around, eight bytes at a step whatever the word: shifts and masks that compilers also turn
+// Arrays of words turned around, eight bytes at a time for any word size: shifts and masks that compilers also turn
 // into vector code, and that are fast where they do not. memcpy keeps unaligned buffers legal.
 #include "base/endian.hpp"
 

@@ -1,5 +1,5 @@
 // A JSON value and what can be asked of it. Numbers are their text, so that nothing is lost between reading a
-// document and writing it again; they become machine numbers only when somebody asks for one.
+// document and writing it again; they become machine numbers only on request.
 // Parsing is json_parse.cpp's, printing json_print.cpp's.
 #include "sherd/json.hpp"
 

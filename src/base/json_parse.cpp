@@ -1,7 +1,7 @@
 // From text to Json: strict RFC 8259, without recursion. The values are counted first, so that a document of too many
-// is refused before it takes memory, and every container is made once, of the right size. Strings are checked to be
+// is refused before memory is allocated, and every container is made once, of the right size. Strings are checked to be
 // valid UTF-8 while they are scanned, eight bytes at a time where nothing needs a second look. Line and column are
-// counted only when there is an error to tell.
+// counted only for an error.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -46,7 +46,7 @@ std::size_t plain_run(const char* at, const char* end) {
   return static_cast<std::size_t>(at - begin);
 }
 
-// A key that stands twice, or nullptr. Of many members the hashes are sorted and the keys of equal ones, so there is
+// A key that occurs twice, or nullptr. Of many members the hashes are sorted and the keys of equal ones, so there is
 // no worst case that a document could aim at.
 const std::string* duplicate_key(std::span<const Json::Member> members) {
   if (members.size() <= kFewMembers) {
@@ -76,8 +76,8 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
 using Counts = std::vector<std::uint32_t>;
 
 // Looks for nothing but commas, quotes and brackets, so it is right for JSON and of no meaning for anything else, of
-// which the parser makes an error. Nullopt where there are more than `max_values`; whatever the text is, there are no
-// more.
+// which the parser makes an error. Nullopt if there are more than `max_values`; no text can have more
+// values than are counted here.
 std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
   Counts counts;
   std::vector<std::size_t> open;
@@ -156,7 +156,7 @@ class Json::Parser {
     }
   }
 
-  // Takes the comma and the next key, or closes containers; false at the end of the document or an error.
+  // Consumes the comma and the next key, or closes containers; false at the end of the document or an error.
   bool after_value() {
     for (;;) {
       skip_space();
@@ -179,7 +179,7 @@ class Json::Parser {
       error_ = unsupported(error_->message());
       return false;
     }
-    // Without a count the text is no JSON, and an error is not far.
+    // Without a count the text is not JSON, and an error is not far.
     const std::size_t count = containers_ < counts_.size() ? counts_[containers_] : 0;
     ++containers_;
     Frame& frame = frames_.emplace_back(Frame{at_++, is_object, {}, {}});
@@ -197,7 +197,7 @@ class Json::Parser {
     if (!frame.is_object) return add(Json(std::move(frame.elements)));
     if (const std::string* key = duplicate_key(frame.members)) {
       at_ = frame.open;
-      return fail("the key " + Json(*key).dump() + " stands twice in the object that begins here");
+      return fail("the key " + Json(*key).dump() + " appears twice in the object that begins here");
     }
     return add(Json(std::move(frame.members)));
   }
@@ -244,7 +244,7 @@ class Json::Parser {
         if (!parse_escape()) return false;
         run = at_;
       } else if (static_cast<unsigned char>(*at_) < 0x20) {
-        return fail("a control character stands unescaped in a string");
+        return fail("a control character is not escaped in a string");
       } else {
         const std::size_t length = utf8_length({at_, static_cast<std::size_t>(end_ - at_)});
         if (length == 0) return fail("the bytes are not valid UTF-8");
@@ -253,7 +253,7 @@ class Json::Parser {
     }
   }
 
-  // A short string is copied, for the room that it grew in is larger than it; a long one would exist twice.
+  // A short string is copied, because its buffer is larger; a long one would exist twice.
   std::string take_string() {
     constexpr std::size_t kShort = 4096;
     return string_.size() <= kShort ? string_ : std::exchange(string_, {});
@@ -286,7 +286,7 @@ class Json::Parser {
     std::size_t length = 6;
     if (code >= 0xD800 && code < 0xE000) {
       const auto low = code < 0xDC00 ? code_unit(at_ + 6) : std::nullopt;
-      if (!low || *low < 0xDC00 || *low >= 0xE000) return fail("a surrogate stands alone in a string");
+      if (!low || *low < 0xDC00 || *low >= 0xE000) return fail("a string contains an unpaired surrogate");
       code = 0x10000 + ((code - 0xD800) << 10) + (*low - 0xDC00);
       length = 12;
     }

@@ -32,7 +32,7 @@ Result<void> Limits::set(std::string_view name, std::uint64_t value) {
     known += known.empty() ? "" : ", ";
     known += limit.name;
   }
-  return invalid_argument("there is no limit '" + std::string(name) + "'; the limits are " + known);
+  return invalid_argument("unknown limit '" + std::string(name) + "'; the limits are " + known);
 }
 
 std::vector<std::pair<std::string_view, std::uint64_t>> Limits::entries() const {

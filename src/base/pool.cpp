@@ -1,6 +1,6 @@
-// Loops shared by threads. A loop stands in the pool's list while it has iterations left; free workers join the
-// oldest one whose call still has room. A call (the outermost loop and all loops inside it) is a Team with a limit.
-// Workers are never joined: after fork() the child forgets the parent's pool and makes its own at first use.
+// Loops shared by threads. A loop is in the pool's list while it has iterations left; free workers join the
+// oldest one whose call may use another thread. A call (the outermost loop and all loops inside it) is a Team with a
+// limit. Workers are never joined: after fork() the child forgets the parent's pool and makes its own at first use.
 #include "base/pool.hpp"
 
 #include <pthread.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <list>
 #include <memory>
@@ -30,11 +31,11 @@ struct Loop {
   Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in, Call& of)
       : count(iterations), body(&run), team(&in), call(&of) {}
 
-  std::size_t count;
+  std::atomic<std::size_t> count;  // grows where tasks are added
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
   Call* call;
-  unsigned helpers = 0;  // the most that may join, which can be fewer than the team has; set before they are called
+  unsigned helpers = 0;  // the maximum that may join, which can be fewer than the team has; set before they are called
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;  // guards the three below
@@ -78,8 +79,10 @@ struct Loop {
   /// Runs one iteration; false where none is left.
   bool step() {
     if (stop.load(std::memory_order_relaxed)) return false;
-    const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
-    if (index >= count) return false;
+    std::size_t index = next.load(std::memory_order_relaxed);
+    do {
+      if (index >= count.load(std::memory_order_acquire)) return false;
+    } while (!next.compare_exchange_weak(index, index + 1, std::memory_order_relaxed));
     guarded(index, [&] { return (*body)(index); });
     return true;
   }
@@ -103,6 +106,12 @@ class Pool {
       ready_.notify_one();
     else
       ready_.notify_all();
+  }
+
+  /// A loop has become longer by one.
+  void extended() {
+    const std::lock_guard hold(mutex_);
+    ready_.notify_one();
   }
 
   /// Waits for the helpers. One may wait or compute for long: it asks the call, and the call is polled here.
@@ -132,7 +141,7 @@ class Pool {
     current_team = nullptr;
   }
 
-  // Where no more threads are to be had, those that run do the work.
+  // If no further thread can be started, those that run do the work.
   bool start_thread() noexcept {
     try {
       std::thread([this] { work(); }).detach();
@@ -213,6 +222,90 @@ Result<void> run_for(Call& call, std::size_t count, const Config& config,
 }
 
 }  // namespace
+
+struct Tasks::Shared {
+  explicit Shared(const Config& with) : config(with), hooks(*Call::current(), with) {}
+
+  // What a helper runs: the first task that waits. `changed` wakes the thread that waits for an outcome.
+  Result<void> run_next() {
+    Task task;
+    {
+      const std::lock_guard hold(mutex);
+      task = std::move(waiting.front());
+      waiting.pop_front();
+    }
+    auto done = task();
+    task = nullptr;
+    {
+      const std::lock_guard hold(mutex);
+    }
+    changed.notify_all();
+    return done;
+  }
+
+  void add(Task task, bool first) {
+    {
+      const std::lock_guard hold(mutex);
+      if (first)
+        waiting.push_front(std::move(task));
+      else
+        waiting.push_back(std::move(task));
+      loop.count.fetch_add(1, std::memory_order_release);
+    }
+    changed.notify_all();
+    if (loop.helpers > 0) Pool::get().extended();
+  }
+
+  // Waits for the helpers.
+  void end() noexcept {
+    loop.stop = true;
+    if (loop.helpers > 0) Pool::get().leave(loop, config);
+    loop.helpers = 0;
+  }
+
+  const Config& config;
+  const Call::Hooks hooks;
+  Team own{thread_count(config.threads) + 1};  // this thread waits
+  Team* const team = current_team != nullptr ? current_team : &own;
+  Team* const outer = std::exchange(current_team, team);
+  const std::function<Result<void>(std::size_t)> body = [this](std::size_t) { return run_next(); };
+  Loop loop{0, body, *team, *Call::current()};
+  std::mutex mutex;  // guards what waits
+  std::condition_variable changed;
+  std::deque<Task> waiting;
+};
+
+Tasks::Tasks(const Config& config) : shared_(std::make_unique<Shared>(config)) {
+  Loop& loop = shared_->loop;
+  loop.helpers = std::min(shared_->team->limit, thread_count(config.threads) + 1) - 1;
+  if (loop.helpers > 0) Pool::get().enter(loop);
+}
+
+Tasks::~Tasks() {
+  shared_->end();
+  current_team = shared_->outer;
+}
+
+void Tasks::add(Task task) { shared_->add(std::move(task), false); }
+void Tasks::add_first(Task task) { shared_->add(std::move(task), true); }
+
+bool Tasks::failed() const noexcept { return shared_->loop.stop; }
+
+void Tasks::help_until(const std::function<bool()>& done) {
+  Loop& loop = shared_->loop;
+  while (!done() && !failed()) {
+    if (!loop.step()) {
+      std::unique_lock hold(shared_->mutex);
+      shared_->changed.wait_for(hold, kBetweenPolls, [&] { return done() || failed() || loop.open(); });
+    }
+    loop.poll(shared_->config);
+  }
+}
+
+Result<void> Tasks::finish() {
+  shared_->end();
+  return sherd::finish(shared_->loop);
+}
 
 // Asked once: the C library opens a file for the answer each time.
 unsigned thread_count(unsigned wanted) noexcept {

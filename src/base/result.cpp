@@ -1,5 +1,5 @@
-// What stands behind an Error: one allocation, made on failure only, with the sentence and the place.
-// Places are gathered from the inside out: each layer adds what it alone knows (key, slot, member), and
+// What an Error points to: one allocation, made on failure only, with the sentence and the location.
+// Locations are gathered from the inside out: each layer adds what it alone knows (key, slot, member), and
 // text() puts them together in the order in which a reader looks for them.
 #include "sherd/result.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "base/base64.hpp"
 #include "base/endian.hpp"
+#include "base/float_format.hpp"
 #include "base/scalar_number.hpp"
 #include "base/try.hpp"
 
@@ -34,9 +35,9 @@ Result<void> parse_boolean(const Json& json, const DType& dtype, std::byte* to) 
 
 Result<void> parse_complex(const Json& json, const DType& dtype, std::byte* to) {
   if (!json.is_array() || json.size() != 2) return wrong_type(dtype, "a list of two numbers, [real, imaginary]");
-  const Kind part = dtype.kind() == Kind::complex64 ? Kind::float32 : Kind::float64;
   for (std::size_t i = 0; i < 2; ++i)
-    SHERD_TRY(parse_float(json.elements()[i], part, to + i * dtype.size() / 2).in_member(at_index(i)));
+    SHERD_TRY(parse_float(json.elements()[i], *part_of_complex(dtype.kind()), to + i * dtype.size() / 2)
+                  .in_member(at_index(i)));
   return {};
 }
 
@@ -44,7 +45,7 @@ Result<void> parse_complex(const Json& json, const DType& dtype, std::byte* to) 
 Result<std::string> parse_bytes(const Json& json, const DType& dtype) {
   if (json.is_string()) {
     auto bytes = decode_base64(json.text());
-    if (!bytes) return wrong_type(dtype, "a list of integers from 0 to 255, or text in base64, which this is not");
+    if (!bytes) return wrong_type(dtype, "must be a list of integers from 0 to 255, or text in base64");
     return *std::move(bytes);
   }
   if (!json.is_array()) return wrong_type(dtype, "a list of integers from 0 to 255");
@@ -94,7 +95,7 @@ void to_native(const DType& dtype, std::byte* element) {
     to_native(field.dtype, element);
     element += field.dtype.size();
   }
-  if (dtype.kind() != Kind::structure) swap_words({element, dtype.size()}, dtype.word_size());
+  if (dtype.word_size() > 1) swap_words({element, dtype.size()}, dtype.word_size());
 }
 
 // The packed little-endian bytes, as `structured` had them before `struct` asked for an object.
@@ -130,25 +131,31 @@ Result<void> parse_struct(const Json& json, const DType& dtype, std::byte* to) {
   return {};
 }
 
+// null, or a list of one value.
+Result<void> parse_optional(const Json& json, const DType& dtype, std::byte* to) {
+  if (json.is_null()) return {};
+  if (!json.is_array() || json.size() != 1) return wrong_type(dtype, "null or a list of one value");
+  const DType& value = dtype.fields().front().dtype;
+  SHERD_TRY(parse_into(json.elements()[0], value, to).in_member(at_index(0)));
+  to[value.size()] = std::byte{1};
+  return {};
+}
+
 // Fixed-size types; `to` holds zeros.
 Result<void> parse_into(const Json& json, const DType& dtype, std::byte* to) {
+  if (float_format(dtype.kind())) return parse_float(json, dtype.kind(), to);
+  if (part_of_complex(dtype.kind())) return parse_complex(json, dtype, to);
   switch (dtype.kind()) {
     case Kind::boolean:
       return parse_boolean(json, dtype, to);
-    case Kind::float16:
-    case Kind::bfloat16:
-    case Kind::float32:
-    case Kind::float64:
-      return parse_float(json, dtype.kind(), to);
-    case Kind::complex64:
-    case Kind::complex128:
-      return parse_complex(json, dtype, to);
     case Kind::raw:
       return parse_raw(json, dtype, to);
     case Kind::utf32:
       return parse_utf32(json, dtype, to);
     case Kind::structure:
       return parse_struct(json, dtype, to);
+    case Kind::optional:
+      return parse_optional(json, dtype, to);
     default:
       return parse_integer(json, dtype, to);
   }
@@ -161,7 +168,7 @@ Json print_raw(std::span<const std::byte> element) {
   return bytes;
 }
 
-// What is no code point (elements come from stored bytes) is printed as U+FFFD.
+// What is not a code point (elements come from stored bytes) is printed as U+FFFD.
 Json print_utf32(std::span<const std::byte> element) {
   std::size_t count = element.size() / 4;
   const auto code_at = [&](std::size_t i) {
@@ -210,9 +217,9 @@ Scalar default_scalar(const DType& dtype) {
 }
 
 Result<Scalar> parse_scalar(const Json& json, const DType& dtype) {
-  if (json.is_null()) {
+  if (json.is_null() && dtype.kind() != Kind::optional) {
     const bool brief = dtype.size() <= 16;
-    return invalid_argument("null is not a value of " + dtype.name() + "; give one" +
+    return invalid_argument("null is not a value of " + dtype.name() + "; write one" +
                             (brief ? ", such as " + print_scalar(default_scalar(dtype).bytes(), dtype).dump() : ""));
   }
   if (dtype.kind() == Kind::string) {
@@ -230,18 +237,12 @@ Result<Scalar> parse_scalar(const Json& json, const DType& dtype) {
 
 Json print_scalar(std::span<const std::byte> element, const DType& dtype) {
   const std::byte* const from = element.data();
+  if (float_format(dtype.kind())) return print_float(from, dtype.kind());
+  if (const auto part = part_of_complex(dtype.kind()))
+    return Json::Array{print_float(from, *part), print_float(from + dtype.size() / 2, *part)};
   switch (dtype.kind()) {
     case Kind::boolean:
       return *from != std::byte{0};
-    case Kind::float16:
-    case Kind::bfloat16:
-    case Kind::float32:
-    case Kind::float64:
-      return print_float(from, dtype.kind());
-    case Kind::complex64:
-      return Json::Array{print_float(from, Kind::float32), print_float(from + 4, Kind::float32)};
-    case Kind::complex128:
-      return Json::Array{print_float(from, Kind::float64), print_float(from + 8, Kind::float64)};
     case Kind::raw:
       return print_raw(element);
     case Kind::string:
@@ -252,6 +253,11 @@ Json print_scalar(std::span<const std::byte> element, const DType& dtype) {
       return print_utf32(element);
     case Kind::structure:
       return print_struct(element, dtype);
+    case Kind::optional: {
+      const DType& value = dtype.fields().front().dtype;
+      if (element.back() == std::byte{0}) return nullptr;
+      return Json(Json::Array{print_scalar(element.first(value.size()), value)});
+    }
     default:
       return print_integer(from, dtype);
   }

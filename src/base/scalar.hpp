@@ -29,7 +29,7 @@ class Scalar {
   std::shared_ptr<const std::string> text_;
 };
 
-/// Zero, false, "", 1970-01-01, a struct of these.
+/// Zero (2^-127 where a type has no zero), false, "", 1970-01-01, a missing value, a struct of these.
 [[nodiscard]] Scalar default_scalar(const DType& dtype);
 /// From metadata; errors name the member below the value ("[1]", "x"). Floats are rounded half to even from their
 /// decimal text; what overflows is infinite, as IEEE 754 rounds it.
@@ -46,5 +46,7 @@ class Scalar {
 /// The same for a name alone.
 [[nodiscard]] Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown);
 [[nodiscard]] Json print_dtype(const DType& dtype);
+/// The name of all types of a kind: "uint16", "struct"; "r" of raw ones.
+[[nodiscard]] std::string kind_name(DType::Kind kind);
 
 }  // namespace sherd

@@ -31,7 +31,7 @@ Result<void> check_configuration(const Json& configuration, std::string_view nam
         .in_member("configuration");
   for (const Json::Member& member : configuration.members())
     if (std::find(members.begin(), members.end(), member.first) == members.end())
-      return invalid_argument("data type '" + std::string(name) + "' has no such member")
+      return invalid_argument("data type '" + std::string(name) + "' has no member of this name")
           .in_member(member.first)
           .in_member("configuration");
   for (const std::string_view member : members)
@@ -92,12 +92,22 @@ Result<DType> parse_structure(const Json& configuration, const std::string& name
   return DType::structure(std::move(fields)).in_member("configuration.fields");
 }
 
+// The configuration is the inner type, as zarrs has it: its name, and where that needs one its configuration.
+Result<DType> parse_optional(const Json& configuration, Level level) {
+  if (!configuration.is_object())
+    return invalid_argument("data type 'optional' needs the type of its values: {\"name\": …, \"configuration\": …}")
+        .in_member("configuration");
+  SHERD_TRY(value, parse_at(configuration, {level.depth + 1, level.unknown}).in_member("configuration"));
+  return DType::optional(value).in_member("configuration");
+}
+
 Result<DType> parse_named(const std::string& name, const Json& configuration, Level level) {
   if (name == "numpy.datetime64" || name == "numpy.timedelta64") return parse_time(configuration, name);
   if (name == "struct" || name == "structured") return parse_structure(configuration, name, level);
+  if (name == "optional" || name == "zarrs.optional") return parse_optional(configuration, level);
   if (name == "fixed_length_utf32" || name == "raw_bytes" || name == "null_terminated_bytes")
     return parse_length(configuration, name);
-  // Without a configuration, an empty one stands for it. A name that is unknown is the better complaint.
+  // Without a configuration, an empty one is used. A name that is unknown is the better complaint.
   SHERD_TRY(dtype,
             name == "variable_length_bytes" ? Result<DType>(DType::bytes) : parse_dtype_name(name, level.unknown));
   if (configuration.is_null()) return dtype;
@@ -107,13 +117,14 @@ Result<DType> parse_named(const std::string& name, const Json& configuration, Le
 
 Result<DType> parse_at(const Json& json, Level level) {
   if (level.depth > kMaxDepth)
-    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
+    return unsupported("structs and optional types are nested deeper than " + std::to_string(kMaxDepth) +
+                       ", the maximum");
   if (json.is_string()) return parse_named(json.text(), Json(), level);
   if (!json.is_object())
     return invalid_argument("a data type is a name or an object {\"name\": …, \"configuration\": …}");
   for (const Json::Member& member : json.members())
     if (member.first != "name" && member.first != "configuration" && member.first != "must_understand")
-      return invalid_argument("a data type has no such member").in_member(member.first);
+      return invalid_argument("a data type has no member of this name").in_member(member.first);
   const Json* const name = json.find("name");
   if (!name || !name->is_string()) return invalid_argument("must be a string").in_member("name");
   if (const Json* flag = json.find("must_understand"); flag && !flag->is_bool())
@@ -135,6 +146,13 @@ Json configuration_of(const DType& dtype) {
       for (const DTypeField& field : dtype.fields())
         fields.push_back(Json::Object{{"name", field.name}, {"data_type", print_dtype(field.dtype)}});
       return Json::Object{{"fields", std::move(fields)}};
+    }
+    case Kind::optional: {
+      // zarrs needs a `configuration` inside, also where it is empty.
+      const DType& value = dtype.fields().front().dtype;
+      Json configuration = configuration_of(value);
+      if (configuration.is_null()) configuration = Json::Object{};
+      return Json::Object{{"name", value.name()}, {"configuration", std::move(configuration)}};
     }
     default:
       return nullptr;

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "base/float_format.hpp"
+#include "base/scalar.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -18,30 +21,16 @@ namespace {
 
 using Kind = DType::Kind;
 
-// A binary floating-point format of at most 64 bits.
-struct FloatFormat {
-  std::string_view name;
-  std::size_t bytes;
-  int fraction;  // bits of the fraction
-  int least;     // exponent of the smallest normal number
+// A float type: what its numbers are made of, and where they lie.
+struct FloatType {
+  DType::Kind kind;
+  FloatFormat format;
 
-  [[nodiscard]] std::uint64_t sign() const { return std::uint64_t{1} << (bytes * 8 - 1); }
-  [[nodiscard]] std::uint64_t infinity() const { return (sign() - 1) >> fraction << fraction; }
-  [[nodiscard]] std::uint64_t nan() const { return infinity() | std::uint64_t{1} << (fraction - 1); }
+  [[nodiscard]] std::size_t bytes() const { return format.bits <= 8 ? 1 : static_cast<std::size_t>(format.bits) / 8; }
+  [[nodiscard]] std::string name() const { return kind_name(kind); }
 };
 
-FloatFormat format_of(Kind kind) {
-  switch (kind) {
-    case Kind::float16:
-      return {"float16", 2, 10, -14};
-    case Kind::bfloat16:
-      return {"bfloat16", 2, 7, -126};
-    case Kind::float32:
-      return {"float32", 4, 23, -126};
-    default:
-      return {"float64", 8, 52, -1022};
-  }
-}
+FloatType float_type(Kind kind) { return {kind, *float_format(kind)}; }
 
 template <class T>
 void store(std::byte* to, std::uint64_t value) {
@@ -118,13 +107,14 @@ int compare_exactly(std::string_view text, double value) {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-// The bits of a magnitude in a format narrower than double. `text` is the number of which `value` is the nearest
-// double: rounding that again is rounding the number itself, except where the double is halfway between two values.
-// Without text, the double is the number.
+// The bits of a magnitude in a format narrower than double, largest() + 1 if it is too large. `value` is the double
+// nearest to the number `text`. Rounding the double rounds the number correctly, unless the double is halfway between
+// two values; then the text decides. Without text, the double is the number.
 std::uint64_t narrow(double value, std::string_view text, const FloatFormat& format) {
+  const std::uint64_t too_large = format.largest() + 1;
   if (value == 0) return 0;
-  if (std::isinf(value)) return format.infinity();
-  const int exponent = std::max(std::ilogb(value), format.least);
+  if (std::isinf(value)) return too_large;
+  const int exponent = std::max(std::ilogb(value), format.least());
   const double scaled = std::ldexp(value, format.fraction - exponent);
   const double whole = std::floor(scaled);
   const double rest = scaled - whole;
@@ -136,27 +126,17 @@ std::uint64_t narrow(double value, std::string_view text, const FloatFormat& for
     significand += side > 0 || (side == 0 && significand % 2 == 1);
   }
   // The leading bit of a normal number's significand carries into the exponent, as does one that rounding made.
-  const std::uint64_t bits = (static_cast<std::uint64_t>(exponent - format.least) << format.fraction) + significand;
-  return std::min(bits, format.infinity());
+  const std::uint64_t bits = (static_cast<std::uint64_t>(exponent - format.least()) << format.fraction) + significand;
+  // Without subnormal numbers, the smallest one has no bits at all.
+  const bool from_zero = format.specials == FloatFormat::Specials::scale && bits != 0;
+  return std::min(from_zero ? bits - 1 : bits, too_large);
 }
 
-std::uint64_t parse_number(const Json& json, const FloatFormat& format) {
-  const double value = *json.as_double();
-  const std::uint64_t sign = std::signbit(value) ? format.sign() : 0;
-  const double magnitude = std::abs(value);
-  if (format.bytes == sizeof value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &magnitude, sizeof bits);
-    return sign | bits;
-  }
-  return sign | narrow(magnitude, json.text(), format);
-}
-
-std::optional<std::uint64_t> parse_bits(std::string_view text, const FloatFormat& format) {
-  if (!text.starts_with("0x") || text.size() != 2 + 2 * format.bytes) return std::nullopt;
+std::optional<std::uint64_t> parse_bits(std::string_view text, const FloatType& type) {
+  if (!text.starts_with("0x") || text.size() != 2 + 2 * type.bytes()) return std::nullopt;
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || bits > type.format.all()) return std::nullopt;
   return bits;
 }
 
@@ -167,15 +147,17 @@ std::string hex(std::uint64_t bits, std::size_t bytes) {
 }
 
 double magnitude_of(std::uint64_t bits, const FloatFormat& format) {
+  if (format.specials == FloatFormat::Specials::scale) return std::ldexp(1.0, static_cast<int>(bits) - format.bias);
   const std::uint64_t one = std::uint64_t{1} << format.fraction;
   const auto exponent = static_cast<int>(bits >> format.fraction);
   const auto significand = static_cast<double>(exponent == 0 ? bits : (bits & (one - 1)) | one);
-  return std::ldexp(significand, std::max(exponent, 1) - 1 + format.least - format.fraction);
+  return std::ldexp(significand, std::max(exponent, 1) - 1 + format.least() - format.fraction);
 }
 
-// The shortest decimal that gives these bits again, whether a reader rounds it at once or by way of a double.
+// The shortest decimal that is read as these bits, whether a reader rounds it at once or by way of a double. Numbers
+// of a byte are written as they are: readers differ in how they round what is halfway between two of them.
 Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
-  for (int digits = format.fraction * 3 / 10; format.bytes < sizeof magnitude && digits < 17; ++digits) {
+  for (int digits = format.fraction * 3 / 10; format.bits > 8 && format.bits < 64 && digits < 17; ++digits) {
     std::array<char, 40> text;
     const auto end =
         std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, digits - 1).ptr;
@@ -187,11 +169,29 @@ Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
   return magnitude;
 }
 
+// A format of powers of two alone has no zero. 0 is then its smallest value, which tensorstore writes as 0.0.
+Result<std::uint64_t> parse_number(const Json& json, const FloatType& type) {
+  const double value = *json.as_double();
+  const bool negative = std::signbit(value);
+  const double magnitude = std::abs(value);
+  const FloatFormat& format = type.format;
+  if (type.bytes() == sizeof value) return format.word(negative, std::bit_cast<std::uint64_t>(magnitude));
+  const std::uint64_t bits = narrow(magnitude, json.text(), format);
+  const bool is_scale = format.specials == FloatFormat::Specials::scale;
+  if (bits <= format.largest() && !(is_scale && negative)) return format.word(negative, bits);
+  if (format.infinity()) return format.word(negative, *format.infinity());
+  return invalid_argument(
+      json.text() + " does not fit " + type.name() + ", whose " +
+      (is_scale && bits <= format.largest()
+           ? "numbers are powers of two"
+           : "largest number is " + shortest(magnitude_of(format.largest(), format), format.largest(), format).text()));
+}
+
 template <class T>
-Error out_of_range(const std::string& text, std::string_view name) {
-  return invalid_argument(text + " does not fit " + std::string(name) + " (" +
-                          std::to_string(std::numeric_limits<T>::min()) + " to " +
-                          std::to_string(std::numeric_limits<T>::max()) + ")");
+Error out_of_range(const std::string& text, std::string_view name, T least = std::numeric_limits<T>::min(),
+                   T most = std::numeric_limits<T>::max()) {
+  return invalid_argument(text + " does not fit " + std::string(name) + " (" + std::to_string(least) + " to " +
+                          std::to_string(most) + ")");
 }
 
 template <class T>
@@ -208,7 +208,18 @@ Result<std::uint64_t> parse_as(const Json& json, const DType& dtype) {
   }
 }
 
+// Integers of less than eight bits.
+Result<std::uint64_t> parse_narrow(const Json& json, const DType& dtype, NarrowNumbers numbers) {
+  const std::int64_t count = std::int64_t{1} << numbers.bits;
+  const std::int64_t least = numbers.is_signed ? -count / 2 : 0;
+  const std::int64_t most = least + count - 1;
+  const auto value = json.as_int();
+  if (!value || *value < least || *value > most) return out_of_range(json.text(), dtype.name(), least, most);
+  return static_cast<std::uint64_t>(*value);
+}
+
 Result<std::uint64_t> parse_word(const Json& json, const DType& dtype) {
+  if (const auto numbers = narrow_numbers(dtype.kind())) return parse_narrow(json, dtype, *numbers);
   switch (dtype.kind()) {
     case Kind::int8:
       return parse_as<std::int8_t>(json, dtype);
@@ -251,6 +262,11 @@ Result<void> parse_integer(const Json& json, const DType& dtype, std::byte* to) 
 
 Json print_integer(const std::byte* element, const DType& dtype) {
   const std::uint64_t word = load_word(element, dtype.size());
+  if (const auto numbers = narrow_numbers(dtype.kind())) {
+    const std::uint64_t all = (std::uint64_t{1} << numbers->bits) - 1;
+    const std::uint64_t sign = numbers->is_signed ? all / 2 + 1 : 0;
+    return static_cast<std::int64_t>(((word & all) ^ sign) - sign);
+  }
   switch (dtype.kind()) {
     case Kind::uint8:
     case Kind::uint16:
@@ -266,35 +282,38 @@ Json print_integer(const std::byte* element, const DType& dtype) {
 }
 
 Result<void> parse_float(const Json& json, Kind kind, std::byte* to) {
-  const FloatFormat format = format_of(kind);
+  const FloatType type = float_type(kind);
+  const FloatFormat& format = type.format;
   std::optional<std::uint64_t> bits;
-  if (json.is_number())
-    bits = parse_number(json, format);
-  else if (!json.is_string())
-    bits = std::nullopt;
-  else if (json.text() == "NaN")
-    bits = format.nan();
-  else if (json.text() == "Infinity")
-    bits = format.infinity();
-  else if (json.text() == "-Infinity")
-    bits = format.sign() | format.infinity();
-  else
-    bits = parse_bits(json.text(), format);
+  if (json.is_number()) {
+    SHERD_TRY(number, parse_number(json, type));
+    bits = number;
+  } else if (json.is_string()) {
+    const std::string& text = json.text();
+    const bool infinite = (text == "Infinity" || text == "-Infinity") && format.infinity();
+    if (text == "NaN")
+      bits = format.nan();
+    else if (infinite)
+      bits = format.word(text[0] == '-', *format.infinity());
+    else
+      bits = parse_bits(text, type);
+  }
   if (!bits)
-    return invalid_argument("a value of " + std::string(format.name) +
-                            R"( is a number, "NaN", "Infinity", "-Infinity" or "0x" with )" +
-                            std::to_string(2 * format.bytes) + " hexadecimal digits");
-  store_word(to, format.bytes, *bits);
+    return invalid_argument("a value of " + type.name() + " is a number" + (format.nan() ? ", \"NaN\"" : "") +
+                            (format.infinity() ? R"(, "Infinity", "-Infinity")" : "") + " or \"0x\" with " +
+                            std::to_string(2 * type.bytes()) + " hexadecimal digits");
+  store_word(to, type.bytes(), *bits);
   return {};
 }
 
 Json print_float(const std::byte* element, Kind kind) {
-  const FloatFormat format = format_of(kind);
-  const std::uint64_t word = load_word(element, format.bytes);
-  const std::uint64_t bits = word & (format.sign() - 1);
+  const FloatType type = float_type(kind);
+  const FloatFormat& format = type.format;
+  const std::uint64_t word = load_word(element, type.bytes()) & format.all();
+  const std::uint64_t bits = word & format.magnitude();
   const bool negative = word != bits;
   if (word == format.nan()) return "NaN";
-  if (bits > format.infinity()) return hex(word, format.bytes);
+  if (format.is_nan(word)) return hex(word, type.bytes());
   if (bits == format.infinity()) return negative ? "-Infinity" : "Infinity";
   const Json magnitude = shortest(magnitude_of(bits, format), bits, format);
   return negative ? Json::number("-" + magnitude.text()) : magnitude;

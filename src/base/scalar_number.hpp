@@ -14,7 +14,7 @@ namespace sherd {
 [[nodiscard]] Result<void> parse_integer(const Json& json, const DType& dtype, std::byte* to);
 [[nodiscard]] Json print_integer(const std::byte* element, const DType& dtype);
 
-/// One real float; `kind` is float16, bfloat16, float32 or float64.
+/// One real float; `kind` has a row in base/float_format.hpp.
 [[nodiscard]] Result<void> parse_float(const Json& json, DType::Kind kind, std::byte* to);
 [[nodiscard]] Json print_float(const std::byte* element, DType::Kind kind);
 

@@ -45,7 +45,7 @@ Result<std::optional<std::int64_t>> parse_bound(std::string_view text) {
   return std::optional<std::int64_t>(value);
 }
 
-// Where a bound of a slice stands, between low and high.
+// Where a bound of a slice is, between low and high.
 std::int64_t clamped(std::optional<std::int64_t> bound, std::int64_t length, std::int64_t absent, bool backwards) {
   if (!bound) return absent;
   const std::int64_t low = backwards ? -1 : 0;
@@ -80,14 +80,14 @@ Result<Range> parse_index(std::string_view text, std::int64_t length) {
 
 std::string at_dimension(std::size_t d) { return "dimension " + std::to_string(d); }
 
-// The items of the text, each for one dimension; nullopt stands for the dimensions that `...` leaves whole.
+// The items of the text, each for one dimension; nullopt means the dimensions that `...` leaves whole.
 Result<std::vector<std::optional<std::string_view>>> items_of(std::string_view text, std::size_t rank) {
   std::vector<std::string_view> parts = split(text, ',');
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   if (parts.size() > 1 && parts.back().empty()) parts.pop_back();  // as in Python: `5,`
   std::size_t ellipses = 0;
   for (const std::string_view part : parts) ellipses += part == "...";
-  if (ellipses > 1) return invalid_argument("'...' may stand only once in a selection");
+  if (ellipses > 1) return invalid_argument("'...' may appear only once in a selection");
   const std::size_t given = parts.size() - ellipses;
   if (given > rank)
     return invalid_argument("too many indices: the array has " + std::to_string(rank) +

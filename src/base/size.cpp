@@ -1,4 +1,4 @@
-// Knows the units in which people give sizes, binary and decimal, and prints in binary ones.
+// Knows the units in which people write sizes, binary and decimal, and prints in binary ones.
 // A plain number is a count of bytes; a fraction needs a unit and is rounded to whole bytes.
 #include "base/size.hpp"
 

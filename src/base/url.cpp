@@ -1,12 +1,12 @@
 // The names of stores: RFC 3986 as far as files need it, and RFC 8089 for file URLs.
-// A text is a URL where it begins with a scheme and `://`, or with `file:` or `memory:`; everything else is a path,
-// in which `%`, `#` and `?` are ordinary characters. Escapes are decoded exactly once.
+// A text is a URL where it begins with a scheme and `://`, or with a scheme of the table of stores and `:`; everything
+// else is a path, in which `%`, `#` and `?` are ordinary characters. Escapes are decoded exactly once.
 #include "base/url.hpp"
-
-#include <optional>
 
 namespace sherd {
 namespace {
+
+constexpr std::string_view kFileScheme = "file";
 
 bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -53,7 +53,7 @@ std::string percent_encode(std::string_view path) {
   return encoded;
 }
 
-Result<StoreUrl> parse_file_url(std::string_view rest) {
+Result<std::string> parse_file_url(std::string_view rest) {
   if (rest.starts_with("//")) {
     rest.remove_prefix(2);
     if (rest.starts_with("localhost/")) rest.remove_prefix(std::string_view("localhost").size());
@@ -64,9 +64,7 @@ Result<StoreUrl> parse_file_url(std::string_view rest) {
   if (rest.find_first_of("?#") != std::string_view::npos) {
     return invalid_argument("a file URL has no query and no fragment; in a name write %3F and %23");
   }
-  auto path = percent_decode(rest);
-  if (!path) return std::move(path).error();
-  return StoreUrl{StoreUrl::Kind::file, *std::move(path)};
+  return percent_decode(rest);
 }
 
 }  // namespace
@@ -79,32 +77,39 @@ std::string scheme_of(std::string_view text) {
     if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  const bool known = scheme == "file" || scheme == "memory";
-  return known || text.substr(colon).starts_with("://") ? scheme : std::string();
+  return scheme;
 }
 
-Result<StoreUrl> parse_url(std::string_view text) {
-  if (text.empty()) return invalid_argument("the path of a store is empty");
+bool is_url(std::string_view text) {
   const std::string scheme = scheme_of(text);
-  StoreUrl url;
-  if (scheme.empty()) {
-    url.path = text;
-  } else if (scheme == "memory") {
-    const std::string_view rest = text.substr(scheme.size() + 1);
-    if (!rest.empty() && rest != "//") return invalid_argument("a memory store has no name: memory:");
-    url.kind = StoreUrl::Kind::memory;
-  } else if (scheme == "file") {
-    auto parsed = parse_file_url(text.substr(scheme.size() + 1));
-    if (!parsed) return parsed;
-    url = *std::move(parsed);
-  } else {
-    return unsupported("no store for the scheme '" + scheme + "'; known are plain paths, file:// and memory:");
-  }
-  if (url.path.find('\0') != std::string::npos) return invalid_argument("the path of a store contains a NUL byte");
-  return url;
+  return !scheme.empty() && text.substr(scheme.size()).starts_with("://");
 }
 
-std::string file_url(std::string_view path) { return "file://" + percent_encode(path); }
+bool is_anonymous(std::string_view store_url) {
+  const std::string scheme = scheme_of(store_url);
+  if (scheme.empty()) return false;
+  const std::string_view rest = store_url.substr(scheme.size() + 1);
+  return rest.empty() || rest == "//";
+}
+
+Result<std::string> file_path(std::string_view text) {
+  if (text.empty()) return invalid_argument("the path of a store is empty");
+  Result<std::string> path = std::string(text);
+  if (scheme_of(text) == kFileScheme)
+    path = parse_file_url(text.substr(kFileScheme.size() + 1));
+  else if (is_url(text))
+    return invalid_argument("is not a path or a file URL: " + std::string(text));
+  if (path && path->find('\0') != std::string::npos) return invalid_argument("the path of a store contains a NUL byte");
+  return path;
+}
+
+std::optional<std::string> path_of_store(std::string_view store_url) {
+  if (scheme_of(store_url) != kFileScheme) return std::nullopt;
+  auto path = file_path(store_url);
+  return path ? std::optional(*std::move(path)) : std::nullopt;
+}
+
+std::string file_url(std::string_view path) { return std::string(kFileScheme) + "://" + percent_encode(path); }
 
 Error in_store(Error error, std::string_view url) {
   const bool told_already =

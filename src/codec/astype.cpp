@@ -1,5 +1,5 @@
 // Knows numcodecs' astype filter: elements of `decode_dtype` stored as `encode_dtype`, by numpy's conversions, which
-// lose whatever the other type cannot hold: integers wrap, fractions are cut off, all but zero is true.
+// lose what the other type cannot hold: integers wrap, fractions are cut off, all but zero is true.
 #include <memory>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace sherd {
 namespace {
 
-/// A byte of which only zero and other values count.
+/// A byte that is zero or not.
 struct Boolean {
   std::uint8_t byte = 0;
 };

@@ -68,7 +68,7 @@ Result<Header> read_header(std::span<const std::byte> from) {
     return unsupported("blosc: unknown compressor " + std::to_string(header.compressor()) + ", version " +
                        std::to_string(byte_at(1)));
   if (header.blocks() > (from.size() - kHeaderBytes) / kWordBytes)
-    return wrong("the bytes end within the starts of blocks, of which there should be", header.blocks());
+    return wrong("the table of block offsets is truncated; expected block count", header.blocks());
   return header;
 }
 
@@ -214,7 +214,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   settings.compressor = std::move(compressor);
   settings.level = static_cast<int>(level);
   settings.block_size = static_cast<std::size_t>(block_size);
-  // c-blosc takes chunks of wider elements for bytes.
+  // c-blosc treats chunks of wider elements as bytes.
   settings.type_size = type_bytes <= BLOSC_MAX_TYPESIZE ? static_cast<std::size_t>(type_bytes) : 1;
   return std::unique_ptr<BytesCodec>(std::make_unique<BloscCodec>(std::move(settings)));
 }

@@ -1,27 +1,30 @@
 // bytes (Zarr v3 core; `endian` before 2023): the elements in C order, each word in the byte order that the
 // configuration names. Words are the components of complex numbers, the code points of text, the fields of structs.
-// Types whose words are single bytes have no byte order: there `endian` may be missing and is ignored.
+// Types whose words are single bytes have no byte order: there `endian` may be missing and is ignored. Numbers of less
+// than eight bits have a byte each, whose other bits are ignored on reading.
 #include <algorithm>
 #include <cstring>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/narrow.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
 namespace sherd {
 namespace {
 
-/// Bytes at one place of every element that make up words of one size.
+/// Bytes at one offset of every element that make up words of one kind.
 struct Words {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   std::size_t word_size = 1;
+  std::optional<NarrowNumbers> narrow = {};
 };
 
 void list_words(const DType& dtype, std::size_t offset, std::vector<Words>& to) {
   if (dtype.kind() != DType::Kind::structure) {
-    to.push_back({offset, dtype.size(), dtype.word_size()});
+    to.push_back({offset, dtype.size(), dtype.word_size(), narrow_numbers(dtype.kind())});
     return;
   }
   for (const DTypeField& field : dtype.fields()) {
@@ -30,31 +33,39 @@ void list_words(const DType& dtype, std::size_t offset, std::vector<Words>& to) 
   }
 }
 
-std::vector<Words> words_of(const DType& dtype) {
-  std::vector<Words> words;
-  list_words(dtype, 0, words);
-  return words;
-}
-
 bool has_byte_order(const DType& dtype) {
   if (dtype.kind() != DType::Kind::structure) return dtype.word_size() > 1;
   const auto fields = dtype.fields();
   return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_byte_order(field.dtype); });
 }
 
-/// Structs are swapped block by block, each field while the block is in the cache.
-void swap_fields(std::span<std::byte> elements, const DType& dtype) {
-  const auto words = words_of(dtype);
-  for (std::size_t at = 0; at < elements.size(); at += dtype.size())
-    for (const Words& field : words)
-      if (field.word_size > 1) swap_words(elements.subspan(at + field.offset, field.bytes), field.word_size);
+/// Whether something is to be done for the fields of structs that are stored in the machine's own order.
+bool has_narrow_fields(const DType& dtype) {
+  const auto fields = dtype.fields();
+  return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) {
+    return narrow_numbers(field.dtype.kind()) || has_narrow_fields(field.dtype);
+  });
+}
+
+bool has_optional(const DType& dtype) {
+  if (dtype.kind() == DType::Kind::optional) return true;
+  const auto fields = dtype.fields();
+  return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_optional(field.dtype); });
 }
 
 class Bytes final : public ArrayBytesCodec {
  public:
-  explicit Bytes(std::endian order) noexcept : swaps_(order != std::endian::native) {}
+  /// For elements of this type alone.
+  Bytes(const DType& dtype, std::endian order)
+      : swaps_(order != std::endian::native), word_size_(word_size(dtype, swaps_)) {
+    if (word_size_ == 0 && dtype.kind() == DType::Kind::structure) list_words(dtype, 0, fields_);
+  }
 
   Result<void> check(const ChunkType& in) const override {
+    if (in.dtype.kind() == DType::Kind::optional)
+      return invalid_argument("bytes: optional elements may be missing; use the codec zarrs.optional");
+    if (has_optional(in.dtype))
+      return unsupported("bytes: structs with fields of type zarrs.optional are not supported");
     if (in.dtype.is_variable())
       return invalid_argument("bytes: elements of type " + in.dtype.name() +
                               " have no fixed size; use vlen-utf8 or vlen-bytes");
@@ -64,10 +75,7 @@ class Bytes final : public ArrayBytesCodec {
     const auto count = element_count(in.shape);
     return count ? checked_mul(*count, in.dtype.size()) : std::nullopt;
   }
-  [[nodiscard]] std::size_t raw_word_size(const DType& dtype) const noexcept override {
-    if (!swaps_ || !has_byte_order(dtype)) return 1;
-    return dtype.word_size();
-  }
+  [[nodiscard]] std::size_t raw_word_size(const DType&) const noexcept override { return word_size_; }
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
     SHERD_TRY(to.resize(elements.size()));
     convert(in.dtype, elements, to.span());
@@ -83,16 +91,32 @@ class Bytes final : public ArrayBytesCodec {
   }
 
  private:
+  /// As raw_word_size() has it.
+  static std::size_t word_size(const DType& dtype, bool swaps) noexcept {
+    if (has_narrow_fields(dtype)) return 0;
+    return swaps && has_byte_order(dtype) ? dtype.word_size() : 1;
+  }
   /// There and back are the same.
   void convert(const DType& dtype, std::span<const std::byte> from, std::span<std::byte> to) const {
     if (from.empty()) return;
-    const std::size_t word = raw_word_size(dtype);
-    if (word > 1) return swap_words(from, to, word);
+    if (word_size_ > 1) return swap_words(from, to, word_size_);
+    if (const auto narrow = narrow_numbers(dtype.kind())) return normalize(*narrow, from, to);
     std::memcpy(to.data(), from.data(), from.size());
-    if (word == 0) swap_fields(to, dtype);
+    for (std::size_t at = 0; !fields_.empty() && at < to.size(); at += dtype.size())
+      convert_fields(to.subspan(at, dtype.size()));
+  }
+  /// Structs are converted one by one, each field while the struct is in the cache.
+  void convert_fields(std::span<std::byte> element) const {
+    for (const Words& field : fields_) {
+      const auto bytes = element.subspan(field.offset, field.bytes);
+      if (field.narrow) normalize(*field.narrow, bytes, bytes);
+      if (swaps_ && field.word_size > 1) swap_words(bytes, field.word_size);
+    }
   }
 
   bool swaps_;
+  std::size_t word_size_;      ///< see raw_word_size()
+  std::vector<Words> fields_;  ///< of structs whose fields are not stored as they are in memory
 };
 
 Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
@@ -104,12 +128,12 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   SHERD_TRY(configuration.done());
   if (endian != "little" && endian != "big")
     return configuration_error("endian", "bytes: 'endian' must be \"little\" or \"big\"");
-  return std::make_unique<Bytes>(endian == "big" ? std::endian::big : std::endian::little);
+  return std::make_unique<Bytes>(dtype, endian == "big" ? std::endian::big : std::endian::little);
 }
 
 Result<Json> short_form(std::string_view argument, const DType& dtype) {
   if (!argument.empty() && argument != "little" && argument != "big")
-    return invalid_argument("after the colon must stand 'little' or 'big', not '" + std::string(argument) + "'");
+    return invalid_argument("write 'little' or 'big' after the colon, not '" + std::string(argument) + "'");
   if (!has_byte_order(dtype)) return Json();
   return Json(Json::Object{{"endian", argument.empty() ? std::string_view("little") : argument}});
 }

@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-/// bzip2 counts in 32 bits: the most that one call is given.
+/// bzip2 counts in 32 bits: the maximum of one call.
 unsigned window(std::size_t size) noexcept {
   return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<unsigned>::max()));
 }

@@ -5,173 +5,32 @@
 // said of them) is an error, unless `scalar_map` says what it becomes.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
 #include <memory>
-#include <tuple>
 #include <utility>
 
+#include "base/real.hpp"
 #include "base/scalar.hpp"
 #include "base/try.hpp"
-#include "codec/number.hpp"
+#include "codec/configuration.hpp"
 
 namespace sherd {
 namespace {
 
-enum class Rounding : std::uint8_t { nearest_even, nearest_away, towards_zero, towards_positive, towards_negative };
-enum class OutOfRange : std::uint8_t { error, clamp, wrap };
+using Load = Real (*)(const std::byte*, std::size_t);
+using Store = bool (*)(const Real&, RoundingRules, std::byte*, std::size_t);
 
-struct Rules {
-  Rounding rounding = Rounding::nearest_even;
-  OutOfRange out_of_range = OutOfRange::error;
-};
-
-/// One number, exactly. Numbers of one type are equal where all members are; zeros differ in `negative` only.
-struct Real {
-  enum class Kind : std::uint8_t { finite, infinite, nan } kind = Kind::finite;
-  bool negative = false;
-  int exponent = 0;
-  std::uint64_t significand = 0;
-
-  [[nodiscard]] auto key() const noexcept {
-    const bool sign = negative && (kind == Kind::infinite || significand != 0);
-    return std::tuple(kind, sign, exponent, significand);
-  }
-};
-
-/// How a float type is made of bits.
-template <class T>
-struct FloatBits {
-  using Word = std::uint16_t;
-  static constexpr int fraction = T::fraction;
-  static constexpr int bias = T::bias;
-  static Word word(T value) noexcept { return value.bits; }
-};
-template <>
-struct FloatBits<float> {
-  using Word = std::uint32_t;
-  static constexpr int fraction = 23;
-  static constexpr int bias = 127;
-  static Word word(float value) noexcept { return std::bit_cast<Word>(value); }
-};
-template <>
-struct FloatBits<double> {
-  using Word = std::uint64_t;
-  static constexpr int fraction = 52;
-  static constexpr int bias = 1023;
-  static Word word(double value) noexcept { return std::bit_cast<Word>(value); }
-};
-
-template <class T>
-Real load_real(const std::byte* from, std::size_t index) noexcept {
-  const T value = load_number<T>(from, index);
-  if constexpr (std::is_integral_v<T>) {
-    const auto bits = static_cast<std::uint64_t>(value);
-    return {.negative = value < 0, .significand = value < 0 ? 0 - bits : bits};
-  } else {
-    using Bits = FloatBits<T>;
-    constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(T) - 1);
-    const std::uint64_t word = Bits::word(value);
-    const std::uint64_t rest = word & ((std::uint64_t{1} << Bits::fraction) - 1);
-    const auto exponent = static_cast<int>((word & (sign - 1)) >> Bits::fraction);
-    const bool negative = (word & sign) != 0;
-    if (exponent == 2 * Bits::bias + 1) {
-      if (rest != 0) return {.kind = Real::Kind::nan};
-      return {.kind = Real::Kind::infinite, .negative = negative};
-    }
-    const std::uint64_t leading = exponent != 0 ? std::uint64_t{1} << Bits::fraction : 0;
-    return {.negative = negative,
-            .exponent = std::max(exponent, 1) - Bits::bias - Bits::fraction,
-            .significand = leading | rest};
-  }
-}
-
-/// significand / 2^shift, rounded; shift > 0.
-std::uint64_t shifted_right(const Real& real, int shift, Rounding rounding) noexcept {
-  const std::uint64_t whole = shift < 64 ? real.significand >> shift : 0;
-  const std::uint64_t rest = shift < 64 ? real.significand - (whole << shift) : real.significand;
-  if (rest == 0) return whole;
-  const std::uint64_t half = shift <= 64 ? std::uint64_t{1} << (shift - 1) : 0;
-  const bool above = shift <= 64 && rest > half;
-  const bool tie = shift <= 64 && rest == half;
-  bool up = false;
-  switch (rounding) {
-    case Rounding::nearest_even:
-      up = above || (tie && whole % 2 == 1);
-      break;
-    case Rounding::nearest_away:
-      up = above || tie;
-      break;
-    case Rounding::towards_zero:
-      break;
-    case Rounding::towards_positive:
-      up = !real.negative;
-      break;
-    case Rounding::towards_negative:
-      up = real.negative;
-      break;
-  }
-  return whole + (up ? 1 : 0);
-}
-
-template <class T>
-bool store_integer(const Real& real, Rules rules, std::byte* to, std::size_t index) noexcept {
-  if (real.kind != Real::Kind::finite) return false;
-  const int shift = real.exponent;
-  std::uint64_t magnitude = real.significand;
-  if (shift < 0) magnitude = shifted_right(real, -shift, rules.rounding);
-  if (shift > 0) magnitude = shift < 64 ? magnitude << shift : 0;
-  const bool lost = shift > 0 && (shift >= 64 || magnitude >> shift != real.significand) && real.significand != 0;
-  constexpr std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-  constexpr std::uint64_t least = std::is_signed_v<T> ? most + 1 : 0;
-  auto value = static_cast<T>(real.negative ? 0 - magnitude : magnitude);
-  if (lost || magnitude > (real.negative ? least : most)) {
-    if (rules.out_of_range == OutOfRange::error) return false;
-    if (rules.out_of_range == OutOfRange::clamp)
-      value = real.negative ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-  }
-  store_number(to, index, value);
-  return true;
-}
-
-template <class T>
-bool store_float(const Real& real, Rules rules, std::byte* to, std::size_t index) noexcept {
-  using Bits = FloatBits<T>;
-  using Word = typename Bits::Word;
-  constexpr std::uint64_t infinity = std::uint64_t{2 * Bits::bias + 1} << Bits::fraction;
-  const std::uint64_t sign = real.negative ? std::uint64_t{1} << (8 * sizeof(T) - 1) : 0;
-  const auto store = [&](std::uint64_t word) {
-    store_number(to, index, static_cast<Word>(word));
-    return true;
-  };
-  if (real.kind == Real::Kind::nan) return store(infinity | std::uint64_t{1} << (Bits::fraction - 1));
-  if (real.kind == Real::Kind::infinite) return store(sign | infinity);
-  if (real.significand == 0) return store(sign);
-  constexpr int least = 1 - Bits::bias;  // exponent of the smallest normal number
-  const int leading = std::bit_width(real.significand) - 1 + real.exponent;
-  const int exponent = std::max(leading, least);
-  const int shift = exponent - Bits::fraction - real.exponent;
-  const std::uint64_t digits = shift > 0 ? shifted_right(real, shift, rules.rounding) : real.significand << -shift;
-  // The leading bit of a normal number carries into the exponent, as does one that rounding made.
-  const bool fits = leading <= Bits::bias;
-  const std::uint64_t word = fits ? (static_cast<std::uint64_t>(exponent - least) << Bits::fraction) + digits : 0;
-  if (fits && word < infinity) return store(sign | word);
-  return rules.out_of_range == OutOfRange::clamp && store(sign | infinity);
-}
-
-using Load = Real (*)(const std::byte*, std::size_t) noexcept;
-using Store = bool (*)(const Real&, Rules, std::byte*, std::size_t) noexcept;
-
+/// nullptr for types that are not real numbers.
 Load loader(const DType& dtype) {
-  return visit_real(dtype, []<class T>(T) -> Load { return load_real<T>; });
+  return visit_real_number(
+      dtype.kind(), []<class Number>(Number) -> Load { return load_real<Number>; }, []() -> Load { return nullptr; });
 }
 Store storer(const DType& dtype) {
-  return visit_real(dtype, []<class T>(T) -> Store {
-    if constexpr (std::is_integral_v<T>)
-      return store_integer<T>;
-    else
-      return store_float<T>;
-  });
+  return visit_real_number(
+      dtype.kind(), []<class Number>(Number) -> Store { return store_real<Number>; },
+      []() -> Store { return nullptr; });
+}
+bool is_wrapping(const DType& dtype) {
+  return visit_real_number(dtype.kind(), []<class Number>(Number) { return Number::is_integer; }, [] { return false; });
 }
 
 /// One direction: from elements of one type to the other.
@@ -179,7 +38,7 @@ class Cast {
  public:
   using Map = std::vector<std::pair<Real, Real>>;  ///< sorted by key
 
-  Cast(DType source, DType target, Rules rules, Map map)
+  Cast(DType source, DType target, RoundingRules rules, Map map)
       : source_(std::move(source)),
         target_(std::move(target)),
         rules_(rules),
@@ -214,7 +73,7 @@ class Cast {
 
   DType source_;
   DType target_;
-  Rules rules_;
+  RoundingRules rules_;
   Map map_;
   Load load_;
   Store store_;
@@ -324,16 +183,16 @@ Result<std::unique_ptr<ArrayCodec>> make_cast_value(const CodecSpec& spec, const
   if (named == nullptr) return configuration_error("data_type", "cast_value: 'data_type' is missing");
   SHERD_TRY(encoded, parse_dtype(*named).in_member("configuration.data_type"));
   for (const DType* dtype : {&decoded, &std::as_const(encoded)}) {
-    if (!is_real(*dtype))
+    if (loader(*dtype) == nullptr)
       return configuration_error("data_type", "cast_value: only integers and floats are cast, not " + dtype->name());
   }
   SHERD_TRY(rounding, word_member(configuration, "rounding", Rounding::nearest_even, kRoundings));
   SHERD_TRY(out_of_range, word_member(configuration, "out_of_range", OutOfRange::error, kOutOfRange));
-  if (out_of_range == OutOfRange::wrap && !is_integer(encoded))
+  if (out_of_range == OutOfRange::wrap && !is_wrapping(encoded))
     return configuration_error("out_of_range", "cast_value: only integers wrap, not " + encoded.name());
   SHERD_TRY(maps, parse_maps(configuration.find("scalar_map"), decoded, encoded));
   SHERD_TRY(configuration.done());
-  const Rules rules{rounding, out_of_range};
+  const RoundingRules rules{rounding, out_of_range};
   return std::unique_ptr<ArrayCodec>(
       std::make_unique<CastValueCodec>(encoded, Cast(decoded, encoded, rules, std::move(maps.encode)),
                                        Cast(encoded, decoded, rules, std::move(maps.decode))));

@@ -1,6 +1,6 @@
-// Knows which lists of codecs are chains: how they stand in metadata, in which order their kinds may come, and what
-// must be refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by name
-// and left to the shard layer. How a chain is run stands in chain_run.cpp.
+// Knows which lists of codecs are chains: how they are written in metadata, in which order their kinds may come, and
+// what must be refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by
+// name and left to the shard layer. chain_run.cpp runs a chain.
 #include "codec/chain.hpp"
 
 #include <algorithm>
@@ -20,18 +20,13 @@ struct NotSupported {
   std::string_view name, more;
 };
 constexpr NotSupported kNotSupported[] = {
-    {"conditional", ""},
     {"gdeflate", "; the Rust crate zarrs has it"},
-    {"n5_default", ""},
-    {"optional", ""},
     {"pcodec", "; its id in numcodecs is 'pcodec', of the Python package pcodec"},
-    {"pickle", " nor by a later one: reading pickles runs whatever program the stored bytes are"},
+    {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
     {"szip", ""},
     {"vlen", "; the Rust crate zarrs has it"},
-    {"zfp", ""},
-    {"zfpy", "; its id in numcodecs is 'zfpy', of the Python package zfpy"},
 };
-/// Packages that give numcodecs codecs of their own, by how the ids of these begin.
+/// Packages that add codecs to numcodecs, by how the ids of these begin.
 constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},
                                                                        {"flac", "flac-numcodecs"},
                                                                        {"wavpack", "wavpack-numcodecs"},
@@ -49,7 +44,8 @@ Result<CodecSpec> parse_codec(const Json& entry) {
     if (key == "must_understand") {
       if (!value.is_bool()) return invalid_argument("'must_understand' must be true or false").in_member(key);
     } else if (key == "configuration") {
-      if (!value.is_object()) return invalid_argument("a configuration must be an object").in_member(key);
+      if (!value.is_object() && !value.is_null())
+        return invalid_argument("a configuration must be an object").in_member(key);
       spec.configuration = value;
     } else {
       return unsupported("unknown member '" + key + "' of the codec '" + spec.name + "'").in_member(key);
@@ -61,12 +57,17 @@ Result<CodecSpec> parse_codec(const Json& entry) {
 /// Below the list, whose own name (`codecs`, `index_codecs`) the caller knows.
 std::string place(std::size_t index) { return "[" + std::to_string(index) + "]"; }
 
+/// A codec's name without the library that it is of.
+std::string_view bare_name(std::string_view name) {
+  for (const std::string_view prefix : {"numcodecs.", "zarrs."})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return name;
+}
+
 }  // namespace
 
 Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) {
-  std::string_view bare = name;
-  for (const std::string_view prefix : {"numcodecs.", "zarrs."})
-    if (name.starts_with(prefix)) bare.remove_prefix(prefix.size());
+  const std::string_view bare = bare_name(name);
   const std::string quoted = "'" + std::string(name) + "'";
   for (const auto& [known, more] : kNotSupported)
     if (bare == known)
@@ -76,8 +77,10 @@ Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) 
       return unsupported("the codec " + quoted + " is not supported by this version; its id in numcodecs is '" +
                          std::string(bare) + "', of the Python package " + std::string(package));
   std::vector<std::string_view> names{kSharding};
-  for (const CodecEntry* entry : table) names.push_back(entry->name);
-  return {unknown, "unknown codec " + quoted + did_you_mean(name, names)};
+  for (const CodecEntry* entry : table) names.push_back(bare_name(entry->name));
+  const bool is_numcodecs = name.starts_with("numcodecs.");
+  const std::string id = is_numcodecs ? " (id '" + std::string(bare) + "' in numcodecs, of an unknown package)" : "";
+  return {unknown, "unknown codec " + quoted + id + did_you_mean(bare, names)};
 }
 
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
@@ -103,24 +106,26 @@ Json codec_list_json(std::span<const CodecSpec> specs) {
 Result<CodecChain> CodecChain::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                      const Limits& limits) {
   CodecChain chain;
+  chain.table_ = table;
   chain.dtype_ = in.dtype;
   chain.limits_ = limits;
   chain.permutation_.resize(in.shape.size());
   std::iota(chain.permutation_.begin(), chain.permutation_.end(), std::size_t{0});
   ChunkType type = in;
-  for (std::size_t i = 0; i < specs.size(); ++i) SHERD_TRY(chain.add(specs[i], table, type).in_member(place(i)));
+  for (std::size_t i = 0; i < specs.size(); ++i) SHERD_TRY(chain.add(specs[i], type).in_member(place(i)));
   if (!chain.has_array_bytes_codec())
     return invalid_argument("one codec must turn the array into bytes, such as 'bytes'; none of the " +
                             std::to_string(specs.size()) + " listed does");
   if (chain.array_codecs_.empty() && chain.array_bytes_codec_)
     chain.word_size_ = chain.array_bytes_codec_->raw_word_size(in.dtype);
+  if (chain.word_size_ == 1) chain.narrow_ = narrow_numbers(in.dtype.kind());
   return chain;
 }
 
-Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType& type) {
-  const CodecEntry* entry = find_codec(table, spec.name);
+Result<void> CodecChain::add(const CodecSpec& spec, ChunkType& type) {
+  const CodecEntry* entry = find_codec(table_, spec.name);
   if (spec.name == kSharding) return add_array_bytes_codec(spec, nullptr, type);
-  if (entry == nullptr) return no_such_codec(spec.name, table, ErrorCode::unsupported).in_member("name");
+  if (entry == nullptr) return no_such_codec(spec.name, table_, ErrorCode::unsupported).in_member("name");
   if (spec.name != entry->name)
     remarks_.push_back("the codec '" + spec.name + "' is read as '" + std::string(entry->name) +
                        "', the name that other readers know");
@@ -131,8 +136,8 @@ Result<void> CodecChain::add(const CodecSpec& spec, CodecTable table, ChunkType&
 
 Result<void> CodecChain::add_array_codec(const CodecSpec& spec, const CodecEntry& entry, ChunkType& type) {
   if (has_array_bytes_codec())
-    return invalid_argument("'" + spec.name + "' works on arrays and must stand before the codec that makes bytes");
-  SHERD_TRY(codec, entry.array_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
+    return invalid_argument("'" + spec.name + "' works on arrays and must come before the codec that makes bytes");
+  SHERD_TRY(codec, entry.array_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_, .table = table_}));
   SHERD_TRY(encoded, codec->encoded_type(type));
   type = std::move(encoded);
   const auto order = codec->permutation();
@@ -153,7 +158,8 @@ Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const Code
     sharding_ = spec;
     return {};
   }
-  SHERD_TRY(codec, entry->array_bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
+  SHERD_TRY(codec,
+            entry->array_bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_, .table = table_}));
   SHERD_TRY(codec->check(type));
   array_bytes_codec_ = std::move(codec);
   return {};
@@ -161,8 +167,8 @@ Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const Code
 
 Result<void> CodecChain::add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type) {
   if (!has_array_bytes_codec())
-    return invalid_argument("'" + spec.name + "' works on bytes and must stand after the codec that makes bytes");
-  SHERD_TRY(codec, entry.bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_}));
+    return invalid_argument("'" + spec.name + "' works on bytes and must come after the codec that makes bytes");
+  SHERD_TRY(codec, entry.bytes_codec(spec, {.in = type, .limits = &limits_, .remarks = &remarks_, .table = table_}));
   bytes_codecs_.push_back(std::move(codec));
   bytes_names_.push_back(spec.name);
   return {};

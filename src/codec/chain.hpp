@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/float_format.hpp"
 #include "codec/codec.hpp"
 
 namespace sherd {
@@ -42,19 +43,23 @@ class CodecChain {
   [[nodiscard]] const std::optional<CodecSpec>& sharding() const noexcept { return sharding_; }
   /// The type on which the array->bytes codec works, for a chunk of this *stored* shape.
   [[nodiscard]] Result<ChunkType> inner_type(const Shape& stored) const;
-  /// What was read though no specification has it so, of this chain alone: names and configurations, as `check` tells.
+  /// Names and configurations of this chain that were read although no specification has them, for `check`.
   [[nodiscard]] std::span<const std::string> remarks() const noexcept { return remarks_; }
-  /// True where something remains to be done around the array->bytes codec besides the permutation.
+  /// True where something remains to be done around the array->bytes codec in addition to the permutation.
   [[nodiscard]] bool has_array_codecs() const noexcept { return !array_codecs_.empty(); }
   [[nodiscard]] bool has_bytes_codecs() const noexcept { return !bytes_codecs_.empty(); }
-  /// Not 0 where the encoded bytes are the elements in stored order and no other codec stands in the chain;
+  /// Not 0 where the encoded bytes are the elements in stored order and the chain has no other codec;
   /// then the size of the words to swap (1: none). Such chunks can be read in parts.
   [[nodiscard]] std::size_t raw_word_size() const noexcept;
+  /// Where raw_word_size() is not 0: whether these stored bytes are elements as they are in memory, and how they become
+  /// that. `from` and `to` are of equal size and may be the same.
+  [[nodiscard]] bool is_native(std::span<const std::byte> stored) const noexcept;
+  void to_native(std::span<const std::byte> from, std::span<std::byte> to) const noexcept;
   /// Set where all chunks of this stored shape encode to one size.
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const Shape& stored) const;
   /// No writer's encoding of a chunk of this stored shape is larger; for chains without sharding.
   [[nodiscard]] std::uint64_t max_encoded_size(const Shape& stored) const;
-  /// About what decode() takes beside the encoded bytes and the elements: the steps between, as many bytes at one time.
+  /// About what decode() needs in addition to the encoded bytes and the elements: the steps between, at one time.
   [[nodiscard]] std::uint64_t decoding_bytes(const Shape& stored, std::uint64_t encoded) const;
 
   /// encoded bytes -> elements in stored order, dense, of exactly the chunk's size. For chains without sharding.
@@ -99,7 +104,7 @@ class CodecChain {
 
   struct Spare;
 
-  Result<void> add(const CodecSpec& spec, CodecTable table, ChunkType& type);
+  Result<void> add(const CodecSpec& spec, ChunkType& type);
   Result<void> add_array_codec(const CodecSpec& spec, const CodecEntry& entry, ChunkType& type);
   Result<void> add_array_bytes_codec(const CodecSpec& spec, const CodecEntry* entry, const ChunkType& type);
   Result<void> add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type);
@@ -117,11 +122,13 @@ class CodecChain {
   Result<void> decode_words(std::span<const std::byte> encoded, std::span<std::byte> elements) const;
   Result<std::vector<ChunkType>> types(const Shape& stored) const;
 
+  CodecTable table_;
   DType dtype_;
   std::vector<std::size_t> permutation_;
   std::vector<std::shared_ptr<const ArrayCodec>> array_codecs_;
   std::shared_ptr<const ArrayBytesCodec> array_bytes_codec_;
-  std::size_t word_size_ = 0;  ///< of the array->bytes codec (raw_word_size) where no array codec is left
+  std::size_t word_size_ = 0;            ///< of the array->bytes codec (raw_word_size) where no array codec is left
+  std::optional<NarrowNumbers> narrow_;  ///< what the words are, where these have bits that count for nothing
   std::optional<CodecSpec> sharding_;
   std::vector<std::shared_ptr<const BytesCodec>> bytes_codecs_;
   std::vector<std::string> bytes_names_;

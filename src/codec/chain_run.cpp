@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/narrow.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 
@@ -126,7 +127,7 @@ Result<Bytes> CodecChain::undo_one(std::size_t codec, Bytes from, Bound bound, T
   if (target.buffer != nullptr) return decode_growing(step, from, bound, *target.buffer);
   const std::size_t wanted = target.elements.size();
   if (limits_.decode_ratio != 0 && wanted > saturating_mul(from.size(), limits_.decode_ratio))
-    return unsupported(std::to_string(from.size()) + " bytes stand for " + std::to_string(wanted) +
+    return unsupported(std::to_string(from.size()) + " bytes encode " + std::to_string(wanted) +
                        ", more than the limit decode_ratio " + std::to_string(limits_.decode_ratio) +
                        " allows; raise it to read them");
   SHERD_TRY(count, step.decode(from, target.elements));
@@ -153,17 +154,24 @@ Result<void> CodecChain::decode_words(Bytes encoded, std::span<std::byte> elemen
   const Bound bound{Bound::Kind::exact, elements.size()};
   SHERD_TRY(bytes, undo(encoded, bound, {.elements = elements}, spare));
   if (bytes.size() != elements.size()) return wrong_size(bytes.size(), elements.size());
+  // What is to be moved anyway is not looked at first.
   const bool there = bytes.data() == elements.data();
-  if (word_size_ > 1) {
-    if (there) {
-      swap_words(elements, word_size_);
-    } else {
-      swap_words(bytes, elements, word_size_);
-    }
+  const bool converts = there ? !is_native(bytes) : narrow_ || word_size_ != 1;
+  if (converts) {
+    to_native(bytes, elements);
   } else if (!there) {
     copy(bytes, elements);
   }
   return {};
+}
+
+bool CodecChain::is_native(Bytes stored) const noexcept {
+  return word_size_ == 1 && (!narrow_ || is_normal(*narrow_, stored));
+}
+
+void CodecChain::to_native(Bytes from, std::span<std::byte> to) const noexcept {
+  if (narrow_) return normalize(*narrow_, from, to);
+  swap_words(from, to, word_size_);
 }
 
 Result<void> CodecChain::decode(const Shape& stored, Bytes encoded, std::span<std::byte> elements,
@@ -199,8 +207,8 @@ Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::
   std::uint64_t done = 0;
   bool ended = false;
   const auto pass_on = [&](Bytes bytes) {
-    if (word_size_ > 1) {
-      swap_words(bytes, block.first(bytes.size()), word_size_);
+    if (!is_native(bytes)) {
+      to_native(bytes, block.first(bytes.size()));
       bytes = block.first(bytes.size());
     }
     ended = !sink(done, bytes);

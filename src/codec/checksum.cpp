@@ -1,4 +1,4 @@
-// Knows where a checksum stands beside the bytes that it covers, and that nothing of theirs need be copied for it.
+// Knows where a checksum is relative to the bytes that it covers, and that nothing of theirs need be copied for it.
 #include "codec/checksum.hpp"
 
 #include <cstdio>
@@ -36,7 +36,7 @@ std::optional<BytesCodec::Frame> ChecksumCodec::frame() const noexcept {
 
 Result<void> ChecksumCodec::check_frame(std::span<const std::byte> framed) const {
   if (framed.size() < kSumBytes)
-    return corrupt("the checksum takes 4 bytes, but only " + std::to_string(framed.size()) + " are there");
+    return corrupt("the checksum has 4 bytes, but only " + std::to_string(framed.size()) + " are there");
   const std::size_t covered = framed.size() - kSumBytes;
   const bool before = place_ == Place::before;
   const auto stored = load_little<std::uint32_t>(framed.data() + (before ? 0 : covered));

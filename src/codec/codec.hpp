@@ -36,7 +36,7 @@ class ArrayCodec {
   /// For transpose: out dimension i is in dimension permutation()[i]. Empty for all others. The chain folds
   /// leading transposes into strides and calls encode/decode only where it cannot.
   [[nodiscard]] virtual std::span<const std::size_t> permutation() const noexcept { return {}; }
-  /// The type after encoding; invalid_argument or unsupported where this codec cannot take `in`.
+  /// The type after encoding; invalid_argument or unsupported if this codec does not accept `in`.
   [[nodiscard]] virtual Result<ChunkType> encoded_type(const ChunkType& in) const = 0;
   /// `from` and `to` are dense and do not overlap; their sizes follow from the types.
   virtual Result<void> encode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
@@ -56,7 +56,7 @@ class ArrayBytesCodec {
   virtual Result<void> check(const ChunkType& in) const = 0;
   /// Set where every chunk of this type encodes to the same number of bytes.
   [[nodiscard]] virtual std::optional<std::uint64_t> encoded_size(const ChunkType& in) const = 0;
-  /// No writer's encoding of such a chunk is larger; nullopt where nobody can tell.
+  /// No writer's encoding of such a chunk is larger; nullopt if unknown.
   [[nodiscard]] virtual std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const {
     return encoded_size(in);
   }
@@ -84,12 +84,12 @@ class BytesCodec {
   [[nodiscard]] virtual std::uint64_t max_encoded_size(std::uint64_t decoded) const = 0;
   /// The largest ratio of decoded to encoded bytes that the format allows, for bounds on untrusted input; 0: unbounded.
   [[nodiscard]] virtual std::uint64_t max_ratio() const noexcept { return 0; }
-  /// `to` has at least max_encoded_size(from.size()) bytes; gives the bytes written.
+  /// `to` has at least max_encoded_size(from.size()) bytes; returns the number of bytes written.
   virtual Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
-  /// Decodes into at most to.size() bytes and gives their count. nullopt: the content is longer than `to`
+  /// Decodes into at most to.size() bytes and returns their count. nullopt: the content is longer than `to`
   /// (which then holds anything). Malformed bytes, a wrong checksum, trailing garbage: `corrupt`.
   virtual Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
-  /// Set by codecs that leave the decoded bytes as they are and stand around them (checksums): the bytes they put
+  /// Set by codecs that leave the decoded bytes as they are and surround them (checksums): the bytes they put
   /// before and after. A chain then reads and writes in place; encode() and decode() must agree with that.
   struct Frame {
     std::size_t before = 0, after = 0;
@@ -100,7 +100,7 @@ class BytesCodec {
   /// For codecs with a frame: fills in the bytes before and after.
   virtual void fill_frame(std::span<std::byte> framed) const noexcept { (void)framed; }
   /// Whether decode_blocks costs as much a byte as decode, and may end early without leaving a checksum unverified that
-  /// stands behind the content: then decoding the beginning of a chunk pays.
+  /// follows the content: then decoding the beginning of a chunk pays.
   [[nodiscard]] virtual bool decodes_prefixes() const noexcept { return false; }
   /// Streams the decoded bytes through `sink` without holding all of them; false where this codec cannot. Every
   /// block but the last one is `block`, filled. `sink` returns false to end early. Bytes that decode to another number
@@ -115,16 +115,21 @@ class BytesCodec {
 /// A codec as metadata names it.
 struct CodecSpec {
   std::string name;
-  Json configuration;  ///< an object; null where absent
+  Json configuration;  ///< an object; null if absent
   friend bool operator==(const CodecSpec&, const CodecSpec&) = default;
 };
+
+struct CodecEntry;
+/// The table of src/api/registry.cpp, handed down. Each codec's file defines one `extern const CodecEntry`.
+using CodecTable = std::span<const CodecEntry* const>;
 
 /// What a codec's maker may look at.
 struct CodecContext {
   ChunkType in;  ///< what the codec is given on encoding (for bytes->bytes: of the array before the array->bytes codec)
   const Limits* limits = nullptr;
-  /// Where a maker says what it read though no specification has it so; nullptr where nobody asks.
+  /// Where a maker says what it read though no specification has it so; nullptr if not wanted.
   std::vector<std::string>* remarks = nullptr;
+  CodecTable table = {};  ///< for codecs that have chains inside
 };
 
 /// One row of the codec table. Exactly one maker is set; `aliases` are read, `name` is written.
@@ -140,9 +145,6 @@ struct CodecEntry {
   /// empty), with everything that some reader requires; an empty object where one requires that there is an object.
   Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
 };
-
-/// The table of src/api/registry.cpp, handed down. Each codec's file defines one `extern const CodecEntry`.
-using CodecTable = std::span<const CodecEntry* const>;
 
 /// The entry that reads this name (its name or one of its aliases), or nullptr.
 [[nodiscard]] const CodecEntry* find_codec(CodecTable table, std::string_view name) noexcept;

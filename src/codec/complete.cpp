@@ -8,7 +8,7 @@ namespace {
 void complete_nested(Json* list, CodecTable table, const DType& dtype) {
   if (list == nullptr) return;
   auto specs = parse_codec_list(*list);
-  if (!specs) return;  // told by whoever builds the chain
+  if (!specs) return;  // reported when the chain is built
   complete_codecs(*specs, table, dtype);
   *list = codec_list_json(*specs);
 }
@@ -18,6 +18,10 @@ void complete(CodecSpec& spec, CodecTable table, const DType& dtype) {
     complete_nested(spec.configuration.find("codecs"), table, dtype);
     complete_nested(spec.configuration.find("index_codecs"), table, DType::uint64);
     return;
+  }
+  if (dtype.kind() == DType::Kind::optional) {
+    complete_nested(spec.configuration.find("mask_codecs"), table, DType::bool_);
+    complete_nested(spec.configuration.find("data_codecs"), table, dtype.fields().front().dtype);
   }
   const CodecEntry* entry = find_codec(table, spec.name);
   if (entry == nullptr || entry->short_form == nullptr) return;

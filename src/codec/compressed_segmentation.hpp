@@ -74,7 +74,7 @@ Result<void> for_each_block(const Geometry& geometry, Visit visit) {
   return {};
 }
 
-/// Calls visit(voxel of the channel, position in the block) for each row of a block until it gives false.
+/// Calls visit(voxel of the channel, position in the block) for each row of a block until it returns false.
 template <class Visit>
 bool for_each_row(const Geometry& geometry, const Block& block, Visit visit) {
   for (std::uint64_t z = 0; z < block.extents[2]; ++z) {
@@ -87,7 +87,7 @@ bool for_each_row(const Geometry& geometry, const Block& block, Visit visit) {
   return true;
 }
 
-/// `corrupt` where the bytes are no encoding of such a chunk.
+/// `corrupt` if the bytes are not an encoding of such a chunk.
 Result<void> decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> elements);
 /// Replaces `to`; `unsupported` where the chunk is too large for the offsets.
 Result<void> encode(const Chunk& chunk, std::span<const std::byte> elements, Buffer& to);

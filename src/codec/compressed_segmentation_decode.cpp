@@ -1,4 +1,4 @@
-// Knows how compressed_segmentation becomes labels. Whatever a header says is compared with the bytes that there are
+// Knows how compressed_segmentation becomes labels. Everything a header says is compared with the bytes that there are
 // before it is followed, so that any bytes are refused or decode in time and memory of the chunk's size.
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 using Elements = std::span<std::byte>;
 using Bytes = std::span<const std::byte>;
 
-std::string place_of(std::uint64_t channel, std::uint64_t block) {
+std::string location_of(std::uint64_t channel, std::uint64_t block) {
   return "channel " + std::to_string(channel) + ", block " + std::to_string(block) + ": ";
 }
 Error broken(std::string what) { return corrupt("compressed_segmentation: " + std::move(what)); }
@@ -116,7 +116,7 @@ class ChannelDecoder {
     const std::uint64_t values = load_little<std::uint32_t>(header + kWordBytes);
     const std::uint64_t table = first & kMaxTableOffset;
     const unsigned width = first >> kTableOffsetBits;
-    if (table > words_ || (words_ - table) * kWordBytes < sizeof(Label)) return "the table lies behind the end";
+    if (table > words_ || (words_ - table) * kWordBytes < sizeof(Label)) return "the table is beyond the end";
     const Table labels{from_.data() + table * kWordBytes, (words_ - table) * kWordBytes / sizeof(Label)};
     if (width == 0) return fill(block, labels), nullptr;
     if ((width & (width - 1)) != 0 || width > 32) return "its indices have neither 0, 1, 2, 4, 8, 16 nor 32 bits";
@@ -124,9 +124,9 @@ class ChannelDecoder {
     const auto& extents = block.extents;
     const std::uint64_t end =
         extents[0] + geometry_.block[0] * (extents[1] - 1 + geometry_.block[1] * (extents[2] - 1));
-    if (values > words_ || words_ - values < ceil_div(end * width, 32)) return "the indices lie behind the end";
+    if (values > words_ || words_ - values < ceil_div(end * width, 32)) return "the indices are beyond the end";
     const bool inside = decode_values(block, from_.data() + values * kWordBytes, labels, width);
-    return inside ? nullptr : "an index lies behind the table";
+    return inside ? nullptr : "an index is beyond the end of the table";
   }
 
  private:
@@ -195,7 +195,7 @@ Result<void> decode_channels(const Chunk& chunk, Bytes from, Elements to) {
                                   to.data() + channel * volume(geometry.shape) * sizeof(Label));
     SHERD_TRY(for_each_block(geometry, [&](const Block& block) -> Result<void> {
       const char* fault = decoder.decode(block);
-      if (fault != nullptr) return broken(place_of(channel, block.number) + fault);
+      if (fault != nullptr) return broken(location_of(channel, block.number) + fault);
       return {};
     }));
   }

@@ -25,7 +25,7 @@ constexpr unsigned width_for(std::uint64_t labels) noexcept {
 template <class Label>
 class Numbering {
  public:
-  /// Room for blocks of `voxels` voxels.
+  /// Memory for blocks of `voxels` voxels.
   Result<void> reserve(std::uint64_t voxels) {
     const std::uint64_t slots = std::bit_ceil(2 * voxels);
     shift_ = static_cast<unsigned>(64 - std::countr_zero(slots));
@@ -139,7 +139,7 @@ class BlockLabels {
     std::memcpy(&label, from, sizeof label);
     return label;
   }
-  /// Stands where a clipped block has no voxel; its rank is 0.
+  /// Marks where a clipped block has no voxel; its rank is 0.
   [[nodiscard]] std::uint32_t padding() const noexcept {
     return static_cast<std::uint32_t>(ranks_.size() / sizeof(std::uint32_t) - 1);
   }
@@ -291,7 +291,7 @@ class ChannelEncoder {
     const unsigned width = width_for(labels_.count());
     const std::uint64_t values = words();
     if (values > kMaxOffset)
-      return unsupported("compressed_segmentation: the chunk takes more than 2^32 words; choose smaller chunks");
+      return unsupported("compressed_segmentation: the chunk needs more than 2^32 words; choose smaller chunks");
     SHERD_TRY(packed, to_.extend(labels_.packed_bytes(width)));
     labels_.pack(width, packed);
     SHERD_TRY(table, table_offset());
@@ -310,7 +310,7 @@ class ChannelEncoder {
       return unsupported(
           "compressed_segmentation: a channel's tables must begin within its first 2^24 words (64 MiB), and these "
           "labels "
-          "take more; choose smaller chunks");
+          "need more; choose smaller chunks");
     slot.offset = static_cast<std::uint32_t>(words());
     SHERD_TRY(to, to_.extend(table.size()));
     std::memcpy(to, table.data(), table.size());
@@ -335,7 +335,7 @@ Result<void> encode_channels(const Chunk& chunk, Bytes from, Buffer& to) {
   for (std::uint64_t channel = 0; channel < channels; ++channel) {
     const std::uint64_t begin = output.size() / kWordBytes;
     if (begin > kMaxOffset)
-      return unsupported("compressed_segmentation: the chunk takes more than 2^32 words; choose smaller chunks");
+      return unsupported("compressed_segmentation: the chunk needs more than 2^32 words; choose smaller chunks");
     store_little(output.at(channel * kWordBytes), static_cast<std::uint32_t>(begin));
     ChannelEncoder<Label> encoder(geometry, output);
     SHERD_TRY(encoder.encode(from.data() + channel * volume(geometry.shape) * sizeof(Label)));

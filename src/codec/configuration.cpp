@@ -1,5 +1,5 @@
 // Knows how members of a codec's configuration are looked up, typed and bounded, and what is said when one is wrong.
-// Which members exist is each codec's own business: the codec asks for them by name, and whatever it has not asked
+// Which members exist is each codec's own business: the codec asks for them by name, and what it has not asked
 // for by the time it calls done() is refused.
 #include "codec/configuration.hpp"
 
@@ -115,8 +115,8 @@ Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds boun
 
 Result<void> no_argument(std::string_view argument) {
   if (!argument.empty())
-    return invalid_argument("this codec's short form takes no argument, but '" + std::string(argument) +
-                            "' stands after the colon");
+    return invalid_argument("this codec's short form has no argument; remove '" + std::string(argument) +
+                            "' after the colon");
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Reading a codec's configuration: typed members with bounds, and the refusal of members nobody asked for.
-// Every error names its member as `configuration.<key>`; the chain puts the codec's place before it.
+// Reading a codec's configuration: typed members with bounds, and the refusal of unknown members.
+// Every error names its member as `configuration.<key>`; the chain puts the codec's position before it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct IntegerBounds {
   std::int64_t high = 0;
 };
 
-/// The members of one configuration. Read all that the codec knows, then call done(). Must not outlive the spec.
+/// The members of one configuration. Read every member that the codec knows, then call done(). The spec outlives it.
 class Configuration {
  public:
   /// invalid_argument where the configuration is neither absent nor an object.
@@ -28,7 +28,7 @@ class Configuration {
 
   /// The member, or nullptr where it is absent; from now on it counts as known.
   const Json* find(std::string_view key);
-  /// A member of one type; `absent` stands in where it is missing, and without that a missing member is
+  /// A member of one type; `absent` is its default, and without that a missing member is
   /// invalid_argument, as are wrong types and values out of bounds.
   Result<std::int64_t> integer(std::string_view key, IntegerBounds bounds, std::optional<std::int64_t> absent = {});
   /// An integer that may also be its decimal digits in a string, as netcdf-c 4.9 writes its filters' parameters:
@@ -59,7 +59,7 @@ Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds boun
 [[nodiscard]] inline std::uint64_t element_bytes(const DType& dtype) noexcept {
   return dtype.is_variable() ? 1 : dtype.size();
 }
-/// For short forms that take no argument.
+/// For short forms without an argument.
 Result<void> no_argument(std::string_view argument);
 
 }  // namespace sherd

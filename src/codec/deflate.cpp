@@ -27,7 +27,7 @@ struct FreeDeflate {
 
 Error out_of_memory() { return unavailable("out of memory for a deflate context"); }
 
-/// This thread's compressor; made anew when the level changes.
+/// This thread's compressor; made again when the level changes.
 libdeflate_compressor* compressor(int level) {
   thread_local std::unique_ptr<libdeflate_compressor, FreeDeflate> context;
   thread_local int context_level = -1;
@@ -50,7 +50,7 @@ struct FastEncoder {
   std::uint8_t buffer[std::max({ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT})];
 };
 
-/// The encoded size, or 0 where ISA-L does not get along with the room.
+/// The encoded size, or 0 if the buffer is too small for ISA-L.
 std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> from, std::span<std::byte> to) {
   thread_local std::unique_ptr<FastEncoder> encoder;
   if (!encoder) encoder.reset(new (std::nothrow) FastEncoder);

@@ -1,6 +1,6 @@
 // Knows numcodecs' delta filter: the first element, then each element's difference to the one before.
 // Differences are taken in `dtype` and stored in `astype`; sums are taken in numpy's common type of both. Integers
-// wrap around, so they come back whatever the differences are; floats come back as far as their rounding allows.
+// wrap around, so they are restored for any differences; floats come back as far as their rounding allows.
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -17,14 +17,14 @@ using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_un
 
 /// The type in which numpy adds an A to a T.
 template <class T, class A>
-using Sum =
-    std::conditional_t<std::is_integral_v<T> && std::is_integral_v<A>,
-                       std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
-                                              (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
-                                          double, T>,
-                       std::conditional_t<std::is_same_v<T, A> || (std::is_same_v<T, float> && sizeof(A) <= 2) ||
-                                              (std::is_same_v<A, float> && sizeof(T) <= 2),
-                                          float, double>>;
+using Sum = std::conditional_t<
+    std::is_integral_v<T> && std::is_integral_v<A>,
+    std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
+                           (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
+                       double, T>,
+    std::conditional_t<(std::is_same_v<T, float> && sizeof(A) <= 2) || (std::is_same_v<A, float> && sizeof(T) <= 2) ||
+                           (std::is_same_v<T, float> && std::is_same_v<A, float>),
+                       float, double>>;
 
 template <class T>
 T difference(T next, T previous) noexcept {

@@ -1,6 +1,6 @@
 // Knows jpeg of Neuroglancer's precomputed format, through libjpeg-turbo: uint8, one channel as gray and three as
 // colour at full resolution, for the channels of a chunk need not be colours. What is read only has to have as many
-// pixels. libjpeg reports errors by longjmp, so the calls into it stand in functions without destructors. What it only
+// pixels. libjpeg reports errors by longjmp, so the calls into it are in functions without destructors. What it only
 // warns of (data that end early, bytes that make no sense) is an error here: the pixels would be made up.
 #include <csetjmp>
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Knows numcodecs' json2: an array of texts as one JSON list, nested by dimension, with numpy's type and the shape of
-// the chunk as its last two values: ["a","b","|O",[2]]. Other objects than texts (numbers, null) are refused.
+// the chunk as its last two values: ["a","b","|O",[2]]. null and 0, with which zarr-python fills what was not written,
+// are read as empty texts; other objects (numbers, lists, maps) are refused.
 // The members of the configuration are those of Python's encoder; what they change, every JSON reader understands.
 #include <cstring>
 #include <memory>
@@ -40,7 +41,10 @@ class Json2Codec final : public ArrayBytesCodec {
     const std::uint64_t rank = in.shape.size();
     const auto most = checked_mul(count + 2, rank + 2).value_or(count);  // elements, lists around them, the shape
     const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
-    SHERD_TRY(list, Json::parse(text, rank + 2, most).in([] { return "json2"; }));
+    auto list_or_error = Json::parse(text, rank + 2, most).in([] { return "json2"; });
+    if (!list_or_error && list_or_error.error().code() == ErrorCode::unsupported)
+      return unsupported("json2: elements other than texts, such as lists and maps, are not supported");
+    SHERD_TRY(list, std::move(list_or_error));
     if (!list.is_array() || list.size() < 2) return malformed("not a list that ends in a type and a shape");
     if (list.elements().back() != Json::numbers(in.shape))
       return malformed("the shape is " + list.elements().back().dump() + ", the chunk's " + to_string(in.shape));
@@ -71,10 +75,11 @@ class Json2Codec final : public ArrayBytesCodec {
 
   static Result<void> flatten(const Json& json, std::span<const std::uint64_t> shape, std::vector<std::string>& to) {
     if (shape.empty()) {
-      if (!json.is_string())
+      const bool is_filler = json.is_null() || (json.is_number() && json.as_int() == 0);
+      if (!json.is_string() && !is_filler)
         return unsupported("json2: element " + std::to_string(to.size()) + " is not a text but " +
                            json.dump().substr(0, 20));
-      to.push_back(json.text());
+      to.push_back(is_filler ? std::string() : json.text());
       return {};
     }
     if (!json.is_array() || json.size() != shape[0])

@@ -19,7 +19,7 @@ class Lz4Codec final : public BytesCodec {
  public:
   explicit Lz4Codec(int acceleration) : acceleration_(acceleration) {}
 
-  /// The library's own bound, which a greater input than it takes would overflow.
+  /// The library's own bound, which an input above its maximum would overflow.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     return kHeaderBytes + decoded + decoded / 255 + 16;
   }

@@ -22,9 +22,9 @@ namespace {
 
 enum class Container : std::uint8_t { automatic = 0, xz = 1, alone = 2, raw = 3 };
 
-/// Beyond this, a thread's decoder gives its memory back after use.
+/// Beyond this, a thread's decoder frees its memory after use.
 constexpr std::uint64_t kKeptMemory = std::uint64_t{32} << 20;
-/// What a decoder needs beside its dictionary.
+/// What a decoder needs in addition to its dictionary.
 constexpr std::uint64_t kOverhead = std::uint64_t{1} << 20;
 
 /// liblzma's state; initialising it again reuses its memory.
@@ -87,7 +87,7 @@ Result<void> FilterChain::add_lzma(const Json& filter, Options& options) {
   SHERD_TRY(preset, members.integer("preset", {0, UINT32_MAX}, LZMA_PRESET_DEFAULT));
   lzma_options_lzma& lzma = options.lzma;
   if (lzma_lzma_preset(&lzma, static_cast<std::uint32_t>(preset)))
-    return configuration_error("preset", "lzma: there is no preset " + std::to_string(preset));
+    return configuration_error("preset", "lzma: unknown preset " + std::to_string(preset));
   SHERD_TRY(read_member(members, "dict_size", lzma.dict_size));
   SHERD_TRY(read_member(members, "lc", lzma.lc));
   SHERD_TRY(read_member(members, "lp", lzma.lp));
@@ -133,7 +133,7 @@ Result<void> FilterChain::add(const Json& filter) {
 Result<void> FilterChain::add_preset(std::uint32_t preset, lzma_vli id, std::uint32_t dictionary) {
   lzma_options_lzma& lzma = options_[count_].lzma;
   if (lzma_lzma_preset(&lzma, preset))
-    return configuration_error("preset", "lzma: there is no preset " + std::to_string(preset));
+    return configuration_error("preset", "lzma: unknown preset " + std::to_string(preset));
   lzma.dict_size = std::min(lzma.dict_size, dictionary);
   list_[count_] = {id, &options_[count_]};
   list_[++count_] = {LZMA_VLI_UNKNOWN, nullptr};
@@ -168,7 +168,7 @@ class LzmaCodec final : public BytesCodec {
  private:
   lzma_ret begin_encoder(lzma_stream& stream, const lzma_filter* filters) const;
   lzma_ret begin_decoder(lzma_stream& stream) const;
-  /// Decodes from where `stream` stands; false where its output is full before the end.
+  /// Decodes from where `stream` is; false where its output is full before the end.
   Result<bool> decode_stream(lzma_stream& stream, std::size_t in) const;
   [[nodiscard]] Error failure(lzma_ret status, std::size_t at, const lzma_stream& stream) const;
 
@@ -206,10 +206,10 @@ Error LzmaCodec::failure(lzma_ret status, std::size_t at, const lzma_stream& str
     case LZMA_MEM_ERROR:
       return unavailable("lzma: no memory for a decoder");
     case LZMA_MEMLIMIT_ERROR:
-      return unsupported("lzma: the stream asks for " + std::to_string(lzma_memusage(&stream)) +
+      return unsupported("lzma: decoding the stream needs " + std::to_string(lzma_memusage(&stream)) +
                          " bytes of memory, more than the limit chunk_bytes allows");
     case LZMA_OPTIONS_ERROR:
-      return unsupported("lzma: a filter or option that liblzma does not know" + place);
+      return unsupported("lzma: a filter or option is unknown to liblzma" + place);
     case LZMA_BUF_ERROR:
       return corrupt("lzma: truncated stream" + place);
     case LZMA_FORMAT_ERROR:
@@ -314,7 +314,7 @@ Result<void> check_settings(const Settings& settings, const FilterChain& filters
     return configuration_error("filters", "lzma: format 3 (raw) needs 'filters'");
   if (settings.container == Container::alone && !filters.empty() &&
       (filters.list()->id != LZMA_FILTER_LZMA1 || filters.list()[1].id != LZMA_VLI_UNKNOWN))
-    return configuration_error("filters", "lzma: format 2 (alone) takes one filter, LZMA1");
+    return configuration_error("filters", "lzma: format 2 (alone) requires one filter, LZMA1");
   if (filters.empty()) return {};
   const std::uint64_t needed = lzma_raw_decoder_memusage(filters.list());
   constexpr auto impossible = std::numeric_limits<std::uint64_t>::max();
@@ -344,14 +344,14 @@ Result<std::unique_ptr<BytesCodec>> make_lzma(const CodecSpec& spec, const Codec
         .in_member("configuration.check");
   lzma_options_lzma unused;
   if (lzma_lzma_preset(&unused, settings.preset))
-    return configuration_error("preset", "lzma: there is no preset " + std::to_string(preset));
+    return configuration_error("preset", "lzma: unknown preset " + std::to_string(preset));
   SHERD_TRY(check_settings(settings, *filters));
   return std::unique_ptr<BytesCodec>(std::make_unique<LzmaCodec>(settings, std::move(filters)));
 }
 
 Result<Json> short_lzma(std::string_view argument, const DType&) {
   SHERD_TRY(preset, short_integer(argument, {0, 9}, LZMA_PRESET_DEFAULT));
-  // Python's lzma refuses a preset beside filters, so the default preset is not named.
+  // Python's lzma refuses a preset together with filters, so the default preset is not named.
   const Json named = argument.empty() ? Json() : Json(preset);
   return Json(Json::Object{{"format", 1}, {"check", -1}, {"preset", named}, {"filters", nullptr}});
 }

@@ -1,5 +1,6 @@
 // Knows numcodecs' msgpack2: an array of texts as one MessagePack list, nested by dimension, with numpy's type and the
-// shape of the chunk as its last two values. Other objects than texts (numbers, nil, maps) are refused.
+// shape of the chunk as its last two values. nil and 0, with which zarr-python fills what was not written, are read as
+// empty texts; other objects (numbers, lists, maps) are refused.
 // On decoding, the encoded bytes are copied once and the elements point into the copy.
 #include <cstring>
 #include <memory>
@@ -81,6 +82,15 @@ class Reader {
     at_ += static_cast<std::size_t>(bytes) + 1;
     return std::optional(size);
   }
+  /// An element, of which nil and 0 are empty.
+  Result<std::string_view> element(std::size_t index) {
+    constexpr std::byte kNil{0xc0}, kZero{0x00};
+    if (at_ < bytes_.size() && (bytes_[at_] == kNil || bytes_[at_] == kZero)) {
+      ++at_;
+      return std::string_view();
+    }
+    return text(index);
+  }
   Result<std::string_view> text(std::size_t index) {
     SHERD_TRY(text, head(kText));
     if (!text) {
@@ -107,7 +117,7 @@ class Reader {
         SHERD_TRY(nested(shape.subspan(1), elements, next));
         continue;
       }
-      SHERD_TRY(value, text(next));
+      SHERD_TRY(value, element(next));
       store_number(elements, next++, VarBytes{value.data(), value.size()});
     }
     return {};

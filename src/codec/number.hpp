@@ -37,7 +37,7 @@ Result<DType> numeric_member(Configuration& configuration, std::string_view key,
 [[nodiscard]] bool viewed_as(const DType& dtype, const DType& number) noexcept;
 
 /// As numpy's astype: integers wrap, fractions are cut off. Where C++ leaves a float's conversion undefined, the result
-/// is what x86 gives: of the smallest int32 (for 8 and 16 bits and int32) or int64 (otherwise), the lowest bits.
+/// is what x86 returns: of the smallest int32 (for 8 and 16 bits and int32) or int64 (otherwise), the lowest bits.
 template <class To, class From>
 [[nodiscard]] inline To convert_number(From value) noexcept {
   if constexpr (std::is_integral_v<From> || std::is_floating_point_v<To>) {

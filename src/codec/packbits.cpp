@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
@@ -112,6 +113,7 @@ bool is_packable(const DType& dtype) noexcept {
     case Kind::bytes:
     case Kind::utf32:
     case Kind::structure:
+    case Kind::optional:
       return false;
     default:
       return true;
@@ -121,6 +123,8 @@ bool is_packable(const DType& dtype) noexcept {
 bool is_signed(const DType& dtype) noexcept {
   using Kind = DType::Kind;
   switch (dtype.kind()) {
+    case Kind::int2:
+    case Kind::int4:
     case Kind::int8:
     case Kind::int16:
     case Kind::int32:
@@ -134,7 +138,9 @@ bool is_signed(const DType& dtype) noexcept {
 }
 
 unsigned number_bits(const DType& dtype) noexcept {
-  return dtype.kind() == DType::Kind::boolean ? 1 : static_cast<unsigned>(8 * dtype.word_size());
+  if (dtype.kind() == DType::Kind::boolean) return 1;
+  const auto narrow = narrow_numbers(dtype.kind());
+  return narrow ? narrow->bits : static_cast<unsigned>(8 * dtype.word_size());
 }
 
 class PackbitsCodec final : public ArrayBytesCodec {
@@ -226,7 +232,7 @@ class PackbitsCodec final : public ArrayBytesCodec {
     // zarrs leaves the byte out where all bits are kept: tests/codec/packbits_test.cc.
     if (encoded.size() == size && layout.bits == 8 * layout.word_size) return encoded;
     if (encoded.size() != size + extra)
-      return corrupt("packbits: " + std::to_string(encoded.size()) + " bytes where the chunk's numbers take " +
+      return corrupt("packbits: " + std::to_string(encoded.size()) + " bytes, but the packed chunk has " +
                      std::to_string(size + extra));
     if (extra == 0) return encoded;
     const std::byte stated = padding_ == PaddingByte::first ? encoded.front() : encoded.back();

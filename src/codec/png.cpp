@@ -26,7 +26,7 @@ class Png final : public ArrayBytesCodec {
     return unsupported("png: an image has 1 to 4 channels, not " + std::to_string(channels));
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
-  /// Even of rows of one pixel: a filter byte each, stored without compression; and what stands around the pixels.
+  /// Even of rows of one pixel: a filter byte each, stored without compression; and what surrounds the pixels.
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
     constexpr std::uint64_t around = std::uint64_t{64} << 10;
     const ChunkImage chunk(in);

@@ -1,4 +1,4 @@
-// Knows libpng. It reports errors by longjmp, so the calls into it stand in functions without destructors, and
+// Knows libpng. It reports errors by longjmp, so the calls into it are in functions without destructors, and
 // callbacks that meet an error of ours leave it in the session before they jump.
 #include "codec/png_rows.hpp"
 

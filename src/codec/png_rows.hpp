@@ -1,4 +1,4 @@
-// PNG images row by row through libpng, wherever their bytes come from and go to: 8 and 16 bit gray, gray with alpha,
+// PNG images row by row through libpng, from any source to any destination: 8 and 16 bit gray, gray with alpha,
 // RGB, RGBA. Palettes become colours, 1, 2 and 4 bit gray becomes 8 bit; 16 bit samples are in the machine's byte
 // order.
 #pragma once
@@ -75,7 +75,7 @@ class PngWriter {
   PngWriter(const PngWriter&) = delete;
   PngWriter& operator=(const PngWriter&) = delete;
 
-  /// Writes the header; once, before all else. `level`: zlib's, libpng's own choice where absent.
+  /// Writes the header; once, before all else. `level`: zlib's, default: libpng's.
   Result<void> open(const PngHeader& header, std::optional<int> level);
   Result<void> write_row(const std::byte* row);
   Result<void> finish();

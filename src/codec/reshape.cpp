@@ -1,6 +1,6 @@
 // Knows reshape (zarr-extensions) and zarrs.squeeze, which drops the dimensions of length 1: the elements in the same C
 // order, under another shape. A dimension of the result is a number, the product of some neighbouring dimensions of the
-// array, or, once, -1: whatever is left.
+// array, or, once, -1: what is left.
 #include <cstring>
 #include <memory>
 #include <numeric>

@@ -27,7 +27,7 @@ void interleave(std::array<Lanes, Size>& block) noexcept {
   block = next;
 }
 
-/// One of the two sides of a transposition: where element `i`'s byte `k` stands.
+/// One of the two sides of a transposition: where byte `k` of element `i` is.
 struct Strides {
   std::size_t element;
   std::size_t plane;

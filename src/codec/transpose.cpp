@@ -142,7 +142,7 @@ Result<Json> short_form(std::string_view argument, const DType&) {
     const auto [stop, fault] = std::from_chars(argument.data(), end, dimension);
     const bool ends = stop == end;
     if (fault != std::errc{} || (!ends && *stop != ',') || stop + 1 == end)
-      return invalid_argument("after the colon must stand the order of the dimensions, such as transpose:2,0,1");
+      return invalid_argument("write the order of the dimensions after the colon, such as transpose:2,0,1");
     order.push_back(dimension);
     argument.remove_prefix(ends ? argument.size() : static_cast<std::size_t>(stop + 1 - argument.data()));
   }

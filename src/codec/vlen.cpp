@@ -140,8 +140,9 @@ Result<Json> short_vlen(std::string_view argument, const DType&) {
   return Json(Json::Object{});
 }
 
-constexpr std::string_view kUtf8Aliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
-constexpr std::string_view kBytesAliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
+constexpr std::string_view kUtf8Aliases[] = {"numcodecs.vlen-utf8", "https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
+constexpr std::string_view kBytesAliases[] = {"numcodecs.vlen-bytes",
+                                              "https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
 /// zarrs' vlen_v2 is the same bytes.
 constexpr std::string_view kArrayAliases[] = {"numcodecs.vlen-array", "zarrs.vlen_v2",
                                               "https://codec.zarrs.dev/array_to_bytes/vlen_array",

@@ -1,7 +1,7 @@
 // zstd (registered; also `numcodecs.zstd`): one or more Zstandard frames (RFC 8878), skippable ones among them.
 // Knows the frame header, because three things in it must be judged before any memory is touched: the content size
-// (may be absent, may lie), the window (what streaming has to keep) and the dictionary (nobody gives us one).
-// Written is one frame with its content size. Contexts are kept per thread; large ones are given back.
+// (may be absent, may lie), the window (what streaming has to keep) and the dictionary (there is none).
+// Written is one frame with its content size. Contexts are kept per thread; large ones are freed.
 #define ZSTD_STATIC_LINKING_ONLY  // for input and output that stay where they are while a frame is made
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -109,8 +109,7 @@ Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t a
     header.window = base + base / 8 * (window & 7u);
     if (header.window > kMaxWindow)
       return unsupported("the frame at byte " + std::to_string(at) + " has a window of " +
-                         std::to_string(header.window) + " bytes; the most that is read is " +
-                         std::to_string(kMaxWindow));
+                         std::to_string(header.window) + " bytes; the limit is " + std::to_string(kMaxWindow));
   }
   return header;
 }

@@ -96,7 +96,7 @@ Result<std::vector<CodecSpec>> parse_compressors(const Json& document, const DTy
   const Json* codecs = document.find("codecs");
   std::vector<CodecSpec> specs;
   if (compressor != nullptr && codecs != nullptr)
-    return invalid_argument("cannot stand beside 'compressor'").in_member("codecs");
+    return invalid_argument("cannot be combined with 'compressor'").in_member("codecs");
   if (compressor != nullptr && !compressor->is_null()) {
     SHERD_TRY(spec, parse_compressor(*compressor, dtype).in_member("compressor"));
     specs.push_back(std::move(spec));
@@ -164,7 +164,7 @@ std::optional<Error> unknown_transformer(const Json& json) {
   return std::nullopt;
 }
 
-// zarr-python takes an integer for a list of one and fills up short lists with ones; without dimensions it writes [1].
+// zarr-python treats an integer as a list of one and fills up short lists with ones; without dimensions it writes [1].
 Result<Shape> parse_chunks_per_shard(const Json& transformer, const Limits& limits, ArraySpec& array) {
   const std::size_t rank = array.shape.size();
   const Json* configuration = transformer.find("configuration");

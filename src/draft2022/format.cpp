@@ -1,6 +1,6 @@
 // Knows where the Zarr v3 draft of 2022 puts its documents: the entry point `zarr.json` at the store's root, which
 // chooses the suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
-// `data/root/PATH/`. A group needs no document: it is there where something stands below it, and the root always is.
+// `data/root/PATH/`. A group needs no document: it exists if anything is below it, and the root always is.
 // That `data` comes before `meta` by its name lets a store that moves directories in this order move documents last.
 // Array documents are draft2022_array.cpp's, element types draft2022_type.cpp's.
 #include "draft2022/format.hpp"
@@ -12,8 +12,10 @@
 #include "array/extension.hpp"
 #include "array/format.hpp"
 #include "base/try.hpp"
+#include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "store/key.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 
@@ -31,13 +33,13 @@ bool is_core_uri(std::string_view uri) {
   return name == "purl.org/zarr/spec/protocol/core/3.0" || name == "purl.org/zarr/spec/core/3.0";
 }
 
-/// The suffix that an entry point chooses; nullopt where it is no draft's.
+/// The suffix that an entry point chooses; nullopt if it is not a draft's.
 Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   const Json* version = document.find("zarr_format");
   if (version == nullptr || !version->is_string() || version->text().find("://") == std::string::npos)
     return std::optional<std::string>();
   if (!is_core_uri(version->text()))
-    return unsupported("'" + version->text() + "' is not a draft of Zarr v3 that draft2022 knows")
+    return unsupported("'" + version->text() + "' is not a draft of Zarr v3 that draft2022 supports")
         .in_member("zarr_format");
   SHERD_TRY(check_members(document, {"zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"}));
   const Json* encoding = document.find("metadata_encoding");
@@ -51,8 +53,9 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   return std::optional(suffix->text());
 }
 
-/// Whether metadata documents of a hierarchy are stored here, whatever the entry point says.
+/// Whether metadata documents of a hierarchy are stored here, regardless of the entry point.
 Result<bool> has_documents(Store& store) {
+  if (!store.traits().can_list) return false;
   SHERD_TRY(listing, store.list_dir("meta/"));
   return std::ranges::find(listing.prefixes, "root") != listing.prefixes.end() ||
          std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); });
@@ -141,8 +144,7 @@ Result<std::shared_ptr<const Format>> Draft2022::bind(Store& store, const Limits
   if (!*suffix) {
     SHERD_TRY(damaged, has_documents(store));
     if (!damaged) return std::shared_ptr<const Format>();
-    return corrupt("must be " + std::string(core_uri) +
-                   ", since there are documents of the format draft2022; repair it")
+    return corrupt("must be " + std::string(core_uri) + ": documents of the format draft2022 exist; repair it")
         .in_member("zarr_format")
         .in_key(key);
   }
@@ -175,15 +177,16 @@ std::optional<std::pair<std::string, NodeType>> Draft2022::node_of(std::string_v
 }
 
 std::optional<std::string> Draft2022::member_of(std::string_view object) const {
-  if (object == ".zmetadata") return std::string();
+  if (object == zarr2::kConsolidated) return std::string();
   auto node = node_of(object);
   return node ? std::optional(std::move(node->first)) : std::nullopt;
 }
 
 Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::string& path, const Limits& limits) const {
+  SHERD_TRY(documents, prefetched_store(store, keys(path).documents));
   for (const NodeType type : {NodeType::array, NodeType::group}) {
     const std::string key = own_key(path, type);
-    SHERD_TRY(stored, read_json(store, key, limits));
+    SHERD_TRY(stored, read_json(*documents, key, limits));
     if (!stored) continue;
     if (!has_entry_point_)
       return not_found("missing: " + key + " is of the format draft2022, whose hierarchies have an entry point there")
@@ -199,7 +202,7 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
     }
     return std::optional(*std::move(node));
   }
-  if (has_entry_point_) SHERD_TRY(check_suffix(store, path));
+  if (has_entry_point_ && store.traits().can_list) SHERD_TRY(check_suffix(store, path));
   return implicit_group(store, path);
 }
 
@@ -217,7 +220,7 @@ Result<void> Draft2022::check_suffix(Store& store, const std::string& path) cons
     if (is_named) other = object.name;
   }
   if (other.empty()) return {};
-  return corrupt("'" + suffix_ + "' is not what documents end in: there is " + std::string(parts.prefix) + other +
+  return corrupt("'" + suffix_ + "' is not the suffix of the documents: found " + std::string(parts.prefix) + other +
                  "; repair it")
       .in_member("metadata_key_suffix")
       .in_key(entry_key);
@@ -226,8 +229,9 @@ Result<void> Draft2022::check_suffix(Store& store, const std::string& path) cons
 Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, const std::string& path) const {
   if (!has_entry_point_) return std::optional<NodeDocument>();
   if (!path.empty()) {
-    SHERD_TRY(listing, store.list_dir(meta_prefix(path)));
-    if (listing.objects.empty() && listing.prefixes.empty()) return std::optional<NodeDocument>();
+    if (!store.traits().can_list) return std::optional<NodeDocument>();
+    SHERD_TRY(nothing, store.visit(meta_prefix(path), ListDepth::children, [](const ListEntry&) { return false; }));
+    if (nothing) return std::optional<NodeDocument>();
   }
   NodeDocument node;
   SHERD_TRY(document, group_document(Json()));
@@ -312,15 +316,26 @@ Result<std::vector<std::pair<std::string, NodeType>>> Draft2022::members(Store& 
   for (const std::string& name : listing.prefixes) {
     if (check_name(name)) found.emplace(name, NodeType::group);
   }
+  std::vector<std::pair<std::string, NodeType>> nodes;
+  std::vector<std::string> keys;
   for (const auto& object : listing.objects) {
-    const auto node = node_of(object.name);
+    auto node = node_of(object.name);
     if (!node) continue;
-    const auto stored = read_json(store, prefix + object.name, limits);
-    if (!stored && stored.error().code() == ErrorCode::unavailable) return stored.error();
-    const bool readable = stored && *stored && (*stored)->json.is_object();
+    nodes.push_back(*std::move(node));
+    keys.push_back(prefix + object.name);
+  }
+  std::vector<char> readable(nodes.size(), 0);
+  SHERD_TRY(
+      read_all_json(store, keys, limits, [&](std::size_t i, Result<std::optional<StoredJson>> stored) -> Result<void> {
+        if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
+        readable[i] = stored && *stored && (*stored)->json.is_object() ? 1 : 0;
+        return {};
+      }));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     // An array's document comes before a group's.
-    const auto [place, is_new] = found.emplace(node->first, NodeType::group);
-    if (is_new || place->second == NodeType::group) place->second = readable ? node->second : NodeType::unknown;
+    const auto [location, is_new] = found.emplace(nodes[i].first, NodeType::group);
+    if (is_new || location->second == NodeType::group)
+      location->second = readable[i] != 0 ? nodes[i].second : NodeType::unknown;
   }
   return std::vector<std::pair<std::string, NodeType>>(found.begin(), found.end());
 }
@@ -337,23 +352,22 @@ std::string_view without_scheme(std::string_view uri) {
 Result<void> check_members(const Json& document, std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : document.members()) {
     if (std::find(known.begin(), known.end(), key) == known.end())
-      return unsupported("unknown member; what the draft does not name stands in 'extensions' or 'attributes'")
-          .in_member(key);
+      return unsupported("unknown member; the draft allows others only in 'extensions' or 'attributes'").in_member(key);
   }
   const Json* extensions = document.find("extensions");
   if (extensions == nullptr) return {};
   if (!extensions->is_array()) return wrong_value(*extensions, "a list").in_member("extensions");
   for (std::size_t i = 0; i < extensions->size(); ++i) {
     const Json& extension = extensions->elements()[i];
-    const std::string place = "extensions[" + std::to_string(i) + "]";
+    const std::string location = "extensions[" + std::to_string(i) + "]";
     const Json* uri = extension.find("extension");
     if (uri == nullptr || !uri->is_string())
-      return invalid_argument("must be an object with the URI of an extension").in_member(place);
+      return invalid_argument("must be an object with the URI of an extension").in_member(location);
     const Json* flag = extension.find("must_understand");
     if (flag == nullptr || flag->as_bool() != false)
       return unsupported("the extension '" + uri->text() +
                          "' is not known; only one with \"must_understand\": false may be passed over")
-          .in_member(place);
+          .in_member(location);
   }
   return {};
 }

@@ -33,7 +33,7 @@ inline constexpr std::string_view seed_uri = "https://purl.org/zarr/spec/extensi
 /// without access.
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits);
 /// The canonical document. Of spec.format_options it knows "uri": whose name for sharding is written, "zarr-python" or
-/// "seed". What the draft has no words for is `unsupported`.
+/// "seed". What the draft cannot express is `unsupported`.
 Result<Json> print_array(const ArraySpec& spec);
 /// The document with the chunks and codecs of `spec`, the rest as it is.
 Result<Json> with_chunks(Json document, const ArraySpec& spec);

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/writer.hpp"
+#include "store/read_into.hpp"
 #include "store/span.hpp"
 
 namespace sherd::draft2022 {
@@ -35,7 +36,7 @@ Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> p
 
 class Planner {
  public:
-  // `object` may be null where no change is given a place in it.
+  // `object` may be null if no change is written to it.
   Planner(const State& state, ByteSource* object) : state_(state), object_(object) {}
 
   Result<Plan> plan(std::size_t depth, const Box& chunks, std::optional<Extent> where, const Change& change) {
@@ -158,9 +159,9 @@ class PlanWriter {
  private:
   Result<ShardUpdate> update(const Plan& plan, ByteSource* old, const IndexCoding& coding) const {
     if (!plan.index) return plan_new(coding);
-    const ShardPlace place{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
-    SHERD_TRY(index_bytes, index_extents(place, state_.limits()));
-    const OldShard before{plan.index, std::move(index_bytes), plan.level->layout.most_encoded()};
+    const ShardLocation location{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
+    SHERD_TRY(index_bytes, index_extents(location, state_.limits()));
+    const OldShard before{plan.index, std::move(index_bytes), plan.level->layout.max_encoded_size()};
     std::vector<std::uint64_t> changed;
     changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
@@ -185,9 +186,7 @@ class PlanWriter {
       SHERD_TRY(extent, plan.index->extent(step.slot));
       SHERD_TRY(state_.chunk_layout.check_encoded_size(state_.array.chunks, extent->length));
       if (!overwrites(edit.patches, extent->length)) {
-        SHERD_TRY(to.resize(extent->length));
-        const RangeRead range{extent->offset, to.span()};
-        SHERD_TRY(old->read({&range, 1}));
+        SHERD_TRY(read_into(*old, *extent, to));
       }
     }
     return apply_patches(edit.patches, to);
@@ -197,9 +196,7 @@ class PlanWriter {
     BufferWriter writer(to);
     if (!inside.index) return write(inside, nullptr, writer);
     Scratch before;
-    SHERD_TRY(before->resize(inside.where.length));
-    const RangeRead range{inside.where.offset - around.where.offset, before->span()};
-    SHERD_TRY(old->read({&range, 1}));
+    SHERD_TRY(read_into(*old, {inside.where.offset - around.where.offset, inside.where.length}, *before));
     SpanSource source("", before->span());
     return write(inside, &source, writer);
   }

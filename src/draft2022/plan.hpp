@@ -28,7 +28,7 @@ struct Edit {
 };
 using Edits = std::vector<const Edit*>;
 
-/// What becomes of the chunks of a shard: of each that is named, or of all that a prefix means and that are there.
+/// What becomes of the chunks of a shard: of each that is named, or of all existing ones that a prefix means.
 struct Change {
   Edits edits = {};
   const ChunkPrefix* erased = nullptr;
@@ -57,12 +57,12 @@ struct Plan {
   bool remains = false;  ///< whether any chunk does
 };
 
-/// Plans the change of a shard with room for these chunks. `old` is the object as it is now, or null; where the change
+/// Plans the change of a shard of these chunks. `old` is the object as it is now, or null; where the change
 /// covers the shard, nothing of it is read.
 Result<Plan> plan_change(const ShardingTransformer::State& state, const Box& chunks, ByteSource* old,
                          const Change& change);
 
-/// Writes what is planned, with the same `old`. Gives the number of chunks that were moved.
+/// Writes what is planned, with the same `old`. Returns the number of chunks that were moved.
 Result<std::uint64_t> write_plan(const ShardingTransformer::State& state, const Plan& plan, ByteSource* old,
                                  ObjectWriter& to);
 

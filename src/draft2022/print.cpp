@@ -1,6 +1,7 @@
 // Knows how an array becomes a document of the draft, with its members in zarr-python's order, and what the draft has
-// no words for: codecs around a shard, other indices than little-endian ones at the end, orders but C and F, names of
-// dimensions. What follows the elements' codec and is no compressor becomes one of zarr-python's hidden filters.
+// no representation for: codecs around a shard, other indices than little-endian ones at the end, orders but C and F,
+// names of dimensions. What follows the elements' codec and is not a compressor becomes one of zarr-python's hidden
+// filters.
 #include <algorithm>
 
 #include "array/extension.hpp"
@@ -77,7 +78,7 @@ Result<Stack> print_shards(const ArraySpec& spec, std::string_view uri) {
 Result<std::string_view> wanted_uri(const Json& options) {
   std::string_view uri = zarr_python_uri;
   for (const auto& [key, value] : options.members()) {
-    if (key != "uri") return invalid_argument("the format draft2022 knows the option 'uri' only").in_member(key);
+    if (key != "uri") return invalid_argument("the only option of the format draft2022 is 'uri'").in_member(key);
     if (value.text() == "seed")
       uri = seed_uri;
     else if (value.text() != "zarr-python")

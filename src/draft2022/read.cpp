@@ -212,7 +212,7 @@ class ChunkList {
   const ChunkPrefix& prefix_;
 };
 
-// The prefixes of chunks' keys that stand for a directory of shards, which its name tells.
+// The prefixes of chunks' keys that mean a directory of shards, according to its name.
 std::optional<std::vector<std::string>> chunk_directories(const State& state, const ChunkPrefix& chunks,
                                                           std::string_view name) {
   const std::size_t axis = chunks.fixed().size();

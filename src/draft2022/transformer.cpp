@@ -33,7 +33,7 @@ Shape chunk_counts_of(const Array::State& array) {
   return counts;
 }
 
-// Digits as they stand in keys: without a leading zero.
+// Digits as in keys: without a leading zero.
 bool begins_number(std::string_view digits) {
   const bool all_digits = digits.find_first_not_of("0123456789") == std::string_view::npos;
   return all_digits && (digits.size() < 2 || digits.front() != '0');

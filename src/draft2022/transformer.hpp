@@ -28,7 +28,7 @@ class ChunkPrefix {
  public:
   /// Every chunk.
   ChunkPrefix() = default;
-  /// `text` as it stands behind `c`; nullopt where no chunk's key goes on so.
+  /// `text` as it follows `c`; nullopt where no chunk's key goes on so.
   static std::optional<ChunkPrefix> parse(std::string_view text, std::size_t rank, char separator);
 
   enum class Share : std::uint8_t { none, some, all };
@@ -54,7 +54,7 @@ struct ShardingTransformer::State {
   const std::vector<Level> levels;  ///< at least one
   const ChunkLayout& chunk_layout;  ///< of the chunks themselves
 
-  [[nodiscard]] Store& store() const noexcept { return *array.place.store; }
+  [[nodiscard]] Store& store() const noexcept { return *array.location.store; }
   [[nodiscard]] const Limits& limits() const noexcept { return array.config().limits; }
   /// For loops over requests: as many at one time as the store wants under way.
   [[nodiscard]] Config request_config() const;
@@ -62,7 +62,7 @@ struct ShardingTransformer::State {
   /// The chunk that a key names, or the shard where the key is the store's: their keys are of one kind.
   [[nodiscard]] std::optional<Shape> cell_of(std::string_view key) const;
   [[nodiscard]] Shape shard_of(const Shape& chunk) const;
-  /// All chunks that a shard has room for, as far as the array goes. One that lies outside has room for all.
+  /// All chunks of a shard that are inside the array; all of them for a shard outside it.
   [[nodiscard]] Box chunks_of(const Shape& shard) const;
   /// The same for a slot of a shard that begins at `origin`.
   [[nodiscard]] Box chunks_of(const Level& level, const Shape& origin, std::uint64_t slot) const;

@@ -1,6 +1,6 @@
 // Knows how the 2022 draft names element types and writes fill values. Core types are NumPy's short names, which say
 // the byte order too; all others are objects with the URI of an extension, and zarr-python, the only writer of these,
-// gave most of them placeholders: so what counts is the name under `type`. Names of the draft's later texts
+// used placeholders for most of them: so what counts is the name under `type`. Names of the draft's later texts
 // ("float64") are read.
 #include "array/extension.hpp"
 #include "base/try.hpp"

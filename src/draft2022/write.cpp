@@ -1,6 +1,6 @@
 // Knows the operations of the sharding transformer that change values: what a call says is gathered by shard, and each
-// shard becomes one new version of its object. A shard that is made anew is written straight away. All else happens
-// under the store's lock and, where that does not bind every writer, on the condition that nobody was faster.
+// shard becomes one new version of its object. A shard that is rewritten is written at once. All else happens
+// under the store's lock and, where that does not bind every writer, on the condition that no other writer was faster.
 #include <algorithm>
 #include <map>
 
@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "draft2022/plan.hpp"
 #include "store/condition.hpp"
+#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd::draft2022 {
@@ -86,11 +87,11 @@ class Changes {
 Result<void> check_value(const State& state, const Shape& chunk, std::uint64_t length) {
   if (!state.is_inside(chunk))
     return invalid_argument("the array has " + to_string(state.chunk_counts) +
-                            " chunks, and this is none of them; after a resize a transformer is made anew");
-  const std::uint64_t most = state.chunk_layout.most_encoded(state.array.chunks);
+                            " chunks, and this key is not one of them; after a resize, open the transformer again");
+  const std::uint64_t most = state.chunk_layout.max_encoded_size(state.array.chunks);
   if (length > most)
-    return invalid_argument("the value has " + std::to_string(length) +
-                            " bytes; no encoding of a chunk takes more than " + std::to_string(most));
+    return invalid_argument("the value has " + std::to_string(length) + " bytes; an encoded chunk has at most " +
+                            std::to_string(most));
   return {};
 }
 
@@ -106,7 +107,7 @@ Result<std::vector<Patch>> in_order(std::vector<Patch> patches) {
   return patches;
 }
 
-// A value that is no chunk's.
+// A value that is not a chunk.
 Result<void> patch_object(const State& state, const std::string& key, std::span<const Patch> patches) {
   Store& store = state.store();
   return retry_conflicts(state.array.config(), [&]() -> Result<void> {
@@ -116,9 +117,7 @@ Result<void> patch_object(const State& state, const std::string& key, std::span<
     Buffer value;
     if (old != nullptr) {
       SHERD_TRY(size, old->size());
-      SHERD_TRY(value.resize(size));
-      const RangeRead range{0, value.span()};
-      SHERD_TRY(old->read({&range, 1}));
+      SHERD_TRY(read_into(*old, {0, size}, value));
     }
     SHERD_TRY(apply_patches(patches, value));
     return store.set(key, value.span(), condition);
@@ -143,7 +142,7 @@ Result<void> ShardingTransformer::set(const std::string& key, std::span<const st
 }
 
 Result<void> ShardingTransformer::set_values(std::span<const KeyValue> key_values) {
-  SHERD_TRY(require_writable(state_->array.place));
+  SHERD_TRY(require_writable(state_->array.location));
   std::map<std::string_view, Bytes> others;
   EditsByChunk edits;
   for (const auto& [key, value] : key_values) {
@@ -159,7 +158,7 @@ Result<void> ShardingTransformer::set_values(std::span<const KeyValue> key_value
 }
 
 Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartValue> key_start_values) {
-  SHERD_TRY(require_writable(state_->array.place));
+  SHERD_TRY(require_writable(state_->array.location));
   std::map<std::string, std::vector<Patch>> by_key;
   for (const auto& [key, start, value] : key_start_values) {
     const auto chunk = state_->cell_of(key);
@@ -195,7 +194,7 @@ Result<void> ShardingTransformer::set_partial_values(std::span<const KeyStartVal
 Result<void> ShardingTransformer::erase(const std::string& key) { return erase_values({&key, 1}); }
 
 Result<void> ShardingTransformer::erase_values(std::span<const std::string> keys) {
-  SHERD_TRY(require_writable(state_->array.place));
+  SHERD_TRY(require_writable(state_->array.location));
   EditsByChunk edits;
   std::vector<const std::string*> others;
   for (const std::string& key : keys) {
@@ -211,7 +210,7 @@ Result<void> ShardingTransformer::erase_values(std::span<const std::string> keys
 }
 
 Result<void> ShardingTransformer::erase_prefix(const std::string& prefix) {
-  SHERD_TRY(require_writable(state_->array.place));
+  SHERD_TRY(require_writable(state_->array.location));
   const auto chunks = state_->chunks_below(prefix);
   const bool in_grid = chunks && prefix.size() > state_->array.prefix.size();
   if (!in_grid) return state_->store().erase_prefix(prefix);

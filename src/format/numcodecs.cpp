@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "codec/number.hpp"
 
 namespace sherd {
 
@@ -49,8 +50,14 @@ bool is_serializer(const CodecSpec& spec) {
   return spec.name.starts_with("vlen-") || is_one_of(spec, known);
 }
 
-/// Says of a filter's types that they are of the machine's byte order, as codecs take them, and follows the order from
-/// what it takes to what it gives.
+/// Whether a compressor takes arrays: it stands in place of the codec `bytes` too.
+bool is_array_compressor(const CodecSpec& spec) {
+  constexpr std::string_view known[] = {"zfpy"};
+  return is_one_of(spec, known);
+}
+
+/// Says of a filter's types that they are of the machine's byte order, as codecs expect them, and follows the order
+/// from its input to its output.
 Result<void> take_order(CodecSpec& filter, bool& big_endian) {
   const auto order_of = [&](std::span<const std::string_view> members) -> std::optional<bool> {
     for (const std::string_view member : members) {
@@ -65,9 +72,22 @@ Result<void> take_order(CodecSpec& filter, bool& big_endian) {
   };
   const auto before = order_of(kBefore), after = order_of(kAfter);
   if (before && *before != big_endian)
-    return unsupported("the filter takes the elements for those of another byte order").in_member("dtype");
+    return unsupported("the filter assumes another byte order than the array's").in_member("dtype");
   if (after) big_endian = *after;
   return {};
+}
+
+/// The type of the elements that a filter makes of `in`. What cannot be parsed, the filter refuses when it is made.
+DType filtered_type(const CodecSpec& filter, const DType& in) {
+  if (filter.name == "numcodecs.packbits") return DType::uint8;
+  auto configuration = Configuration::open(filter);
+  if (!configuration) return in;
+  for (const std::string_view member : kAfter) {
+    if (configuration->find(member) == nullptr) continue;
+    const auto type = numeric_member(*configuration, member, in);
+    return type ? *type : in;
+  }
+  return in;
 }
 
 /// Says the byte order of a filter's types where it is not the machine's.
@@ -81,7 +101,7 @@ void give_order(Json& filter) {
 }
 
 Error no_words_for(const std::string& codec, std::string_view format) {
-  return unsupported(std::string(format) + " has no words for '" + codec + "' here; choose other codecs for the array")
+  return unsupported(std::string(format) + " cannot express '" + codec + "' here; choose other codecs for the array")
       .in_member("codecs");
 }
 
@@ -95,8 +115,8 @@ bool is_reversal(const CodecSpec& transpose) {
 
 /// Whether codecs of Zarr v3 without a prefix are called as numcodecs calls them.
 bool has_one_name(std::string_view name) {
-  constexpr std::string_view known[] = {"delta", "shuffle",   "fletcher32", "adler32",
-                                        "crc32", "vlen-utf8", "vlen-bytes"};
+  constexpr std::string_view known[] = {"delta",  "shuffle",   "fletcher32", "adler32",   "crc32",
+                                        "crc32c", "vlen-utf8", "vlen-bytes", "vlen-array"};
   return is_compressor(name) || std::ranges::find(known, name) != std::end(known);
 }
 
@@ -130,6 +150,7 @@ CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const 
   if (id == "zstd") return {"zstd", with_default(configuration, "checksum", false)};
   if (id == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
   if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};
+  if (id == "vlen-array") return {std::string(id), configuration};
   return {std::string(kPrefix) + std::string(id), configuration};
 }
 
@@ -145,9 +166,15 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
   auto next = filters.begin();
   for (; next != filters.end() && is_array_filter(*next); ++next) {
     SHERD_TRY(take_order(*next, stored.big_endian).in_member("[" + std::to_string(next - filters.begin()) + "]"));
+    stored.dtype = filtered_type(*next, stored.dtype);
     chain.push_back(std::move(*next));
   }
-  chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
+  const bool compresses_arrays =
+      next == filters.end() && !compressors.empty() && is_array_compressor(compressors.front());
+  if (compresses_arrays && stored.big_endian)
+    return unsupported("'zfpy' has no big-endian numbers; no program writes such an array").in_member("dtype");
+  if (!compresses_arrays)
+    chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
   std::move(next, filters.end(), std::back_inserter(chain));
   std::move(compressors.begin(), compressors.end(), std::back_inserter(chain));
   return chain;
@@ -181,7 +208,7 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
 }
 
 bool is_compressor(std::string_view id) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"};
+  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy"};
   return std::ranges::find(known, id) != std::end(known);
 }
 

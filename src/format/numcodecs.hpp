@@ -23,7 +23,7 @@ struct NumcodecsChunks {
   bool fortran = false;  ///< the first dimension varies fastest
 };
 /// The chain of codecs that filters, which may include that of elements of variable length, and then `compressors`
-/// make. `unsupported` if filters take elements for those of another byte order.
+/// make. `unsupported` if filters treat elements as having another byte order.
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
                                                std::vector<CodecSpec> compressors);
 

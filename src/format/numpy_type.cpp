@@ -1,5 +1,7 @@
 // NumPy's names of element types ("<i4", "|S5", "<M8[ns]"), which say the byte order too, and lists of fields
 // ([["a", "<i4"], …]); and fill values as its writers have them: those of raw elements and structs are base64.
+// A field that is an array (["a", "<i4", [3]]) is a struct of its elements, named by their numbers: Zarr v3 can express
+// that too, and a copy back finds the array again.
 #include "format/numpy_type.hpp"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "array/extension.hpp"
 #include "base/base64.hpp"
+#include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
 
@@ -18,6 +21,9 @@ namespace {
 using Kind = DType::Kind;
 
 constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
+// Of all fields of a type that are arrays: the elements of arrays in arrays are multiplied, and of structs each field
+// counts. Codecs have a row for each.
+constexpr std::uint64_t kMaxArrayElements = 65536;
 
 std::optional<DType> number_type(char kind, std::string_view size) {
   struct Row {
@@ -33,6 +39,11 @@ std::optional<DType> number_type(char kind, std::string_view size) {
   for (const Row& row : rows)
     if (row.kind == kind && row.size == size) return row.dtype;
   return std::nullopt;
+}
+
+/// NumPy calls it by the size that it has on the writer's machine; its content is 10, 12 or 16 bytes of that.
+bool is_long_double(char kind, std::string_view size) {
+  return (kind == 'f' && (size == "12" || size == "16")) || (kind == 'c' && (size == "24" || size == "32"));
 }
 
 /// "8[25us]", or "8" for a count of nothing.
@@ -73,6 +84,9 @@ Result<NumpyType> parse_short(std::string_view name, OtherNames other) {
   NumpyType type;
   if (const auto number = number_type(kind, rest)) {
     type.dtype = *number;
+  } else if (is_long_double(kind, rest)) {
+    return unsupported("'" + std::string(name) + "' is the C compiler's long double, " +
+                       "whose bytes differ between machines; store float64 or complex128");
   } else if (kind == 'M' || kind == 'm') {
     SHERD_TRY(time, time_type(kind, rest));
     type.dtype = time;
@@ -88,22 +102,65 @@ Result<NumpyType> parse_short(std::string_view name, OtherNames other) {
   return type;
 }
 
-Result<NumpyType> parse_at_depth(const Json& json, OtherNames other, unsigned depth);
+Error too_many_elements() {
+  return unsupported("fields that are arrays have more than " + std::to_string(kMaxArrayElements) +
+                     " elements, the maximum");
+}
+
+/// Where in a type a parser is.
+struct Level {
+  OtherNames other;
+  unsigned depth;
+  std::uint64_t& array_elements;  ///< of fields that are arrays, so far
+};
+
+Result<NumpyType> parse_at(const Json& json, Level level);
+
+/// Fields that are not structs themselves, those of inner structs included.
+std::uint64_t count_fields(const DType& dtype) {
+  if (dtype.fields().empty()) return 1;
+  std::uint64_t count = 0;
+  for (const DTypeField& field : dtype.fields()) count += count_fields(field.dtype);
+  return count;
+}
+
+/// The type of a field [name, type, shape], before whose type were `before` elements of arrays.
+Result<DType> parse_array_field(const DType& dtype, const Json& json, Level level, std::uint64_t before) {
+  const Json one{Json::Array{json}};
+  Shape shape;
+  for (const Json& length : (json.is_array() ? json : one).elements()) {
+    const auto count = length.as_uint();
+    if (!count) return wrong_value(json, "the lengths of an array");
+    shape.push_back(*count);
+  }
+  SHERD_TRY(array, array_field(dtype, shape));
+  if (shape.empty()) return array;
+  level.array_elements = before + count_fields(array);
+  if (level.array_elements > kMaxArrayElements) return too_many_elements();
+  return array;
+}
 
 /// A NumPy structure: a list of [name, type]. The one byte order is that of all fields that have any.
-Result<NumpyType> parse_structure(const Json& json, OtherNames other, unsigned depth) {
+Result<NumpyType> parse_structure(const Json& json, Level level) {
   std::vector<DTypeField> fields;
   std::optional<bool> big_endian;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const Json& field = json.elements()[i];
-    const std::string place = "[" + std::to_string(i) + "]";
-    if (!field.is_array() || field.size() < 2 || !field.elements()[0].is_string())
-      return invalid_argument("a field is a list [name, type]").in_member(place);
-    if (field.size() > 2) return unsupported("fields that are arrays are not supported").in_member(place);
-    SHERD_TRY(type, parse_at_depth(field.elements()[1], other, depth + 1).in_member(place + "[1]"));
+    const std::string location = "[" + std::to_string(i) + "]";
+    if (!field.is_array() || field.size() < 2 || field.size() > 3 || !field.elements()[0].is_string())
+      return invalid_argument("a field is a list [name, type] or [name, type, shape]").in_member(location);
+    const std::uint64_t before = level.array_elements;
+    SHERD_TRY(type, parse_at(field.elements()[1], {level.other, level.depth + 1, level.array_elements})
+                        .in_member(location + "[1]"));
+    if (type.dtype.is_variable())
+      return unsupported("fields that are objects are not supported").in_member(location + "[1]");
     if (has_byte_order(type.dtype) && big_endian.value_or(type.big_endian) != type.big_endian)
-      return unsupported("fields of different byte orders are not supported").in_member(place);
+      return unsupported("fields of different byte orders are not supported").in_member(location);
     if (has_byte_order(type.dtype)) big_endian = type.big_endian;
+    if (field.size() == 3) {
+      SHERD_TRY(array, parse_array_field(type.dtype, field.elements()[2], level, before).in_member(location + "[2]"));
+      type.dtype = std::move(array);
+    }
     // NumPy numbers the fields without names, which are the padding of aligned structures.
     const std::string& name = field.elements()[0].text();
     fields.push_back({name.empty() ? "f" + std::to_string(i) : name, type.dtype});
@@ -112,12 +169,21 @@ Result<NumpyType> parse_structure(const Json& json, OtherNames other, unsigned d
   return NumpyType{dtype, big_endian.value_or(false)};
 }
 
-Result<NumpyType> parse_at_depth(const Json& json, OtherNames other, unsigned depth) {
-  if (depth > kMaxDepth)
-    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the most that is supported");
-  if (json.is_string()) return parse_short(json.text(), other);
-  if (json.is_array()) return parse_structure(json, other, depth);
+Result<NumpyType> parse_at(const Json& json, Level level) {
+  if (level.depth > kMaxDepth)
+    return unsupported("structs are nested deeper than " + std::to_string(kMaxDepth) + ", the maximum");
+  if (json.is_string()) return parse_short(json.text(), level.other);
+  if (json.is_array()) return parse_structure(json, level);
   return wrong_value(json, "a data type, such as \"<f8\"");
+}
+
+/// A field as NumPy has it; its array, where it is one.
+Result<Json> print_field(const DTypeField& field, bool big_endian) {
+  const ArrayField array = as_array_field(field.dtype);
+  SHERD_TRY(type, print_numpy_type({array.element, big_endian}));
+  Json::Array list{field.name, std::move(type)};
+  if (!array.shape.empty()) list.push_back(Json::numbers(array.shape));
+  return Json(std::move(list));
 }
 
 /// NumPy's short name, with its byte order; empty where NumPy has none.
@@ -203,19 +269,53 @@ bool has_byte_order(const DType& dtype) {
   return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_byte_order(field.dtype); });
 }
 
+Result<DType> array_field(DType element, const Shape& shape) {
+  std::uint64_t elements = shape.empty() ? 1 : count_fields(element);
+  for (const std::uint64_t length : shape) {
+    if (length == 0) return invalid_argument("a field that is an array must have elements");
+    elements = checked_mul(elements, length).value_or(kMaxArrayElements + 1);
+    if (elements > kMaxArrayElements) return too_many_elements();
+  }
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    std::vector<DTypeField> fields;
+    fields.reserve(shape[d]);
+    for (std::uint64_t i = 0; i < shape[d]; ++i) fields.push_back({std::to_string(i), element});
+    SHERD_TRY(array, DType::structure(std::move(fields)));
+    element = std::move(array);
+  }
+  return element;
+}
+
+ArrayField as_array_field(DType dtype) {
+  ArrayField array{std::move(dtype), {}};
+  const auto is_array = [](std::span<const DTypeField> fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].name != std::to_string(i) || !(fields[i].dtype == fields[0].dtype)) return false;
+    return !fields.empty();
+  };
+  while (is_array(array.element.fields())) {
+    array.shape.push_back(array.element.fields().size());
+    array.element = DType(array.element.fields()[0].dtype);
+  }
+  return array;
+}
+
 CodecSpec bytes_spec(const NumpyType& type) {
   if (!has_byte_order(type.dtype)) return {"bytes", {}};
   return {"bytes", Json::Object{{"endian", type.big_endian ? "big" : "little"}}};
 }
 
-Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other) { return parse_at_depth(json, other, 0); }
+Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other) {
+  std::uint64_t array_elements = 0;
+  return parse_at(json, {other, 0, array_elements});
+}
 
 Result<Json> print_numpy_type(const NumpyType& type) {
   if (type.dtype.kind() == Kind::structure) {
     Json::Array fields;
     for (const DTypeField& field : type.dtype.fields()) {
-      SHERD_TRY(name, print_numpy_type({field.dtype, type.big_endian}));
-      fields.push_back(Json::Array{field.name, std::move(name)});
+      SHERD_TRY(list, print_field(field, type.big_endian));
+      fields.push_back(std::move(list));
     }
     return Json(std::move(fields));
   }

@@ -17,14 +17,24 @@ struct NumpyType {
 [[nodiscard]] Error unknown_numpy_type(std::string_view name);
 /// What a name that NumPy does not have means.
 using OtherNames = Result<NumpyType> (*)(std::string_view name);
-/// A data type: "<i4", or a list of fields. "|O" is `string`. Wrong values are invalid_argument, types that are not
-/// known `unsupported`.
+/// A data type: "<i4", or a list of fields, which may be arrays. "|O" is `string`. Wrong values are invalid_argument,
+/// types that are not known `unsupported`.
 Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other);
-/// `unsupported` if NumPy has no such type.
+/// `unsupported` if NumPy lacks the type.
 Result<Json> print_numpy_type(const NumpyType& type);
 /// null, which says nothing of missing chunks, is read as zero; structs and raw bytes are base64, or 0.
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type);
 [[nodiscard]] Json print_numpy_fill(const Scalar& fill, const NumpyType& type);
+
+/// The type of a field that is an array of this shape: a struct of its elements, named by their numbers.
+/// `unsupported` if it had more than 65,536 elements, those of arrays in it included.
+Result<DType> array_field(DType element, const Shape& shape);
+/// The reverse; without a shape if the field is not an array.
+struct ArrayField {
+  DType element;
+  Shape shape;
+};
+[[nodiscard]] ArrayField as_array_field(DType dtype);
 
 /// Whether words of these elements have a byte order.
 [[nodiscard]] bool has_byte_order(const DType& dtype);

@@ -1,4 +1,4 @@
-// Knows where Zarr v2 puts its documents: `.zarray` or `.zgroup` makes a node visible, `.zattrs` beside it has the
+// Knows where Zarr v2 puts its documents: `.zarray` or `.zgroup` makes a node visible, `.zattrs` next to it has the
 // attributes, and `.zmetadata` in a group copies of all documents below it, the group's own among them. A node's
 // metadata is an object of these documents by their names. Array documents are zarr2_array.cpp's.
 #include "format/zarr2.hpp"
@@ -15,6 +15,7 @@
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
 #include "store/key.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 
@@ -24,6 +25,7 @@ using zarr2::kArray, zarr2::kAttributes, zarr2::kConsolidated, zarr2::kGroup;
 
 constexpr int kIndent = 4;
 constexpr const char* kEntries = "metadata";
+constexpr const char* kSeparator = "dimension_separator";
 /// In the order in which they are written; the last two make a node visible.
 constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
 
@@ -31,7 +33,7 @@ Result<NodeType> type_of(const Json& node) {
   if (!node.is_object()) return invalid_argument("a node's metadata is an object of its documents");
   if (node.find(kArray) != nullptr) return NodeType::array;
   if (node.find(kGroup) != nullptr) return NodeType::group;
-  return invalid_argument("neither an array nor a group: there is no .zarray and no .zgroup");
+  return invalid_argument("neither an array nor a group: .zarray and .zgroup are missing");
 }
 
 Result<void> check_object(const Json* json, const char* name) {
@@ -57,28 +59,73 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   return EntryKey{std::move(path), std::string(parts.name)};
 }
 
-Result<std::optional<NodeType>> stored_type(Store& store, const std::string& path, const Limits& limits) {
-  for (const auto& [name, type] : {std::pair(kArray, NodeType::array), std::pair(kGroup, NodeType::group)}) {
-    auto stored = read_json(store, prefix_of(path) + name, limits);
-    if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
-    if (!stored) return std::optional(NodeType::unknown);
-    if (*stored) return std::optional(zarr2::check_version((*stored)->json) ? type : NodeType::unknown);
-  }
-  return std::optional<NodeType>();
+template <NodeType type>
+std::optional<NodeType> stored_type(const Json& document) {
+  return zarr2::check_version(document) ? type : NodeType::unknown;
 }
 
-class Zarr2 final : public Format, public Consolidation {
+/// What `document` spells otherwise than `canonical`, which has the same values: for each such member what it is in
+/// `canonical` (`is`) and in the document (`was`), either of which may be missing; and the document's order of members.
+Json spelling_of(const Json& document, const Json& canonical) {
+  Json::Object members;
+  Json::Array order, usual;
+  for (const auto& [key, was] : document.members()) {
+    order.emplace_back(key);
+    const Json* is = canonical.find(key);
+    if (is == nullptr)
+      members.emplace_back(key, Json::Object{{"was", was}});
+    else if (is->dump() != was.dump())
+      members.emplace_back(key, Json::Object{{"is", *is}, {"was", was}});
+  }
+  for (const auto& [key, is] : canonical.members()) {
+    usual.emplace_back(key);
+    if (document.find(key) == nullptr) members.emplace_back(key, Json::Object{{"is", is}});
+  }
+  Json spelling;
+  if (!members.empty()) spelling.set("members", Json(std::move(members)));
+  if (order != usual) spelling.set("order", Json(std::move(order)));
+  return spelling;
+}
+
+Json respelled_as(const Json& document, const Json& spelling) {
+  std::vector<std::pair<std::string_view, const Json*>> all;  // nullptr: not a member
+  std::map<std::string_view, std::size_t> index;
+  const auto at = [&](std::string_view key) -> const Json*& {
+    const auto [place, is_new] = index.emplace(key, all.size());
+    if (is_new) all.emplace_back(key, nullptr);
+    return all[place->second].second;
+  };
+  for (const auto& [key, value] : document.members()) at(key) = &value;
+  if (const Json* members = spelling.find("members"))
+    for (const auto& [key, each] : members->members()) {
+      const Json *is = each.find("is"), *&now = at(key);
+      if ((is == nullptr) == (now == nullptr) && (is == nullptr || is->dump() == now->dump())) now = each.find("was");
+    }
+  Json::Object ordered;
+  const auto take = [&](std::string_view key, const Json*& value) {
+    if (value != nullptr) ordered.emplace_back(key, *value);
+    value = nullptr;
+  };
+  if (const Json* order = spelling.find("order"))
+    for (const Json& key : order->elements())
+      if (const auto found = index.find(key.text()); found != index.end()) take(key.text(), all[found->second].second);
+  for (auto& [key, value] : all) take(key, value);
+  return ordered;
+}
+
+class Zarr2 final : public Format, public Consolidation, public Spelling {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
     // zarr-python's own default.
     static const FormatTraits all{
         .name = "zarr2",
-        .default_codecs = {
-            {Json(Json::Object{
-                {"name", "blosc"},
-                {"configuration",
-                 Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
-            {"bytes"}}};
+        .default_codecs = {{Json(Json::Object{
+                               {"name", "blosc"},
+                               {"configuration",
+                                Json::Object{
+                                    {"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
+                           {"bytes"}},
+        .ome_version = "0.4"};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
@@ -97,8 +144,8 @@ class Zarr2 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    return members_in_directories(*this, store, path, known,
-                                  [&](const std::string& member) { return stored_type(store, member, limits); });
+    const TypeDocument documents[] = {{kArray, stored_type<NodeType::array>}, {kGroup, stored_type<NodeType::group>}};
+    return members_in_directories(*this, store, path, limits, known, documents);
   }
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;
@@ -110,10 +157,15 @@ class Zarr2 final : public Format, public Consolidation {
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override;
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
+
+  Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const override;
+  [[nodiscard]] std::string_view member() const noexcept override { return "sherd_zarr2"; }
+  [[nodiscard]] Json spelling(const NodeDocument& node) const override;
+  [[nodiscard]] Json respelled(Json document, const Json& spelling) const override;
 };
 
-/// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores nested
-/// directories did not always write it.
+/// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores
+/// nested directories did not always write it.
 Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& array) {
   KeyEncoding& keys = array.keys;
   const ChunkGrid dots(array);
@@ -122,11 +174,15 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
   ArraySpec nested = array;
   nested.keys.separator = '/';
   const ChunkGrid slashes(nested);
-  SHERD_TRY(store.list(prefix, [&](const std::string& key, std::uint64_t) {
-    const std::string_view name = std::string_view(key).substr(prefix.size());
-    if (slashes.parse_key(name)) keys.separator = '/';
-    return keys.separator != '/' && !dots.parse_key(name);
-  }));
+  if (store.traits().can_list) {
+    SHERD_TRY(store.visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      if (slashes.parse_key(entry.name)) keys.separator = '/';
+      return keys.separator != '/' && !dots.parse_key(entry.name);
+    }));
+  } else {
+    SHERD_TRY(other, store.open(prefix + slashes.key(Shape(array.shape.size(), 0))));
+    if (other != nullptr) keys.separator = '/';
+  }
   if (keys.separator == '/')
     array.remarks.emplace_back(
         "'dimension_separator' is missing, and the keys of chunks use '/'; other readers find none");
@@ -135,12 +191,13 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
 
 Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string& path, const Limits& limits) const {
   const std::string prefix = prefix_of(path);
+  SHERD_TRY(documents, prefetched_store(store, keys(path).documents));
   Json document;
   std::vector<DocumentVersion> versions;
   const auto read = [&](const char* name) -> Result<bool> {
     // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
     const bool has_attributes = name == kAttributes || name == kConsolidated;
-    SHERD_TRY(stored, read_json(store, prefix + name, limits, has_attributes ? with_quoted_numbers : nullptr));
+    SHERD_TRY(stored, read_json(*documents, prefix + name, limits, has_attributes ? with_quoted_numbers : nullptr));
     if (!stored) return false;
     if (!stored->json.is_object()) return corrupt("a metadata document is a JSON object").in_key(prefix + name);
     document.set(name, std::move(stored->json));
@@ -156,10 +213,14 @@ Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string&
   SHERD_TRY(read(kAttributes));
   auto node = lower(std::move(document), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(prefix + (is_array ? kArray : kGroup));
-  if (node->array && zarr2::lacks_separator(*node->document.find(kArray)))
-    SHERD_TRY(find_separator(store, prefix, *node->array));
+  SHERD_TRY(complete(store, path, *node));
   node->versions = std::move(versions);
   return std::optional(*std::move(node));
+}
+
+Result<void> Zarr2::complete(Store& store, const std::string& path, NodeDocument& node) const {
+  if (!node.array || !zarr2::lacks_separator(*node.document.find(kArray))) return {};
+  return find_separator(store, prefix_of(path), *node.array);
 }
 
 Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
@@ -275,6 +336,34 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   consolidated.set(kEntries, Json(std::move(list)));
   group.set(kConsolidated, std::move(consolidated));
   return group;
+}
+
+// Of the document that makes the node visible. Attributes are copied, and may be edited in the copy.
+Json Zarr2::spelling(const NodeDocument& node) const {
+  if (!node.array) {
+    const Json* group = node.document.find(kGroup);
+    // In groups Zarr v3's readers tolerate less, so only what would be lost is worth a member there.
+    return group != nullptr && group->size() > 1 ? spelling_of(*group, Json::Object{{"zarr_format", 2}}) : Json();
+  }
+  auto canonical = zarr2::print_array(*node.array);
+  if (!canonical) {  // the copy cannot be expressed as it is, because it has shards, say
+    const auto own = zarr2::parse_array(*node.document.find(kArray), {});
+    if (own) canonical = zarr2::print_array(*own);
+  }
+  return canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
+}
+
+Json Zarr2::respelled(Json document, const Json& spelling) const {
+  for (const char* name : {kArray, kGroup})
+    if (Json* each = document.find(name)) {
+      Json spelled = respelled_as(*each, spelling);
+      // Without it the document says '.', and only stored chunks show that it is '/'.
+      const Json* separator = each->find(kSeparator);
+      if (separator != nullptr && separator->text() == "/" && spelled.find(kSeparator) == nullptr)
+        spelled.set(kSeparator, *separator);
+      *each = std::move(spelled);
+    }
+  return document;
 }
 
 Json Zarr2::without_entries(Json node) const {

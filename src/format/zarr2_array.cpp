@@ -32,9 +32,9 @@ Json number_of(const Json& json) {
   return number;
 }
 
-/// A codec's parameters as numcodecs has them. netcdf-c writes numbers as strings, and an element size of 0 for that of
-/// the array's elements.
-Json repaired(Json configuration, std::string_view id, std::vector<std::string>& remarks) {
+/// A codec's parameters as numcodecs has them. GDAL writes the distance of xz's delta filter. netcdf-c writes numbers
+/// as strings, and an element size of 0 for that of the array's elements.
+Json repaired(Json configuration, std::string_view id, const DType& dtype, std::vector<std::string>& remarks) {
   constexpr std::string_view numbers[] = {"level", "clevel", "shuffle", "blocksize", "elementsize", "acceleration"};
   for (auto& [key, value] : configuration.members()) {
     Json number = std::ranges::find(numbers, key) != std::end(numbers) ? number_of(value) : Json();
@@ -42,15 +42,21 @@ Json repaired(Json configuration, std::string_view id, std::vector<std::string>&
     remarks.push_back("'" + key + "' of the codec '" + std::string(id) + "' is a string, as netcdf-c writes it");
     value = std::move(number);
   }
+  if (id == "lzma" && configuration.erase("delta"))
+    remarks.emplace_back(
+        "'delta' of the codec 'lzma' is a member that GDAL writes; each chunk says by itself what it means");
   const Json* size = configuration.find("elementsize");
   if (size == nullptr || size->as_int() != 0) return configuration;
   remarks.push_back("'elementsize' of the codec '" + std::string(id) +
                     "' is 0, by which netcdf-c means the size of an element; zarr-python does not decode such chunks");
-  configuration.erase("elementsize");
+  if (dtype.is_variable() || dtype.size() == 1)
+    configuration.erase("elementsize");
+  else
+    configuration.set("elementsize", static_cast<std::uint64_t>(dtype.size()));
   return configuration;
 }
 
-/// numcodecs takes -1 for zlib's own default.
+/// For numcodecs, -1 means zlib's own default.
 Json without_default_level(Json configuration) {
   if (const Json* level = configuration.find("level"); level != nullptr && level->as_int() == -1)
     configuration.set("level", 6);
@@ -63,18 +69,14 @@ Result<CodecSpec> parse_codec(const Json& json, const DType& dtype, std::vector<
   if (id == nullptr || !id->is_string()) return invalid_argument("must be the id of a codec").in_member("id");
   const std::string name = id->text();
   if (name == "pickle")
-    return unsupported("the codec 'pickle' runs what whoever wrote the data put there, so it is never decoded")
-        .in_member("id");
-  if (name == "json2" || name == "msgpack2" || name == "vlen-array")
-    return unsupported("the codec '" + name + "' holds elements that are objects of any kind, which no data type has")
-        .in_member("id");
+    return unsupported("decoding 'pickle' executes code from the stored data, so it is never decoded").in_member("id");
   if (name.starts_with("imagecodecs_"))
     return unsupported("the codec '" + name +
                        "' is of the Python package imagecodecs and not supported by this version")
         .in_member("id");
   Json configuration = json;
   configuration.erase("id");
-  configuration = repaired(std::move(configuration), name, remarks);
+  configuration = repaired(std::move(configuration), name, dtype, remarks);
   if (name == "gzip") configuration = without_default_level(std::move(configuration));
   if (name == "gzip" && configuration.find("level") == nullptr) configuration.set("level", 1);
   return numcodecs_codec(name, configuration, dtype);
@@ -119,7 +121,7 @@ Result<NumpyType> parse_type(const Json& document) {
   if (first == nullptr)
     return invalid_argument("objects need a codec, such as {\"id\": \"vlen-utf8\"}, as the first of the filters")
         .in_member("filters");
-  if (first->text() == "vlen-bytes") type.dtype = DType::bytes;
+  if (first->text() == "vlen-bytes" || first->text() == "vlen-array") type.dtype = DType::bytes;
   return type;
 }
 

@@ -1,4 +1,4 @@
-// Knows where Zarr v3 puts its documents (`zarr.json` beside a node's chunks), what a group document holds, which
+// Knows where Zarr v3 puts its documents (`zarr.json` next to a node's chunks), what a group document holds, which
 // names nodes may have, and the de facto consolidated metadata of kind "inline" (a flat object from relative paths
 // to documents). Array documents are zarr3_array.cpp's.
 #include "format/zarr3.hpp"
@@ -41,18 +41,10 @@ Result<NodeType> node_type(const Json& document) {
   return invalid_argument("must be \"array\" or \"group\"").in_member("node_type");
 }
 
-/// nullopt where nothing is stored. A broken document is one member's fault and hides no other; only what fails for
-/// all of them (no memory, no descriptors) is an error.
-Result<std::optional<NodeType>> stored_type(Store& store, const std::string& key, const Limits& limits) {
-  const auto read = [&]() -> Result<std::optional<NodeType>> {
-    SHERD_TRY(stored, read_json(store, key, limits));
-    if (!stored || is_draft(stored->json)) return std::optional<NodeType>();
-    SHERD_TRY(type, node_type(stored->json));
-    return std::optional(type);
-  };
-  auto type = read().in_key(key);
-  if (!type && type.error().code() != ErrorCode::unavailable) return std::optional(NodeType::unknown);
-  return type;
+std::optional<NodeType> stored_type(const Json& document) {
+  if (is_draft(document)) return std::nullopt;
+  const auto type = node_type(document);
+  return type ? *type : NodeType::unknown;
 }
 
 Result<void> check_group(const Json& document) {
@@ -66,7 +58,8 @@ Result<void> check_group(const Json& document) {
 class Zarr3 final : public Format, public Consolidation {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
-    static const FormatTraits all{.name = "zarr3", .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}}};
+    static const FormatTraits all{
+        .name = "zarr3", .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}}, .ignores_members = true};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
@@ -81,9 +74,8 @@ class Zarr3 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    return members_in_directories(*this, store, path, known, [&](const std::string& member) {
-      return stored_type(store, join_path(member, file_name), limits);
-    });
+    const TypeDocument document{file_name, stored_type};
+    return members_in_directories(*this, store, path, limits, known, {&document, 1});
   }
 
   [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override;

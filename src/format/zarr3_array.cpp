@@ -1,5 +1,5 @@
 // Knows the members of a Zarr v3 array document (core specification 3.1, "Array metadata"): which must be there,
-// which may be, in which order they are written, and that whatever else stands there must be refused or passed over.
+// which may be, in which order they are written, and that everything else must be refused or ignored.
 // Data types, fill values, grids, key encodings and codec lists have readers of their own; whether a codec chain fits
 // its chunks is found out when the chain is built.
 #include <algorithm>
@@ -19,12 +19,66 @@ Result<const Json*> required(const Json& document, std::string_view member) {
   return value;
 }
 
-Result<Scalar> parse_fill(const Json& json, const DType& dtype) {
-  if (json.is_null())
+/// zarrita of 2023 wrote the fill value of a bool as a number, and in some releases as the text "0".
+std::optional<bool> other_bool(const Json& fill) {
+  if (fill.is_string() ? fill.text() == "0" : fill.is_number() && fill.as_int() == 0) return false;
+  if (fill.is_number() && fill.as_int() == 1) return true;
+  return std::nullopt;
+}
+
+Result<Scalar> parse_fill(const Json& json, const DType& dtype, std::vector<std::string>& remarks) {
+  if (json.is_null() && dtype.kind() != DType::Kind::optional)
     return invalid_argument("null is not a fill value in Zarr v3: put a value of type " + dtype.name() +
                             " there, such as " + print_scalar(default_scalar(dtype).bytes(), dtype).dump() +
                             " (GDAL 3.10 writes null)");
+  const bool is_bool = dtype.kind() == DType::Kind::boolean;
+  if (const auto value = is_bool ? other_bool(json) : std::nullopt) {
+    remarks.push_back("'fill_value' of a bool is " + json.dump() + "; other readers want true or false");
+    return parse_scalar(*value, dtype);
+  }
+  if (dtype.kind() == DType::Kind::raw && json.is_string())
+    remarks.emplace_back("'fill_value' of raw bytes is base64; other readers want a list of numbers");
   return parse_scalar(json, dtype);
+}
+
+/// The names of a type and of the types in it. The JSON has been parsed as a type.
+void collect_names(const Json& dtype, std::vector<std::string>& names) {
+  if (dtype.is_string()) return names.push_back(dtype.text());
+  names.push_back(dtype.find("name")->text());
+  const Json* configuration = dtype.find("configuration");
+  if (configuration == nullptr || !configuration->is_object()) return;
+  if (configuration->find("name") != nullptr) return collect_names(*configuration, names);
+  const Json* fields = configuration->find("fields");
+  if (fields == nullptr) return;
+  for (const Json& field : fields->elements())
+    collect_names(field.is_array() ? field.elements()[1] : *field.find("data_type"), names);
+}
+
+/// zarr-python named types before there was a registry: raw_bytes, structured and others.
+void remark_names(const Json& given, const DType& dtype, std::vector<std::string>& remarks) {
+  std::vector<std::string> names, registered;
+  collect_names(given, names);
+  collect_names(print_dtype(dtype), registered);
+  for (std::size_t i = 0; i < names.size() && i < registered.size(); ++i)
+    if (names[i] != registered[i])
+      remarks.push_back("the data type '" + names[i] + "' is read as '" + registered[i] +
+                        "', the name that other readers know");
+}
+
+/// What specifications of codecs do not have, in a list and in the lists of shards in it.
+void remark_codecs(const Json& codecs, std::vector<std::string>& remarks) {
+  for (const Json& codec : codecs.elements()) {
+    if (!codec.is_object()) continue;
+    const std::string name = "the codec '" + codec.find("name")->text() + "'";
+    if (codec.find("must_understand") != nullptr)
+      remarks.push_back(name + " has 'must_understand', which readers ignore: a codec cannot be skipped");
+    const Json* configuration = codec.find("configuration");
+    if (configuration == nullptr) continue;
+    if (configuration->is_null()) remarks.push_back(name + " has null as its configuration; other readers refuse it");
+    for (const char* member : {"codecs", "index_codecs"})
+      if (const Json* inner = configuration->find(member); inner != nullptr && parse_codec_list(*inner))
+        remark_codecs(*inner, remarks);
+  }
 }
 
 Result<std::vector<std::optional<std::string>>> parse_names(const Json& json, std::size_t rank) {
@@ -42,7 +96,7 @@ Result<std::vector<std::optional<std::string>>> parse_names(const Json& json, st
 }
 
 // VirtualiZarr wrote null for none. No transformer is registered, and chunks that went through one cannot be read
-// without it, whatever its must_understand says.
+// without it, regardless of its must_understand.
 Result<void> refuse_transformers(const Json& json) {
   if (json.is_null()) return {};
   if (!json.is_array()) return wrong_value(json, "a list");
@@ -91,10 +145,12 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   spec.grid = std::move(chunks);
   SHERD_TRY(encoding, parse_key_encoding(*keys).in_member("chunk_key_encoding"));
   spec.keys = encoding;
-  SHERD_TRY(value, parse_fill(*fill, spec.dtype).in_member("fill_value"));
+  remark_names(*dtype, spec.dtype, spec.remarks);
+  SHERD_TRY(value, parse_fill(*fill, spec.dtype, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
   SHERD_TRY(chain, parse_codec_list(*codecs).in_member("codecs"));
   spec.codecs = std::move(chain);
+  remark_codecs(*codecs, spec.remarks);
   if (const Json* names = document.find("dimension_names")) {
     SHERD_TRY(parsed, parse_names(*names, spec.shape.size()).in_member("dimension_names"));
     spec.dimension_names = std::move(parsed);

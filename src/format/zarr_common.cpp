@@ -1,37 +1,74 @@
-// Knows how a metadata document gets from a store into memory: its size is looked at before it is read, its depth and
-// its number of values before it is taken apart.
+// Knows how a metadata document gets from a store into memory: no more of it is read than it may have, and its depth
+// and its number of values are bounded while it is parsed.
 #include "format/zarr_common.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "array/extension.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "store/answer.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
 
+namespace {
+
+Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Limits& limits, Repair repair) {
+  if (!reply) return std::move(reply).error();
+  if (reply->source == nullptr) return std::optional<StoredJson>();
+  SHERD_TRY(size, reply->source->size());
+  if (size > limits.metadata_bytes)
+    return unsupported("the document has " + std::to_string(size) +
+                       " bytes, more than the limit metadata_bytes = " + std::to_string(limits.metadata_bytes));
+  const std::string_view text(reinterpret_cast<const char*>(reply->bytes.data()), reply->bytes.size());
+  SHERD_TRY(generation, reply->source->generation());
+  auto json = Json::parse(text, limits.json_depth, limits.json_values);
+  if (!json && repair != nullptr) {
+    auto repaired = Json::parse(repair(text), limits.json_depth, limits.json_values);
+    if (repaired) json = std::move(repaired);
+  }
+  if (!json) return std::move(json).error();
+  return std::optional(StoredJson{*std::move(json), std::move(generation)});
+}
+
+/// The whole object, unless it is too large.
+Result<ReadReply> read_whole(Store& store, const std::string& key, const Limits& limits) {
+  SHERD_TRY(source, store.open(key));
+  if (source == nullptr) return ReadReply{};
+  SHERD_TRY(size, source->size());
+  if (size > limits.metadata_bytes) return ReadReply{.source = std::move(source)};
+  return answer(source, {.of = source});
+}
+
+}  // namespace
+
+Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
+                           Repair repair) {
+  if (store.traits().parallel_requests <= 1) {  // then a size costs no request
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      SHERD_TRY(visit(i, parse_reply(read_whole(store, keys[i], limits), limits, repair).in_key(keys[i])));
+    return {};
+  }
+  std::vector<ReadRequest> requests;
+  requests.reserve(keys.size());
+  for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes});
+  return store.read(requests, [&](std::size_t i, Result<ReadReply> reply) {
+    return visit(i, parse_reply(std::move(reply), limits, repair).in_key(keys[i]));
+  });
+}
+
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits, Repair repair) {
-  const auto read = [&]() -> Result<std::optional<StoredJson>> {
-    SHERD_TRY(source, store.open(key));
-    if (source == nullptr) return std::optional<StoredJson>();
-    SHERD_TRY(size, source->size());
-    if (size > limits.metadata_bytes)
-      return unsupported("the document has " + std::to_string(size) +
-                         " bytes, more than the limit metadata_bytes = " + std::to_string(limits.metadata_bytes));
-    std::string text(size, '\0');
-    const RangeRead range{0, std::as_writable_bytes(std::span(text))};
-    SHERD_TRY(source->read(std::span(&range, 1)));
-    SHERD_TRY(generation, source->generation());
-    auto json = Json::parse(text, limits.json_depth, limits.json_values);
-    if (!json && repair != nullptr) {
-      auto repaired = Json::parse(repair(text), limits.json_depth, limits.json_values);
-      if (repaired) json = std::move(repaired);
-    }
-    if (!json) return std::move(json).error();
-    return std::optional(StoredJson{*std::move(json), std::move(generation)});
-  };
-  return read().in_key(key);
+  Result<std::optional<StoredJson>> read = std::optional<StoredJson>();
+  SHERD_TRY(read_all_json(
+      store, {&key, 1}, limits,
+      [&](std::size_t, Result<std::optional<StoredJson>> stored) -> Result<void> {
+        read = std::move(stored);
+        return {};
+      },
+      repair));
+  return read;
 }
 
 std::string with_quoted_numbers(std::string_view text) {
@@ -72,14 +109,25 @@ Result<Json> names_attribute_of(const ArraySpec& spec) {
   for (const auto& name : spec.dimension_names)
     if (name) names.push_back(*name);
   if (!names.empty() && names.size() < spec.shape.size())
-    return unsupported("the format keeps the names of all dimensions or of none, and some have none");
+    return unsupported("the format needs names for all dimensions or none; some have none");
   return Json(std::move(names));
 }
 
 Json with_names_of(const Json& old, std::size_t rank, Json fresh) {
-  if (!names_in_attributes(old, rank).empty() && fresh.find(kNamesAttribute) == nullptr)
-    fresh.set(kNamesAttribute, *old.find(kNamesAttribute));
-  return fresh;
+  if (names_in_attributes(old, rank).empty() || fresh.find(kNamesAttribute) != nullptr) return fresh;
+  std::optional<std::string> before;  // the last member before the names that both have
+  for (const auto& [key, value] : old.members()) {
+    if (key == kNamesAttribute) break;
+    if (fresh.find(key) != nullptr) before = key;
+  }
+  Json::Object members;
+  const auto add_names = [&] { members.emplace_back(kNamesAttribute, *old.find(kNamesAttribute)); };
+  if (!before) add_names();
+  for (const auto& [key, value] : fresh.members()) {
+    members.emplace_back(key, value);
+    if (key == before) add_names();
+  }
+  return members;
 }
 
 Error bad_node_name(std::string_view name, std::string_view why) {
@@ -91,25 +139,56 @@ Result<void> check_node_name(std::string_view name) {
   if (name.find('/') != name.npos) return bad_node_name(name, "it contains '/'");
   if (name.find('\0') != name.npos) return bad_node_name(name, "it contains a NUL byte");
   if (name.find_first_not_of('.') == name.npos) return bad_node_name(name, "it consists of dots only");
-  if (is_staging(name)) return bad_node_name(name, "names that begin like it are those of nodes that are being made");
+  if (is_staging(name))
+    return bad_node_name(name, "names with this prefix are reserved for nodes that are being created");
   return {};
 }
 
+namespace {
+
+/// Reads the document of this name of each directory, and keeps the types that these say.
+Result<void> read_types(Store& store, std::span<const std::string> keys, const Limits& limits, const TypeOf& type_of,
+                        std::span<std::optional<NodeType>* const> types) {
+  return read_all_json(store, keys, limits,
+                       [&](std::size_t i, Result<std::optional<StoredJson>> stored) -> Result<void> {
+                         if (!stored && stored.error().code() == ErrorCode::unavailable)
+                           return std::move(stored).error();
+                         if (!stored)
+                           *types[i] = NodeType::unknown;
+                         else if (*stored)
+                           *types[i] = type_of((*stored)->json);
+                         return {};
+                       });
+}
+
+}  // namespace
+
 Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
                                                                              const std::string& path,
+                                                                             const Limits& limits,
                                                                              const Format::KnownType& known,
-                                                                             const TypeAt& type_at) {
-  SHERD_TRY(listing, store.list_dir(prefix_of(path)));
-  std::vector<std::pair<std::string, NodeType>> found;
-  for (const std::string& name : listing.prefixes) {
-    if (!format.check_name(name)) continue;
-    auto type = known ? known(name) : std::nullopt;
-    if (!type) {
-      SHERD_TRY(stored, type_at(join_path(path, name)));
-      type = stored;
+                                                                             std::span<const TypeDocument> documents) {
+  std::map<std::string, std::optional<NodeType>> types;  // other objects may be many, and are not kept
+  SHERD_TRY(store.visit(prefix_of(path), ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    std::string name(entry.name);
+    if (!entry.is_prefix || !format.check_name(name)) return true;
+    const auto type = known ? known(name) : std::nullopt;
+    types.emplace(std::move(name), type);
+    return true;
+  }));
+  for (const TypeDocument& document : documents) {
+    std::vector<std::string> keys;
+    std::vector<std::optional<NodeType>*> open;
+    for (auto& [name, type] : types) {
+      if (type) continue;
+      keys.push_back(prefix_of(join_path(path, name)) + std::string(document.name));
+      open.push_back(&type);
     }
-    if (type) found.emplace_back(name, *type);
+    SHERD_TRY(read_types(store, keys, limits, document.type_of, open));
   }
+  std::vector<std::pair<std::string, NodeType>> found;
+  for (const auto& [name, type] : types)
+    if (type) found.emplace_back(name, *type);
   return found;
 }
 

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,18 +21,22 @@ struct StoredJson {
   Json json;
   Generation generation;
 };
-/// What is parsed instead of a text that is no JSON.
+/// What is parsed instead of a text that is not JSON.
 using Repair = std::string (*)(std::string_view text);
 /// The JSON document at a key; nullopt where nothing is stored. Bounded by `limits`; errors name the key.
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
                                             Repair repair = nullptr);
-/// NaN, Infinity and -Infinity, which Python writes though JSON has no such numbers, as strings.
+/// The same of many keys, as a batch: calls `visit` with the document at keys[i], in any order.
+using OnJson = std::function<Result<void>(std::size_t i, Result<std::optional<StoredJson>> stored)>;
+Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
+                           Repair repair = nullptr);
+/// NaN, Infinity and -Infinity, which Python writes although JSON does not have them, as strings.
 [[nodiscard]] std::string with_quoted_numbers(std::string_view text);
 
 /// The document's attributes: an object, or null where it has none.
 Result<Json> parse_attributes(const Json& document);
 
-/// The attribute in which xarray keeps the names of dimensions, for formats that have no words for them.
+/// The attribute in which xarray keeps the names of dimensions, for formats that cannot express them.
 inline constexpr const char* kNamesAttribute = "_ARRAY_DIMENSIONS";
 /// The names there, of an array of that many dimensions; empty if that attribute is anything but a name for each.
 [[nodiscard]] std::vector<std::optional<std::string>> names_in_attributes(const Json& attributes, std::size_t rank);
@@ -39,13 +45,21 @@ Result<Json> names_attribute_of(const ArraySpec& spec);
 /// New attributes, which keep the names of dimensions that the old ones hold unless they say others.
 [[nodiscard]] Json with_names_of(const Json& old, std::size_t rank, Json fresh);
 
-/// Format::members() of a format whose nodes have directories of their own. `type_at` reads the type of the node at a
-/// path; nullopt if there is none.
-using TypeAt = std::function<Result<std::optional<NodeType>>(const std::string& path)>;
+/// A document that shows what the directory in which it lies is: its type, NodeType::unknown if it is broken, nullopt
+/// if the document is another format's.
+using TypeOf = std::function<std::optional<NodeType>(const Json& document)>;
+struct TypeDocument {
+  std::string_view name;
+  TypeOf type_of;
+};
+/// Format::members() of a format whose nodes have directories of their own. Each of `documents` is read in those
+/// directories of which the ones before it show no type, all in one batch. A document that cannot be read hides no
+/// other member; only what fails for all of them (no memory, no descriptors) is an error.
 Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
                                                                              const std::string& path,
+                                                                             const Limits& limits,
                                                                              const Format::KnownType& known,
-                                                                             const TypeAt& type_at);
+                                                                             std::span<const TypeDocument> documents);
 
 /// A name that no format of the family allows: empty, with '/' or NUL, of dots only, or that of what is being made.
 Result<void> check_node_name(std::string_view name);

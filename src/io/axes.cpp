@@ -24,7 +24,7 @@ constexpr int kGroupsAround = 3;
 
 // The group whose image the array is a resolution of.
 struct ImageAround {
-  NodePlace place;
+  NodeLocation location;
   Json attributes;
   Image image;
   std::size_t level = 0;
@@ -50,7 +50,7 @@ std::optional<std::size_t> level_at(const Json& attributes, const std::string& b
   return std::nullopt;
 }
 
-Result<std::optional<ImageAround>> image_at(const NodePlace& group, const std::string& below) {
+Result<std::optional<ImageAround>> image_at(const NodeLocation& group, const std::string& below) {
   // What cannot be read there says nothing about the array.
   const auto node = group.format->open(*group.store, group.path, group.config.limits);
   if (!node || !*node || (*node)->type != NodeType::group) return std::optional<ImageAround>();
@@ -61,24 +61,17 @@ Result<std::optional<ImageAround>> image_at(const NodePlace& group, const std::s
   return std::optional(ImageAround{group, (*node)->attributes, *std::move(image), *level});
 }
 
-// An array that was opened by a URL of its own is the root of its store; its group is in the directory above.
-Result<std::optional<ImageAround>> image_above(const NodePlace& array, std::string below, int groups) {
-  const auto url = parse_url(array.store->url());
-  if (!url || url->kind != StoreUrl::Kind::file) return std::optional<ImageAround>();
-  for (std::filesystem::path at = url->path; groups > 0 && at.has_relative_path(); at = at.parent_path()) {
-    const std::string name = at.filename().string();
-    if (name == "..") break;
-    if (name.empty() || name == ".") continue;
-    --groups;
-    below = join_path(name, below);
-    auto store = file_store(at.parent_path().string(), array.config);
-    if (!store) break;
-    if (array.config.recorder) store = recorded_store(*std::move(store), array.config.recorder);
-    auto format = array.format->in(**store, array.config.limits);
+// An array that was opened by a URL of its own is the root of its store; its group is in a store around it.
+Result<std::optional<ImageAround>> image_above(const NodeLocation& array, std::string below, int groups) {
+  NodeLocation group = array;
+  group.path.clear();
+  for (; groups > 0; --groups) {
+    auto above = group.store->parent();
+    if (!above || !*above) break;
+    group.store = std::move((*above)->store);
+    below = join_path((*above)->name, below);
+    auto format = array.format->in(*group.store, array.config.limits);
     if (!format || *format == nullptr) continue;
-    NodePlace group = array;
-    group.store = *std::move(store);
-    group.path.clear();
     group.format = *std::move(format);
     SHERD_TRY(found, image_at(group, below));
     if (found) return found;
@@ -86,7 +79,7 @@ Result<std::optional<ImageAround>> image_above(const NodePlace& array, std::stri
   return std::optional<ImageAround>();
 }
 
-Result<std::optional<ImageAround>> image_around(const NodePlace& array) {
+Result<std::optional<ImageAround>> image_around(const NodeLocation& array) {
   std::string path = array.path, below;
   int groups = kGroupsAround;
   for (; groups > 0 && !path.empty(); --groups) {
@@ -225,7 +218,7 @@ NiftiMatrix coarser_affine(const NiftiMatrix& finest, const Image& image, std::s
 void inherit(ImageFacts& facts, const ImageAround& around) {
   const auto path = normal_path(around.image.levels.front().path);
   if (!path) return;
-  const NodePlace& group = around.place;
+  const NodeLocation& group = around.location;
   const auto node = group.format->open(*group.store, join_path(group.path, *path), group.config.limits);
   if (!node || !*node || !(*node)->array || (*node)->array->shape.size() != facts.axes.size()) return;
   const Json& finest = (*node)->attributes;
@@ -247,16 +240,16 @@ Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
   std::vector<std::string> axes{"x", "y", "z", "c"};
   Json info;
   std::size_t scale = 0;
-  if (!state.place.format->arrays_have_documents()) {
+  if (!state.location.format->arrays_have_documents()) {
     info = *document.document.find("info");
     scale = document.document.find("scale")->as_uint().value_or(0);
   } else {
-    SHERD_TRY(half, find_volume_counterpart(state.place, document));
-    if (!half) return std::optional<ImageFacts>();
-    std::vector<std::string> seen(half->dimensions.size());
-    for (std::size_t k = 0; k < seen.size(); ++k) seen[half->dimensions[k]] = axes[k];
+    SHERD_TRY(counterpart, find_volume_counterpart(state.location, document));
+    if (!counterpart) return std::optional<ImageFacts>();
+    std::vector<std::string> seen(counterpart->dimensions.size());
+    for (std::size_t k = 0; k < seen.size(); ++k) seen[counterpart->dimensions[k]] = axes[k];
     axes = std::move(seen);
-    info = std::move(half->info);
+    info = std::move(counterpart->info);
   }
   ImageFacts facts;
   const auto image = image_of_volume(info, std::nullopt, axes);
@@ -303,7 +296,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   }
   // Those of another image, as copy --pyramid has it too.
   if (facts.channels.size() != (c ? array.shape()[*c] : 1)) facts.channels.clear();
-  // An affine and the spacing beside it came from one file.
+  // An affine and the spacing next to it came from one file.
   const auto take_axes = [&](const std::vector<ImageAxis>& axes) {
     for (std::size_t d = 0; d < axes.size(); ++d)
       if (facts.attributes.find("affine") == nullptr)
@@ -317,7 +310,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
     facts.labels = volume->labels;
     return facts;
   }
-  SHERD_TRY(around, image_around(state.place));
+  SHERD_TRY(around, image_around(state.location));
   if (!around) return facts;
   if (around->image.axes.size() != facts.axes.size())
     return in_store(
@@ -332,8 +325,8 @@ Result<ImageFacts> find_image_facts(const Array& array) {
 }
 
 Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool into_volume) {
-  const NodePlace& place = array.state().place;
-  SHERD_TRY(around, image_around(place));
+  const NodeLocation& location = array.state().location;
+  SHERD_TRY(around, image_around(location));
   if (!around) return std::optional<SingleLevel>();
   if (around->image.axes.size() != array.ndim())
     return in_store(

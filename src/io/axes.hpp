@@ -1,4 +1,4 @@
-// What is known of an array as an image, wherever it is written down: which dimension is which axis, how far apart its
+// What is known of an array as an image, in any representation: which dimension is which axis, how far apart its
 // elements are and where they begin, whether they are labels, and how channels are shown. Export and pictures use it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// In which order an array's dimensions go into a file, and what the file is told about them.
+// In which order an array's dimensions go into a file, and what is written about them.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,9 @@ struct FileLayout {
   [[nodiscard]] AnyView view(std::byte* data, const DType& dtype, const Box& of_file, std::size_t rank) const;
 };
 
-/// Where x and y are not known, dimensions keep their order whatever the file wants.
+/// Where x and y are not known, dimensions keep their order regardless of the file.
 [[nodiscard]] FileLayout file_layout(FileOrder order, const Array& array, const ImageFacts& facts);
-/// What the file is told: names, axes and attributes in its order, units as NIfTI spells them where it wants `space`.
+/// What is written to the file: names, axes and attributes in its order; units spelled as in NIfTI if it wants `space`.
 [[nodiscard]] FileArray file_array(const Array& array, const FileLayout& layout, FileOrder order, ImageFacts facts);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Files of the local file system, read at any place. Import reads regular files only, because their size bounds what a
+// Files of the local file system, read at any offset. Import reads regular files only, because their size bounds what a
 // header may claim.
 #include <cerrno>
 #include <system_error>

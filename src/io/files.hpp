@@ -78,7 +78,7 @@ struct FileFormat {
 
 extern const FileFormat kNiftiFiles, kNpyFiles, kRawFiles, kPngFiles, kPgmFiles, kTiffFiles;
 [[nodiscard]] std::span<const FileFormat* const> file_formats() noexcept;
-/// The format called `name`, or where that is empty the one that the path's suffix tells.
+/// The format called `name`, or where that is empty the one of the path's suffix.
 [[nodiscard]] Result<const FileFormat*> find_file_format(std::string_view name, const std::string& path);
 [[nodiscard]] bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept;
 
@@ -120,10 +120,10 @@ class InputFile final : public FileBytes {
   std::uint64_t size_;
 };
 
-/// The bytes of a file, inflated on the way where it is a gzip file (told by its first bytes).
+/// The bytes of a file, inflated on the way where it is a gzip file (detected by its first bytes).
 Result<std::unique_ptr<FileBytes>> open_inflated(const std::string& path);
 
-/// A file that appears under its name, whole, on commit. What stands there and is no regular file (a pipe, a device)
+/// A file that appears under its name, whole, on commit. What exists there and is not a regular file (a pipe, a device)
 /// is written into directly, front to back.
 class OutputFile {
  public:
@@ -151,8 +151,8 @@ class OutputFile {
   std::uint64_t end_ = 0;  ///< of the last write
 };
 
-/// A directory with a hidden name beside `path`, which is removed with its contents at the end. Making one removes
-/// leftovers beside it.
+/// A directory with a hidden name next to `path`, which is removed with its contents at the end. Making one removes
+/// leftovers next to it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() = default;
@@ -173,14 +173,14 @@ class TemporaryDirectory {
   std::string path_;
   int descriptor_ = -1;
 };
-/// Renames a file; gives 0 or why it failed: EEXIST where something stands there that may not be replaced.
+/// Renames a file; returns 0 or why it failed: EEXIST if something exists there that may not be replaced.
 [[nodiscard]] int put_in_place(const std::string& from, const std::string& to, bool overwrite);
 /// Brings the directory of this file to the disk.
 Result<void> sync_directory(const std::string& file);
 /// "what 'path': why the system refused".
 [[nodiscard]] Error file_error(std::string_view what, const std::string& path, int number);
 
-// ---- elements that stand densely in a file ----
+// ---- elements stored densely in a file ----
 
 /// Words inside an element whose bytes are to be turned around.
 struct WordSwap {
@@ -284,7 +284,7 @@ struct NpyHeader {
   FileArray array;
   FlatLayout layout;
 };
-/// `read(offset, into)` gives the file's bytes.
+/// `read(offset, into)` reads the file's bytes.
 Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t, std::span<std::byte>)>& read,
                                   const Limits& limits);
 
@@ -321,7 +321,7 @@ struct Transfer {
 Result<void> transfer_blocks(const BlockRequest& request, std::size_t element_size, const Config& config,
                              const Transfer& transfer);
 
-/// import_file() at a place (writable, its format given).
-Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place);
+/// import_file() at a location (writable, its format given).
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodeLocation& location);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Elements that stand densely in a file behind a header, in either byte order: npy, raw and NIfTI.
+// Elements stored densely in a file behind a header, in either byte order: npy, raw and NIfTI.
 // The size a header claims is compared with what the file can hold before anything is made for it.
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -18,7 +18,7 @@ class FlatReader final : public ArrayFileReader {
   Result<void> read(std::uint64_t first, std::span<std::byte> into) override {
     SHERD_TRY(bytes_->read_at(layout_.offset + first * array_.dtype.size(), into));
     swap_elements(into, array_.dtype.size(), layout_.swaps);
-    // NumPy takes every byte but 0 for true; in memory a bool is 0 or 1.
+    // NumPy treats every byte but 0 as true; in memory a bool is 0 or 1.
     if (array_.dtype.kind() == DType::Kind::boolean)
       for (std::byte& value : into) value = static_cast<std::byte>(value != std::byte{0});
     return {};
@@ -86,7 +86,7 @@ Result<std::unique_ptr<ArrayFileReader>> flat_reader(std::unique_ptr<FileBytes> 
   const auto end = checked_add(layout.offset, size);
   if (!end || *end > bytes->size_bound())
     return corrupt("truncated: shape " + to_string(array.shape) + " of " + array.dtype.name() + " from byte " +
-                   std::to_string(layout.offset) + " on takes " + std::to_string(size) + " bytes, the file can hold " +
+                   std::to_string(layout.offset) + " needs " + std::to_string(size) + " bytes, the file has at most " +
                    std::to_string(bytes->size_bound()) + " in all");
   return std::make_unique<FlatReader>(std::move(bytes), std::move(array), std::move(layout));
 }

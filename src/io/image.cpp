@@ -164,7 +164,7 @@ Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype
 }
 
 // Numbers above `above` of an array's attribute, one a dimension; `absent` where that is missing or has a null. Text
-// and objects of this name are somebody else's.
+// and objects of this name are foreign.
 Result<std::vector<double>> listed(const Json& attributes, std::string_view name, std::size_t rank, double absent,
                                    double above) {
   std::vector<double> values(rank, absent);

@@ -39,10 +39,14 @@ struct SingleLevel {
 
 /// Of a group whose attributes hold `multiscales`; nullopt for others. What is wrong there is `corrupt`.
 Result<std::optional<Image>> image_of_group(const Json& attributes);
-/// Of an array. `axes` are its dimensions where the caller names them. invalid_argument where nobody does.
+/// Of an array. `axes` are its dimensions where the caller names them. invalid_argument if unknown.
 Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes);
 /// Of a volume, or of one scale of it, seen with these axes.
 Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale, const std::vector<std::string>& axes);
+
+/// The attributes of a group with OME-NGFF's metadata as `version` has it: in `ome` (0.5), or among the attributes
+/// themselves (0.4). `path` is the group's. Other versions, and what is not OME-NGFF's, stay as they are.
+Json as_ome_version(const Json& attributes, std::string_view version, const std::string& path);
 
 /// The attributes of a group that is this image: `given` with the image's in them.
 Json group_attributes(const Image& image, Json given);
@@ -59,9 +63,9 @@ Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::siz
 [[nodiscard]] double tidy(double value);
 /// "z, y, x", for messages.
 [[nodiscard]] std::string listed_names(const std::vector<std::string>& names);
-/// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument where one is no axis.
+/// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument if one is not an axis.
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given);
-/// The dimension of an axis; the rank where there is no such.
+/// The dimension of an axis; the rank if it does not exist.
 [[nodiscard]] std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view name);
 
 }  // namespace sherd

@@ -43,7 +43,7 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a < b;
 }
 
-// "slice_%04d.png": what stands before and behind the number, and its least width.
+// "slice_%04d.png": the text before and after the number, and its minimum width.
 struct Numbered {
   std::string before, behind;
   std::size_t width = 1;
@@ -156,7 +156,7 @@ Result<void> StackReader::read_plane(std::uint64_t plane, std::uint64_t row, std
     SHERD_TRY(file, open_(files_[at], options_));
     const std::uint64_t pages = ends_[at] - (at == 0 ? 0 : ends_[at - 1]);
     if (file->info() != info_ || file->pages() != pages)
-      return conflict("was another image a moment ago; it changed while it was imported").in_key(files_[at]);
+      return conflict("changed while it was imported; import again").in_key(files_[at]);
     file_ = std::move(file);
     opened_ = at;
   }
@@ -184,15 +184,15 @@ Result<void> StackReader::read(std::uint64_t first, std::span<std::byte> into) {
   return {};
 }
 
-// Where planes come to stand.
+// Where planes are written.
 struct Stack {
   fs::path folder;                 ///< empty: there is one, and no stack
   std::vector<std::string> names;  ///< in the folder
-  std::vector<std::string> stale;  ///< what an earlier, longer stack has there besides
+  std::vector<std::string> stale;  ///< what an earlier, longer stack has there in addition
   bool is_new = false;             ///< the folder comes with its planes
 };
 
-// Planes are written into a folder of their own, so that a failure leaves what stood there and nothing else.
+// Planes are written into a folder of their own, so that a failure leaves what existed there and nothing else.
 class StackWriter final : public ArrayFileWriter {
  public:
   static Result<std::unique_ptr<ArrayFileWriter>> make(Stack stack, Planes planes, WriteMode mode, CreateImage create);
@@ -222,7 +222,7 @@ Result<std::unique_ptr<ArrayFileWriter>> StackWriter::make(Stack stack, Planes p
   std::unique_ptr<StackWriter> writer(new StackWriter(std::move(stack), std::move(planes), mode, create));
   const Stack& made = writer->stack_;
   if (made.folder.empty()) return std::unique_ptr<ArrayFileWriter>(std::move(writer));
-  // Planes that nobody else may read are not shown while they are written, either.
+  // Planes that other users may not read are not shown while they are written, either.
   const fs::path beside = made.is_new ? made.folder : made.folder / "planes";
   SHERD_TRY(scratch, TemporaryDirectory::make(beside.string(), made.is_new ? 0777 : 0700));
   writer->scratch_ = std::move(scratch);
@@ -286,7 +286,7 @@ Result<void> StackWriter::place_planes() const {
   return {};
 }
 
-// What stands in the folder that the planes are to replace, or that would be taken for more of them.
+// What is in the folder that the planes are to replace, or that would be taken for more of them.
 Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
   const std::set<std::string_view> names(stack.names.begin(), stack.names.end());
   os::Directory entries(AT_FDCWD, stack.folder.c_str());
@@ -367,7 +367,7 @@ Result<std::optional<std::vector<std::string>>> list_images(const std::string& s
     if (wanted) names.push_back(name);
   }
   if (entries.error() != 0) return file_error("cannot list the directory", folder.string(), entries.error());
-  if (names.empty()) return not_found("there are no such images").in_key(source);
+  if (names.empty()) return not_found("no file matches").in_key(source);
   std::sort(names.begin(), names.end(), natural_less);
   for (std::string& name : names)
     name = (directory || path.has_parent_path() ? folder / name : fs::path(name)).string();

@@ -1,6 +1,6 @@
 // A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
-// that follow its shards, one box being read while the one before it is written. It is put into its place when it is
-// whole (array/staged.hpp), so where that fails what stood there stays.
+// that follow its shards, one box being read while the one before it is written. It is moved to its path when it is
+// whole (array/staged.hpp), so where that fails what existed there stays.
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
@@ -33,7 +33,7 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
       return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
     found = format;
   }
-  if (found == nullptr) return not_found("there are no png, pgm or tiff images").in_key(source);
+  if (found == nullptr) return not_found("no png, pgm or tiff image found").in_key(source);
   return found;
 }
 
@@ -98,7 +98,7 @@ Result<void> fill(ArrayFileReader& reader, const Array& array, const Config& con
   return reader.finish();
 }
 
-// What only one kind of file takes is of no effect with others.
+// Options of one kind of file have no effect on others.
 Result<void> check_taken(const FileFormat& format, const ImportOptions& options, const std::string& source) {
   const auto refuse = [&](std::string_view option, std::string_view kind) {
     return invalid_argument(std::string(option) + " can only be used with " + std::string(kind) +
@@ -116,14 +116,14 @@ Result<void> check_taken(const FileFormat& format, const ImportOptions& options,
 
 }  // namespace
 
-Result<void> import_at(const std::string& source, const ImportOptions& options, const NodePlace& place) {
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodeLocation& location) {
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(check_taken(*format, options, source));
   SHERD_TRY(reader, format->open(source, options));
   SHERD_TRY(create, target_options(reader->array(), options));
-  const std::string& url = place.store->url();
-  SHERD_TRY(document, in_store(new_document(place, create), url));
-  return create_with(place, document, create.overwrite,
+  const std::string& url = location.store->url();
+  SHERD_TRY(document, in_store(new_document(location, create), url));
+  return create_with(location, document, create.overwrite,
                      [&](const Array& array) { return fill(*reader, array, create.config, url); });
 }
 

@@ -34,7 +34,7 @@ class SpaceOptions {
   }
 
  private:
-  // Attributes that the caller gives win over what the file says, and cannot contradict the options.
+  // Attributes of the caller take precedence over what the file says, and cannot contradict the options.
   [[nodiscard]] Result<void> check_attributes() const {
     const auto& given = options_.create.attributes;
     const bool spacing = options_.resolution || !options_.spacing.empty();
@@ -93,7 +93,7 @@ class SpaceOptions {
   }
 
   // Where the first element is depends on the spacing that the file has.
-  void forget_place() {
+  void forget_location() {
     forget("affine");
     forget("voxel_offset");
   }
@@ -109,7 +109,7 @@ class SpaceOptions {
       SHERD_TRY(set("spacing", d, (*options_.resolution)[axis]));
       entry("units", d) = "nanometer";
     }
-    forget_place();
+    forget_location();
     // A volume in the same files has it without any names.
     if (any || options_.create.config.layout == Layout::zarr_neuroglancer) return {};
     return invalid_argument("no dimension of the array is x, y or z; name its dimensions with axes");
@@ -118,7 +118,7 @@ class SpaceOptions {
   Result<void> set_spacing() {
     SHERD_TRY(dimensions, dimensions_for(options_.spacing.size()));
     for (std::size_t i = 0; i < dimensions.size(); ++i) SHERD_TRY(set("spacing", dimensions[i], options_.spacing[i]));
-    forget_place();
+    forget_location();
     // Units of the file stay where they can be meant: a resolution in dots per inch says nothing of the slices.
     if (!options_.units.empty() || space_.attributes.find("units") == nullptr) return {};
     const Json first = spatial_.empty() ? Json() : entry("units", spatial_.front());

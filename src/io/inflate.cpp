@@ -1,5 +1,5 @@
-// A gzip file as bytes: inflated front to back through two small buffers, whatever its size. Reading before the
-// present place starts again. Several members follow each other as one; zeros after the last one are padding.
+// A gzip file as bytes: inflated front to back through two small buffers, of any size. Reading before the
+// current offset starts again. Several members follow each other as one; zeros after the last one are padding.
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace sherd {
 namespace {
 
-// RFC 1951: a match gives at most 258 bytes and costs at least 2 bits; 1032 to 1.
+// RFC 1951: a match produces at most 258 bytes and costs at least 2 bits; 1032 to 1.
 constexpr std::uint64_t kMostInflated = 1032;
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 

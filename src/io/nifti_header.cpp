@@ -77,8 +77,8 @@ NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
   return affine;
 }
 
-// The qform beside the affine, field by field: a rotation that is computed back from a matrix is another one in its
-// last bits.
+// The qform in addition to the affine, field by field: a rotation that is computed back from a matrix is another one in
+// its last bits.
 std::optional<Json> qform_attribute(const NiftiHeader& header) {
   const auto code = header.integer(nifti::qform_code);
   if (code <= 0) return std::nullopt;
@@ -176,7 +176,7 @@ double NiftiHeader::real(NiftiField field, std::size_t i) const noexcept {
 std::string NiftiHeader::text(nifti::Text field) const {
   const char* from = reinterpret_cast<const char*>(&bytes_[version_ == 1 ? field.at1 : field.at2]);
   std::string result(from, ::strnlen(from, field.length));
-  // The encoding is nowhere said; what is no ASCII could not stand in JSON.
+  // The encoding is nowhere said; what is not ASCII could not be in JSON.
   for (char& c : result)
     if (static_cast<unsigned char>(c) >= 0x80 || static_cast<unsigned char>(c) < 0x20) c = '?';
   return result;
@@ -309,7 +309,7 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
   if (const Json* affine = attributes.find("affine")) {
     const auto matrix = parse_affine(*affine);
     if (!matrix) return invalid_argument("is not a 4x4 matrix of finite numbers").in_member("attributes.affine");
-    // 2: aligned to something, the least that a form can claim. 0 came from a file that has the spacing alone.
+    // 2: aligned to something, the minimum that a form can claim. 0 came from a file that has the spacing alone.
     const double code = number(more, "xform_code").value_or(2);
     const bool is_code = code > 0 && code < 32768;
     const bool is_qform = alone != nullptr && alone->as_bool() == true;

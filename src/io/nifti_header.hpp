@@ -1,4 +1,4 @@
-// The NIfTI-1 and NIfTI-2 headers as fields: where each stands and how wide it is in both versions.
+// The NIfTI-1 and NIfTI-2 headers as fields: the offset of each and how wide it is in both versions.
 // Offsets and types are those of nifti1.h and nifti2.h (the public standard of the NIfTI working group).
 #pragma once
 
@@ -43,14 +43,14 @@ class NiftiHeader {
 
   [[nodiscard]] int version() const noexcept { return version_; }
   [[nodiscard]] bool swapped() const noexcept { return swapped_; }
-  /// Whether the elements stand in a file of their own (.img).
+  /// Whether the elements are in a file of their own (.img).
   [[nodiscard]] bool is_pair() const noexcept { return pair_; }
   [[nodiscard]] std::int64_t integer(NiftiField field, std::size_t i = 0) const noexcept;
   [[nodiscard]] double real(NiftiField field, std::size_t i = 0) const noexcept;
   [[nodiscard]] std::string text(nifti::Text field) const;
   void set(NiftiField field, double value, std::size_t i = 0) noexcept;
   void set_text(nifti::Text field, std::string_view text) noexcept;
-  /// The header as it stands in a .nii file, with the four bytes that say that no extension follows.
+  /// The header as in a .nii file, with the four bytes that say that no extension follows.
   [[nodiscard]] std::string print() const;
 
  private:

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/endian.hpp"
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "io/files.hpp"
@@ -251,6 +252,7 @@ std::string quoted(const std::string& text) {
 Result<std::string> print_descr(const DType& dtype) {
   const std::string order = std::endian::native == std::endian::little ? "<" : ">";
   const std::string size = std::to_string(dtype.size());
+  if (is_opaque_to_numpy(dtype.kind())) return "'" + (dtype.size() == 1 ? "|" : order) + "V" + size + "'";
   switch (dtype.kind()) {
     using enum DType::Kind;
     case boolean:
@@ -274,8 +276,6 @@ Result<std::string> print_descr(const DType& dtype) {
     case complex64:
     case complex128:
       return "'" + order + "c" + size + "'";
-    case bfloat16:
-      return "'" + order + "V2'";  // as NumPy saves ml_dtypes.bfloat16
     case raw:
       return "'|V" + size + "'";
     case utf32:
@@ -294,8 +294,7 @@ Result<std::string> print_descr(const DType& dtype) {
       }
       return "[" + fields + "]";
     }
-    case string:
-    case bytes:
+    default:
       break;
   }
   return unsupported("npy has no type for '" + dtype.name() + "' but pickled objects");

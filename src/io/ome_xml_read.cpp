@@ -1,6 +1,6 @@
 // OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It says how
 // long the axes are and which directory of the file (IFD) holds which plane. Of several images in one file the first is
-// taken, with the place of its first plane. The XML is trusted in nothing: IFDs and planes are bounded by the pages
+// taken, with the position of its first plane. The XML is trusted in nothing: IFDs and planes are bounded by the pages
 // that the file has.
 #include <algorithm>
 #include <charconv>
@@ -53,7 +53,7 @@ AxisStep step(pugi::xml_node pixels, const std::string& attribute, const char* u
   const pugi::xml_attribute given = pixels.attribute((attribute + "Unit").c_str());
   const std::string_view name = given ? given.value() : unit;
   AxisStep step{size, metadata_unit(name)};
-  // "pixel" and "reference frame" are no lengths.
+  // "pixel" and "reference frame" are not lengths.
   return step.unit.empty() ? AxisStep{} : step;
 }
 

@@ -88,7 +88,7 @@ void set_physical_sizes(pugi::xml_node pixels, const FileArray& array) {
   }
 }
 
-// The place of the first plane; that of the others follows from the physical sizes.
+// The position of the first plane; that of the others follows from the physical sizes.
 void add_position(pugi::xml_node pixels, const FileArray& array) {
   pugi::xml_node plane;
   for (const ImageAxis& axis : array.axes) {

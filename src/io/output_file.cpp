@@ -36,7 +36,7 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-/// A hidden name beside `path` that no other process uses.
+/// A hidden name next to `path` that no other process uses.
 std::string hidden_name(const std::string& path) {
   std::uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(::getpid());
@@ -53,7 +53,7 @@ bool is_named(const std::string& name, int descriptor) noexcept {
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/// Makes something under a hidden name beside `path` and locks it; `make(name)` returns a descriptor, or -1 and errno.
+/// Makes something under a hidden name next to `path` and locks it; `make(name)` returns a descriptor, or -1 and errno.
 /// Between making and locking, remove_leftovers() of another process may remove it: then another name is tried.
 template <class Make>
 int make_hidden(const std::string& path, std::string& name, const Make& make) {
@@ -121,7 +121,7 @@ int put_in_place(const std::string& from, const std::string& to, bool overwrite)
   const unsigned flags = overwrite ? 0 : RENAME_NOREPLACE;
   if (os::renameat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
   if (overwrite || (errno != EINVAL && errno != ENOSYS)) return errno;
-  // Network file systems have no such rename, but links, which replace nothing either.
+  // Network file systems lack this rename but have links, which replace nothing either.
   if (os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0) return errno;
   os::unlinkat(AT_FDCWD, from.c_str(), 0);
   return 0;
@@ -172,7 +172,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   }
   if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
   remove_leftovers(parent_of(real));
-  // What nobody else may read is not shown while it is written, either.
+  // What other users may not read is not shown while it is written, either.
   const mode_t access = exists ? status.st_mode & 0777 : 0666;
   std::string hidden;
   int descriptor = open_unnamed(parent_of(real), access);

@@ -1,5 +1,5 @@
 // Portable gray- and pixmaps: P5 and P6 (binary), P2 and P3 (decimal), values up to 65535; more than 255 take two
-// bytes, big-endian. Values are kept as they stand, whatever the greatest value that the header names.
+// bytes, big-endian. Values are kept as stored, regardless of the maximum in the header.
 #include <algorithm>
 #include <array>
 #include <bit>

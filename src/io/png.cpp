@@ -13,7 +13,7 @@ class PngFile final : public ImageFile {
  public:
   PngFile(std::unique_ptr<InputFile> file, const Limits& limits) : file_(std::move(file)), limits_(limits) {}
 
-  /// Reads the header, also anew for rows before those read last.
+  /// Reads the header, again for rows before those read last.
   Result<void> start();
   [[nodiscard]] const ImageInfo& info() const noexcept override { return info_; }
   Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;

@@ -17,7 +17,7 @@ Result<std::unique_ptr<ArrayFileReader>> open_raw(const std::string& path, const
   SHERD_TRY(size, array_bytes(options.shape, *options.dtype, options.create.config.limits).in_key(path));
   SHERD_TRY(file, InputFile::open(path));
   if (file->size_bound() != size)
-    return invalid_argument("shape " + to_string(options.shape) + " of " + options.dtype->name() + " takes " +
+    return invalid_argument("shape " + to_string(options.shape) + " of " + options.dtype->name() + " needs " +
                             std::to_string(size) + " bytes, the file has " + std::to_string(file->size_bound()))
         .in_key(path);
   FlatLayout layout;

@@ -1,5 +1,5 @@
-// TIFF files through libtiff, read: every page of one size that is no thumbnail, strips or tiles, samples together or
-// in planes, any byte order and compression that libtiff has; 1, 8, 16, 32 and 64 bit integers, floats and complex.
+// TIFF files through libtiff, read: every page of one size that is not a thumbnail, strips or tiles, samples together
+// or in planes, any byte order and compression that libtiff has; 1, 8, 16, 32 and 64 bit integers, floats and complex.
 // What pages are is said by ImageJ's description or by OME-XML (tools/hyperstack.hpp); ImageJ's files of more than 4
 // GiB list one page and mean many. libtiff's messages become our errors; its warnings go nowhere.
 #include <tiffio.h>
@@ -46,7 +46,7 @@ Result<DType> sample_dtype(std::uint16_t bits, std::uint16_t format) {
                      " have no counterpart here");
 }
 
-// Rows of samples as libtiff gives them, which are bits for bool.
+// Rows of samples as libtiff returns them, which are bits for bool.
 std::uint64_t packed_bytes(const ImageInfo& info, std::uint64_t samples) {
   return info.dtype == DType::bool_ ? ceil_div(samples, 8) : samples * info.dtype.size();
 }
@@ -248,7 +248,7 @@ Result<std::uint64_t> TiffFile::read_number(std::uint64_t at, std::size_t size) 
   return load_word(number, TIFFIsBigEndian(tiff()) != 0 ? std::endian::big : std::endian::little);
 }
 
-// libtiff takes a directory that is cut off before the place of the next one for the last; pages would be lost.
+// libtiff treats a directory that is cut off before the offset of the next one as the last; pages would be lost.
 Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   const bool big = TIFFIsBigTIFF(tiff()) != 0;
   SHERD_TRY(entries, read_number(at, big ? 8 : 2));

@@ -18,7 +18,7 @@ class TiffSession {
   TiffSession(const TiffSession&) = delete;
   TiffSession& operator=(const TiffSession&) = delete;
 
-  /// `largest`: the most that libtiff may allocate at once, 0: no bound.
+  /// `largest`: the maximum that libtiff may allocate at once, 0: no bound.
   Result<void> open(int descriptor, const char* mode, std::uint64_t largest);
   [[nodiscard]] TIFF* tiff() noexcept { return tiff_; }
   [[nodiscard]] bool failed() const noexcept { return !message_.empty(); }

@@ -1,4 +1,4 @@
-// Units of length and time, by the names that files, people and OME-NGFF give them.
+// Units of length and time, by the names that files, people and OME-NGFF use.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ void gather(const Record& record, const std::vector<Column>& columns, std::size_
   writer.zeros(record.property_bytes - written);
 }
 
-// One record; its vectors go to the end of `geometry`. Gives how many there are.
+// One record; its vectors go to the end of `geometry`. Returns how many there are.
 Result<std::uint32_t> read_record(WordReader& reader, const Record& record, std::vector<float>& geometry,
                                   std::vector<Column>& columns, std::size_t at) {
   auto vectors = static_cast<std::uint32_t>(record.vectors);
@@ -126,9 +126,9 @@ Result<Annotation> parse_annotation(Bytes bytes, const AnnotationInfo& info) {
   annotation.properties = columns_of(info, 1);
   SHERD_TRY(read_record(reader, record, annotation.geometry, annotation.properties, 0));
   for (const AnnotationRelationship& relationship : info.relationships) {
-    const auto place = [&relationship] { return "relationship '" + relationship.id + "'"; };
-    SHERD_TRY(count, reader.word<std::uint32_t>("the number of ids").in(place));
-    SHERD_TRY(ids, reader.words<std::uint64_t>(count, "ids").in(place));
+    const auto location = [&relationship] { return "relationship '" + relationship.id + "'"; };
+    SHERD_TRY(count, reader.word<std::uint32_t>("the number of ids").in(location));
+    SHERD_TRY(ids, reader.words<std::uint64_t>(count, "ids").in(location));
     annotation.related.push_back(std::move(ids));
   }
   SHERD_TRY(reader.done());

@@ -184,7 +184,7 @@ Result<void> check_directories(const AnnotationInfo& info) {
   std::set<std::string> directories{"info"};
   const auto add = [&](const AnnotationIndex& index) -> Result<void> {
     if (directories.insert(plain_path(index.key)).second) return {};
-    return member_error("key", "'" + index.key + "' is repeated: something else has that directory");
+    return member_error("key", "'" + index.key + "' is already in use; choose another key");
   };
   if (!info.by_id.key.empty()) SHERD_TRY(add(info.by_id).in_member("by_id"));
   for (std::size_t i = 0; i < info.relationships.size(); ++i)

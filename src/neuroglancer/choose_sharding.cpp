@@ -1,5 +1,5 @@
 // Knows how sharding parameters are chosen where the user leaves them open. The rule, with its reasons and tables,
-// stands in docs/chunking.md; every number of it is one of the constants below.
+// is in docs/chunking.md; every number of it is one of the constants below.
 #include <algorithm>
 #include <bit>
 
@@ -70,7 +70,8 @@ Result<void> check_type(const DType& dtype) {
   for (const DType& known : {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32,
                              DType::uint64, DType::float32})
     if (dtype == known) return {};
-  return std::move(invalid_argument("is none of Neuroglancer's: integers of 8 to 32 bits, uint64, float32"))
+  return std::move(
+             invalid_argument("is not a type of Neuroglancer; choose an integer of 8 to 32 bits, uint64 or float32"))
       .in_member("dtype");
 }
 
@@ -87,7 +88,7 @@ Result<Json> choose_sharding(const VolumeToShard& volume) {
   SHERD_TRY(chunk, whole_chunk(volume));
   const unsigned total = morton_bits(volume.shape, chunk);
   if (total > 64)
-    return invalid_argument("the compressed Morton codes of the chunks take " + std::to_string(total) +
+    return invalid_argument("the compressed Morton codes of the chunks need " + std::to_string(total) +
                             " bits, more than the 64 of an id; choose larger chunks");
   SHERD_TRY(check_type(volume.dtype));
   const auto elements = element_count(chunk);
@@ -111,7 +112,7 @@ Result<Json> choose_sharding(const ValuesToShard& values) {
   const auto each = checked_add(values.mean_bytes, kEntryBytes);
   const auto bytes = each ? checked_mul(values.count, *each) : std::nullopt;
   if (!bytes) return std::move(invalid_argument("all values together exceed 64 bits")).in_member("mean_bytes");
-  // No more shards than values.
+  // At most one shard per value.
   const unsigned shard_bits =
       std::min({ceil_log2(ceil_div(*bytes, values.target_shard_bytes)), ceil_log2(values.count), 63U});
   const std::uint64_t ids = ceil_div(values.count, std::uint64_t{1} << shard_bits);

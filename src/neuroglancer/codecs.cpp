@@ -1,4 +1,4 @@
-// The encodings of the precomputed format, and the codecs that its chunks need besides.
+// The encodings of the precomputed format, and the codecs that its chunks need in addition.
 #include "neuroglancer/codecs.hpp"
 
 namespace sherd {

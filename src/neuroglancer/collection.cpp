@@ -1,4 +1,4 @@
-// From an info document to the indices that it speaks of, and how objects are called in each. The document tells the
+// From an info document to the indices that it speaks of, and how objects are called in each. The document defines the
 // kind by its "@type"; a directory of legacy meshes may lack it, and is known by its manifests then.
 #include "neuroglancer/collection.hpp"
 
@@ -11,6 +11,7 @@
 #include "format/zarr_common.hpp"
 #include "neuroglancer/document.hpp"
 #include "shard/uint64.hpp"
+#include "store/listing.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -37,21 +38,20 @@ Result<std::optional<CollectionInfo>> parse_info(const Json& document) {
 }
 
 Result<bool> holds_manifests(Store& store, const std::string& path) {
-  SHERD_TRY(listing, store.list_dir(prefix_of(path)));
-  return std::ranges::any_of(listing.objects, [](const Listing::Object& object) {
-    std::string_view name = plain_name(object.name);
-    if (!name.ends_with(kManifestSuffix)) return false;
+  SHERD_TRY(none, store.visit(prefix_of(path), ListDepth::children, [](const ListEntry& entry) -> Result<bool> {
+    std::string_view name = plain_name(entry.name);
+    if (entry.is_prefix || !name.ends_with(kManifestSuffix)) return true;
     name.remove_suffix(kManifestSuffix.size());
-    return parse_id(name).has_value();
-  });
+    return !parse_id(name).has_value();
+  }));
+  return !none;
 }
 
 /// All but the info, which is replaced.
-Result<void> erase_contents(Store& store, const std::string& path, const Listing& listing) {
-  for (const std::string& name : listing.prefixes)
+Result<void> erase_contents(Store& store, const std::string& path, const std::string& info) {
+  SHERD_TRY(below, erase_objects(store, prefix_of(path), [&](const auto& key) { return key == info; }));
+  for (const std::string& name : below)
     if (!is_ours(name)) SHERD_TRY(store.erase_prefix(prefix_of(path) + name + "/"));
-  for (const Listing::Object& object : listing.objects)
-    if (object.name != "info") SHERD_TRY(store.erase(prefix_of(path) + object.name));
   return {};
 }
 
@@ -69,10 +69,10 @@ Result<CollectionInfo> parse_collection_info(const Json& document) {
   return unsupported("is not a type of skeletons, meshes, annotations or segment properties").in_member("@type");
 }
 
-Result<std::shared_ptr<Collection::State>> Collection::State::make(Place place, CollectionInfo info) {
+Result<std::shared_ptr<Collection::State>> Collection::State::make(Location location, CollectionInfo info) {
   auto state = std::make_shared<State>();
-  state->url = url_below(place.store->url(), place.path);
-  state->place = std::move(place);
+  state->url = url_below(location.store->url(), location.path);
+  state->location = std::move(location);
   state->info = std::move(info);
   for (const CollectionPart& part : state->parts()) {
     SHERD_TRY(state->values(part).in_key(state->info_key()));
@@ -82,57 +82,58 @@ Result<std::shared_ptr<Collection::State>> Collection::State::make(Place place, 
   return state;
 }
 
-Result<std::optional<std::shared_ptr<Collection::State>>> Collection::State::find(Place place) {
+Result<std::optional<std::shared_ptr<Collection::State>>> Collection::State::find(Location location) {
   using Found = std::optional<std::shared_ptr<State>>;
-  const std::string key = prefix_of(place.path) + "info";
-  SHERD_TRY(stored, read_json(*place.store, key, place.config.limits));
+  const std::string key = prefix_of(location.path) + "info";
+  SHERD_TRY(stored, read_json(*location.store, key, location.config.limits));
   std::optional<CollectionInfo> info;
   if (stored) {
     auto read = parse_info(stored->json);
     if (!read) return stored_error(std::move(read).error()).in_key(key);
     info = *std::move(read);
   } else {
-    SHERD_TRY(legacy, holds_manifests(*place.store, place.path));
+    SHERD_TRY(legacy, holds_manifests(*location.store, location.path));
     if (legacy) info = LegacyMeshInfo{};
   }
   if (!info) return Found();
-  auto made = make(std::move(place), *std::move(info));
+  auto made = make(std::move(location), *std::move(info));
   if (!made) return stored_error(std::move(made).error());
   return Found(*std::move(made));
 }
 
-Result<std::shared_ptr<Collection::State>> Collection::State::open(Place place) {
-  const std::string key = prefix_of(place.path) + "info";
-  const std::string url = url_below(place.store->url(), place.path);
-  SHERD_TRY(found, find(std::move(place)));
+Result<std::shared_ptr<Collection::State>> Collection::State::open(Location location) {
+  const std::string key = prefix_of(location.path) + "info";
+  const std::string url = url_below(location.store->url(), location.path);
+  SHERD_TRY(found, find(std::move(location)));
   if (found) return *std::move(found);
   return not_found("no info document of skeletons, meshes, annotations or segment properties in " + url).in_key(key);
 }
 
-Result<std::shared_ptr<Collection::State>> Collection::State::create(Place place, CollectionInfo info, bool overwrite) {
+Result<std::shared_ptr<Collection::State>> Collection::State::create(Location location, CollectionInfo info,
+                                                                     bool overwrite) {
   SHERD_TRY(document, std::visit([](const auto& each) { return each.print(); }, info));
-  SHERD_TRY(state, make(place, std::move(info)));
+  SHERD_TRY(state, make(location, std::move(info)));
   for (const CollectionPart& part : state->parts())
     if (!part.sharding.is_null())
       SHERD_TRY(Uint64Sharding::parse_given(part.sharding).in_member("sharding").in_member(part.name));
-  SHERD_TRY(listing, place.store->list_dir(prefix_of(place.path)));
-  const bool stands = !listing.objects.empty() || !listing.prefixes.empty();
-  if (stands && !overwrite)
+  const auto none = [](const ListEntry&) { return false; };
+  SHERD_TRY(is_empty, location.store->visit(prefix_of(location.path), ListDepth::children, none));
+  if (!is_empty && !overwrite)
     return conflict("there is already something here; overwrite it or choose another path").in_key(state->info_key());
-  if (stands) {
-    const auto found = find(place);
+  if (!is_empty) {
+    const auto found = find(location);
     if (!found && !is_stored_fault(found.error())) return found.error();  // one that is damaged may go, too
     if (found && !*found)
       return conflict("what is here is not a collection and is not overwritten; choose another path")
           .in_key(state->info_key());
-    SHERD_TRY(stranger, find_foreign_object(place));
-    if (stranger) return foreign_object_error(*stranger);
+    SHERD_TRY(foreign, find_foreign_object(location));
+    if (foreign) return foreign_object_error(*foreign);
   }
   const std::string text = document.dump(2);
-  SHERD_TRY(check_text(text, place.config.limits).in_key(state->info_key()));
-  SHERD_TRY(erase_contents(*place.store, place.path, listing));
-  const Condition condition = stands ? Condition{} : Condition::absent();
-  SHERD_TRY(place.store->set(state->info_key(), text, condition).in_key(state->info_key()));
+  SHERD_TRY(check_text(text, location.config.limits).in_key(state->info_key()));
+  SHERD_TRY(erase_contents(*location.store, location.path, state->info_key()));
+  const Condition condition = is_empty ? Condition::absent() : Condition{};
+  SHERD_TRY(location.store->set(state->info_key(), text, condition).in_key(state->info_key()));
   return state;
 }
 
@@ -155,15 +156,15 @@ std::vector<CollectionPart> Collection::State::parts() const {
 }
 
 Result<ObjectValues> Collection::State::values(const CollectionPart& part) const {
-  const auto directory = directory_of(place.path, part.key);
+  const auto directory = directory_of(location.path, part.key);
   if (!directory) return Error(directory.error()).in_member(part.name);
-  auto values = ObjectValues::make({.store = place.store,
+  auto values = ObjectValues::make({.store = location.store,
                                     .directory = *directory,
                                     .sharding = part.sharding,
                                     .manifests = std::holds_alternative<MultiscaleMeshInfo>(info),
-                                    .writable = place.writable,
-                                    .codecs = place.codecs,
-                                    .config = place.config});
+                                    .writable = location.writable,
+                                    .codecs = location.codecs,
+                                    .config = location.config});
   if (values || part.name.empty()) return values;
   return std::move(values).error().in_member(part.name);
 }

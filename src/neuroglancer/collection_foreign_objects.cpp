@@ -1,6 +1,6 @@
 // Which of the objects below a collection are its own: the info, objects that are called as an index calls them, what
-// writers leave beside those, and fragments of legacy meshes, which may have any name: manifests are read where a name
-// does not tell.
+// writers leave next to those, and fragments of legacy meshes, which may have any name: manifests are read where a name
+// does not say.
 #include <atomic>
 #include <set>
 
@@ -20,7 +20,7 @@ namespace {
 using Keys = std::set<std::string>;
 
 constexpr std::size_t kBatch = 256;    // manifests that are read at once
-constexpr std::size_t kKeyBytes = 96;  // that a key takes in a set, besides its letters
+constexpr std::size_t kKeyBytes = 96;  // of a key in a set, in addition to its characters
 
 enum class Belongs : std::uint8_t { yes, no, if_named };
 
@@ -30,7 +30,7 @@ class Own {
  public:
   static Result<Own> of(const Collection::State& state) {
     Own own(state);
-    own.properties_ = path_below(state.place.path, state.properties_path());
+    own.properties_ = path_below(state.location.path, state.properties_path());
     for (const CollectionPart& part : state.parts()) {
       SHERD_TRY(values, state.values(part));
       own.indices_.push_back({part, std::move(values)});
@@ -45,11 +45,11 @@ class Own {
     if (key == state_.info_key()) return Belongs::yes;
     if (properties_ && directory == *properties_ && object == "info") return Belongs::yes;
     for (const Index& index : indices_)
-      if (directory == index.values.place().directory && is_called_so(index, object)) return Belongs::yes;
+      if (directory == index.values.location().directory && is_called_so(index, object)) return Belongs::yes;
     return std::holds_alternative<LegacyMeshInfo>(state_.info) ? Belongs::if_named : Belongs::no;
   }
 
-  /// Takes those out of `keys` that a manifest names, and all where one cannot be read: it may name them.
+  /// Removes from `keys` those that a manifest names, and all where one cannot be read: it may name them.
   Result<void> take_named(Keys& keys) const {
     const ObjectValues& values = indices_.front().values;
     std::vector<ObjectValues::Name> batch;
@@ -87,11 +87,11 @@ class Own {
     const ObjectValues& values = indices_.front().values;
     std::vector<std::optional<LegacyMeshManifest>> manifests(names.size());
     std::atomic<bool> unreadable = false;
-    SHERD_TRY(parallel_for(names.size(), values.place().config, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(parallel_for(names.size(), values.location().config, [&](std::size_t i) -> Result<void> {
       const auto bytes = values.get(names[i]);
       if (!bytes && !is_stored_fault(bytes.error())) return bytes.error();
       if (bytes && !*bytes) return {};  // erased since it was listed
-      auto manifest = bytes ? parse_legacy_manifest(as_bytes(**bytes), values.place().config.limits) : bytes.error();
+      auto manifest = bytes ? parse_legacy_manifest(as_bytes(**bytes), values.location().config.limits) : bytes.error();
       if (manifest)
         manifests[i] = *std::move(manifest);
       else
@@ -115,53 +115,50 @@ class Own {
   std::vector<Index> indices_;
 };
 
-/// Calls visit(key) for the objects below a place that Sherd has not left there itself, until it fails or gives false.
-Result<void> for_each_object(const Collection::State::Place& place,
+/// Calls visit(key) for the objects below a location that are not Sherd's own leftovers, until it fails or returns
+/// false.
+Result<void> for_each_object(const Collection::State::Location& location,
                              const std::function<Result<bool>(const std::string& key)>& visit) {
-  const std::string prefix = prefix_of(place.path);
-  Result<bool> more = true;
-  SHERD_TRY(place.store->list(prefix, [&](const std::string& key, std::uint64_t) {
-    if (is_interrupted(place.config))
-      more = unavailable("interrupted");
-    else if (!is_ours(std::string_view(key).substr(prefix.size())) && !is_ours(split_key(key).name))
-      more = visit(key);
-    return more && *more;
+  const std::string prefix = prefix_of(location.path);
+  SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    if (is_interrupted(location.config)) return unavailable("interrupted");
+    if (is_ours(entry.name) || is_ours(split_key(entry.name).name)) return true;
+    return visit(prefix + std::string(entry.name));
   }));
-  SHERD_TRY(std::move(more));
   return {};
 }
 
 }  // namespace
 
-Result<std::optional<std::string>> Collection::State::find_foreign_object(const Place& place) {
-  std::optional<std::string> stranger;
-  const auto found = find(place);
+Result<std::optional<std::string>> Collection::State::find_foreign_object(const Location& location) {
+  std::optional<std::string> foreign;
+  const auto found = find(location);
   if (!found && !is_stored_fault(found.error())) return found.error();
-  if (!found || !*found) {  // of what cannot be read nobody knows what belongs to it
-    const std::string info = prefix_of(place.path) + "info";
-    SHERD_TRY(for_each_object(place, [&](const std::string& key) -> Result<bool> {
-      if (found || key != info) stranger = key;
-      return !stranger;
+  if (!found || !*found) {  // what belongs to an unreadable collection is unknown
+    const std::string info = prefix_of(location.path) + "info";
+    SHERD_TRY(for_each_object(location, [&](const std::string& key) -> Result<bool> {
+      if (found || key != info) foreign = key;
+      return !foreign;
     }));
-    return stranger;
+    return foreign;
   }
   SHERD_TRY(own, Own::of(***found));
   Keys unknown;
   std::uint64_t bytes = 0;
-  const std::uint64_t most = place.config.limits.index_bytes;
-  SHERD_TRY(for_each_object(place, [&](const std::string& key) -> Result<bool> {
+  const std::uint64_t most = location.config.limits.index_bytes;
+  SHERD_TRY(for_each_object(location, [&](const std::string& key) -> Result<bool> {
     const Belongs belongs = own.belongs(key);
-    if (belongs == Belongs::no) stranger = key;
+    if (belongs == Belongs::no) foreign = key;
     if (belongs == Belongs::if_named && unknown.insert(key).second) bytes += key.size() + kKeyBytes;
-    if (bytes <= most) return !stranger;
+    if (bytes <= most) return !foreign;
     return unsupported("has more fragments with names of their own than the limit index_bytes (" +
-                       std::to_string(most) + ") lets be compared with the manifests")
-        .in_key(place.path);
+                       std::to_string(most) + ") allows for comparing with the manifests")
+        .in_key(location.path);
   }));
-  if (stranger || unknown.empty()) return stranger;
+  if (foreign || unknown.empty()) return foreign;
   SHERD_TRY(own.take_named(unknown));
-  if (!unknown.empty()) stranger = *unknown.begin();
-  return stranger;
+  if (!unknown.empty()) foreign = *unknown.begin();
+  return foreign;
 }
 
 }  // namespace sherd::neuroglancer

@@ -18,7 +18,7 @@ Result<const Info*> expect(const State& state, std::string_view wanted) {
   return invalid_argument(state.url + " holds " + std::string(kind_name(state.info)) + ", no " + std::string(wanted));
 }
 
-/// An object through `parse`, which takes its bytes.
+/// An object through `parse`, which parses its bytes.
 template <class T, class Parse>
 Result<std::optional<T>> read_object(const ObjectValues& values, const Name& name, std::string_view what,
                                      const Parse& parse) {
@@ -36,7 +36,7 @@ Result<void> write_object(const ObjectValues& values, const Name& name, std::str
 
 Result<ObjectValues> values_of(const State& state, std::size_t part) { return state.values(state.parts()[part]); }
 
-/// The values of a relationship or a spatial level, which stand after the index by id.
+/// The values of a relationship or a spatial level, which follow the index by id.
 template <class T>
 Result<ObjectValues> numbered(const State& state, const std::vector<T>& things, std::size_t number,
                               std::string_view what, std::size_t first) {
@@ -84,7 +84,8 @@ Result<std::vector<MeshPart>> read_mesh_parts(const ObjectValues& values, const 
   for (const std::string& part : manifest.fragments) {
     const Name name{0, part};
     SHERD_TRY(found, read_object<Mesh>(values, name, "fragment", Mesh::parse));
-    if (!found) return corrupt("there is no fragment '" + part + "', which a manifest names").in_key(values.key(part));
+    if (!found)
+      return corrupt("a manifest names the fragment '" + part + "', which does not exist").in_key(values.key(part));
     parts.push_back({part, *std::move(found)});
   }
   return parts;
@@ -94,7 +95,7 @@ Result<std::optional<std::vector<MeshPart>>> Collection::read_mesh(std::uint64_t
   SHERD_TRY(expect<LegacyMeshInfo>(*state_, "legacy meshes"));
   SHERD_TRY(values, state_->values());
   const auto parse = [&](Bytes bytes) -> Result<std::vector<MeshPart>> {
-    SHERD_TRY(manifest, parse_legacy_manifest(bytes, state_->place.config.limits));
+    SHERD_TRY(manifest, parse_legacy_manifest(bytes, state_->location.config.limits));
     return read_mesh_parts(values, manifest);
   };
   return read_object<std::vector<MeshPart>>(values, state_->name(id), "mesh", parse);
@@ -102,7 +103,7 @@ Result<std::optional<std::vector<MeshPart>>> Collection::read_mesh(std::uint64_t
 
 namespace {
 
-// A fragment has any name but one by which something else stands in the directory.
+// A fragment may have any name that nothing else in the directory has.
 Result<void> check_fragment_name(const Collection::State& collection, const std::string& name) {
   const std::string key = plain_path(name);
   if (key != "info" && !collection.id_of(key) && !key.starts_with(".sherd-")) return {};
@@ -143,8 +144,8 @@ Result<std::optional<MultiscaleMesh>> read_multiscale_mesh(const ObjectValues& v
   SHERD_TRY(fragments, values.get(beside));
   const std::uint64_t size = fragments ? fragments->size() : 0;
   if (size < mesh.manifest.fragments_size())
-    return corrupt("has " + std::to_string(size) + " bytes, and the fragments of mesh " + std::to_string(id) +
-                   " take " + std::to_string(mesh.manifest.fragments_size()))
+    return corrupt("has " + std::to_string(size) + " bytes, but the fragments of mesh " + std::to_string(id) +
+                   " need " + std::to_string(mesh.manifest.fragments_size()))
         .in_key(values.key(beside));
   mesh.fragments = fragments ? *std::move(fragments) : std::string();
   mesh.fragments.resize(static_cast<std::size_t>(mesh.manifest.fragments_size()));

@@ -45,26 +45,26 @@ Result<void> check_resolution(const VolumeScale& scale) {
   return member_error("resolution", "must be three numbers above 0: nanometres per voxel");
 }
 
-Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite) {
+Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool overwrite) {
   SHERD_TRY(json, info.print());
   for (std::size_t i = 0; i < info.scales.size(); ++i) {
     const std::string member = "scales[" + std::to_string(i) + "]";
     SHERD_TRY(check_resolution(info.scales[i]).in_member(member));
     SHERD_TRY(check_scale_names(info.scales[i].encoding, info.scales[i].sharding).in_member(member));
     // In a stored document such a key is unsupported; here it is a wrong argument.
-    if (const auto directory = directory_of(place.path, info.scales[i].key); !directory)
+    if (const auto directory = directory_of(location.path, info.scales[i].key); !directory)
       return invalid_argument(directory.error().message()).in_member("key").in_member(member);
     Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
-    SHERD_TRY(scale, lower_volume(std::move(document), place.path));
+    SHERD_TRY(scale, lower_volume(std::move(document), location.path));
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
     if (scale.array->no_change) return *scale.array->no_change;
-    NodePlace reading = place;
+    NodeLocation reading = location;
     reading.writable = false;
     if (auto made = make_array(std::move(reading), std::move(scale)); !made)
       return in_encoding(std::move(made).error()).in_member(member);
   }
-  SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), place.path));
-  return create_group_of(std::move(place), std::move(node), overwrite);
+  SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), location.path));
+  return create_group_of(std::move(location), std::move(node), overwrite);
 }
 
 }  // namespace sherd::neuroglancer

@@ -1,4 +1,4 @@
-// Making a volume at a place.
+// Making a volume at a location.
 #pragma once
 
 #include <array>
@@ -27,11 +27,12 @@ inline constexpr std::array<std::string_view, 4> kVolumeEncodings{"raw", "jpeg",
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
 /// The document of a volume that shares its shards with a Zarr array, {"info": …}. `wanted` has members of the
-/// document or its scale; `kept` is an earlier info of the volume whose other members stay, or null.
-Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept);
+/// document or its scale; `kept` is an earlier info of the volume whose other members stay, or null. `taken` are the
+/// keys of the array, in whose directory that of the scale is.
+Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept, const NodeKeys& taken);
 
-/// An encoding and a sharding (null: none) that a caller gives to a scale. What is misspelt there is invalid_argument
-/// with the nearest name; in a stored document it could be of a later version of the format.
+/// An encoding and a sharding (null: none) that a caller chooses for a scale. What is misspelt there is
+/// invalid_argument with the nearest name; in a stored document it could be of a later version of the format.
 Result<void> check_scale_names(std::string_view encoding, const Json& sharding);
 /// The info of a new volume. As VolumeInfo::parse(), and check_scale_names() of each scale.
 Result<VolumeInfo> parse_given_info(const Json& document);
@@ -42,7 +43,7 @@ Result<void> check_resolution(const VolumeScale& scale);
 /// An error about the codecs of a scale: its document has one word for all of them.
 Error in_encoding(Error error);
 
-/// `place` is writable, its format the precomputed one. See create_precomputed().
-Result<Group> create_volume(NodePlace place, const VolumeInfo& info, bool overwrite);
+/// `location` is writable, its format the precomputed one. See create_precomputed().
+Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool overwrite);
 
 }  // namespace sherd::neuroglancer

@@ -1,4 +1,4 @@
-// Knows that a stored value is measured by what an encoding of the largest chunk may take before any of it is read, and
+// Knows that a stored value is measured by what an encoding of the largest chunk may have before any of it is read, and
 // by that chunk while it is decoded.
 #include "neuroglancer/decoded_source.hpp"
 
@@ -8,6 +8,7 @@
 
 #include "base/buffer.hpp"
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 #include "store/span.hpp"
 
 namespace sherd::neuroglancer {
@@ -33,20 +34,18 @@ class DecodedSource final : public ByteSource {
 }  // namespace
 
 Result<std::shared_ptr<ByteSource>> open_decoded(std::string key, EncodedValue value, const CodecChain& codecs,
-                                                 std::uint64_t most_bytes) {
-  const std::uint64_t most = codecs.max_encoded_size({most_bytes});
+                                                 std::uint64_t max_bytes) {
+  const std::uint64_t most = codecs.max_encoded_size({max_bytes});
   if (value.where.length > most)
     return corrupt("holds " + std::to_string(value.where.length) +
-                   " bytes; no encoding of a chunk of this array takes more than " + std::to_string(most));
+                   " bytes; an encoded chunk of this array has at most " + std::to_string(most));
   Scratch stored;
-  SHERD_TRY(stored->resize(value.where.length));
-  const RangeRead range{value.where.offset, stored->span()};
-  SHERD_TRY(value.in.read({&range, 1}));
+  SHERD_TRY(read_into(value.in, value.where, *stored));
   Buffer bytes;
-  auto done = codecs.decode_bytes(stored->span(), most_bytes, bytes);
+  auto done = codecs.decode_bytes(stored->span(), max_bytes, bytes);
   if (!done && done.error().code() == ErrorCode::unsupported)
-    return corrupt("decodes to more than " + std::to_string(most_bytes) +
-                   " bytes, which no encoding of a chunk of this array takes");
+    return corrupt("decodes to more than " + std::to_string(max_bytes) +
+                   " bytes, more than any encoded chunk of this array");
   SHERD_TRY(std::move(done));
   return std::shared_ptr<ByteSource>(
       std::make_shared<DecodedSource>(std::move(key), std::move(bytes), std::move(value.generation)));

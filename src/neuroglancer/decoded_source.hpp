@@ -6,8 +6,8 @@
 #include <string>
 
 #include "codec/chain.hpp"
-#include "shard/extent.hpp"
 #include "sherd/store.hpp"
+#include "store/extent.hpp"
 
 namespace sherd::neuroglancer {
 
@@ -16,9 +16,9 @@ struct EncodedValue {
   Extent where;
   Generation generation;  ///< of the object that comes of it
 };
-/// What compresses a chunk of an array undone, as an object of this key; `corrupt` where it gives more than
-/// `most_bytes`, or is longer than what any encoding of as many takes.
+/// What compresses a chunk of an array undone, as an object of this key; `corrupt` if it decodes to more than
+/// `max_bytes`, or is longer than any encoding of that many bytes can be.
 Result<std::shared_ptr<ByteSource>> open_decoded(std::string key, EncodedValue value, const CodecChain& codecs,
-                                                 std::uint64_t most_bytes);
+                                                 std::uint64_t max_bytes);
 
 }  // namespace sherd::neuroglancer

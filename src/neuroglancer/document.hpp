@@ -1,4 +1,4 @@
-// Info documents: typed members, errors that name them, and what nobody asked for, which is kept.
+// Info documents: typed members, errors that name them, and unknown members, which are kept.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace sherd::neuroglancer {
 
-/// The members of one object. A member that is asked for is known; others() gives the rest. Must not outlive the
+/// The members of one object. A member that is asked for is known; others() returns the rest. Must not outlive the
 /// object.
 class Members {
  public:
-  /// invalid_argument where `json` is no object; with `type`, `unsupported` where its "@type" is another.
+  /// invalid_argument if `json` is not an object; with `type`, `unsupported` where its "@type" is another.
   static Result<Members> open(const Json& json, std::string_view type = {});
 
   /// nullptr where the member is absent or null.
@@ -37,7 +37,7 @@ class Members {
   Result<Transform> transform();
   /// An object, or null where it is absent.
   Result<Json> sharding();
-  /// What the documents of meshes and skeletons have in common besides: `sharding`, `segment_properties`, others().
+  /// What the documents of meshes and skeletons also have in common: `sharding`, `segment_properties`, others().
   /// To be called last.
   template <class Info>
   Result<void> rest(Info& info) {
@@ -61,7 +61,7 @@ class Members {
   std::vector<std::string> known_;
 };
 
-/// The key as it leads from a store's root, without `.`, `..` and doubled `/`, by which two of them are told apart; one
+/// The key as it leads from a store's root, without `.`, `..` and doubled `/`, which distinguishes two of them; one
 /// that is outside the store stays as it is.
 [[nodiscard]] std::string plain_path(const std::string& key);
 
@@ -82,7 +82,7 @@ Json numbers_json(std::span<const double> values);
 Json texts_json(const std::vector<std::string>& values);
 /// Sets a member that says something: not null, no empty string.
 void set_present(Json& document, std::string_view key, Json value);
-/// Adds what others() gave. invalid_argument where a known member stands among them.
+/// Adds what others() returned. invalid_argument if a known member is among them.
 Result<Json> with_others(Json document, const Json& others);
 /// The same for a whole info document, which is given only where Info itself would read it.
 template <class Info>

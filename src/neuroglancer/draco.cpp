@@ -1,6 +1,6 @@
 // Decodes the fragments of multi-resolution meshes with libdraco, where this build has it. Positions are what
-// Neuroglancer takes: three integers a vertex, or floats that Draco has quantized, whose integers are taken as they are
-// stored. How large the mesh will be stands in the first bytes; it is looked up there before libdraco allocates by it.
+// Neuroglancer accepts: three integers a vertex, or floats that Draco has quantized, whose integers are taken as they
+// are stored. The first bytes say how large the mesh will be; they are read before libdraco allocates by it.
 #include "sherd/neuroglancer.hpp"
 
 #ifdef SHERD_DRACO

@@ -21,22 +21,22 @@ bool is_zero(const Scalar& value) {
   return std::ranges::all_of(value.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-struct Half {
-  NodePlace place;
+struct Counterpart {
+  NodeLocation location;
   NodeDocument node;
 };
 
-Error no_other_half(const NodePlace& other) {
+Error missing_counterpart(const NodeLocation& other) {
   return corrupt("'" + std::string(kLayoutMember) +
-                 "' says that the same shards are those of another format's array, and there is none; remove that "
+                 "' says that another format's array shares these shards, but it does not exist; remove that "
                  "member to write this one alone")
       .in_key(other.format ? other.format->likeliest_key(other.path) : other.path);
 }
 
-// The format of that name as the store of `place` has it; null if it has no nodes of that format.
-Result<std::shared_ptr<const Format>> format_called(const NodePlace& place, std::string_view name) {
-  for (const Format* format : place.tables.formats)
-    if (format->name() == name) return format->in(*place.store, place.config.limits);
+// The format of that name as the store of `location` has it; null if it has no nodes of that format.
+Result<std::shared_ptr<const Format>> format_called(const NodeLocation& location, std::string_view name) {
+  for (const Format* format : location.tables.formats)
+    if (format->name() == name) return format->in(*location.store, location.config.limits);
   return std::shared_ptr<const Format>();
 }
 
@@ -44,52 +44,54 @@ Result<bool> is_dual_format(const Json& object) {
   const Json* layout = object.find(kLayoutMember);
   if (layout == nullptr) return false;
   if (layout->is_string() && layout->text() == kDualFormat) return true;
-  return unsupported("is a layout that this version does not know; it knows " + std::string(kDualFormat))
+  return unsupported("is an unknown layout; this version supports " + std::string(kDualFormat))
       .in_member(kLayoutMember);
 }
 
 // See StorageKind::counterpart(). The Zarr array is in the directory of the volume, and the volume's first scale is the
 // same array.
-Result<std::optional<NodePlace>> counterpart_of(const NodePlace& place, const NodeDocument& node) {
-  const auto none = [] { return std::optional<NodePlace>(); };
-  const bool is_volume = place.format->name() == kVolumeFormat;
-  if (!is_volume && (place.format->name() != kArrayFormat || node.type != NodeType::array)) return none();
+Result<std::optional<NodeLocation>> counterpart_of(const NodeLocation& location, const NodeDocument& node) {
+  const auto none = [] { return std::optional<NodeLocation>(); };
+  const bool is_volume = location.format->name() == kVolumeFormat;
+  if (!is_volume && (location.format->name() != kArrayFormat || node.type != NodeType::array)) return none();
   const Json& marked = is_volume ? *node.document.find("info") : node.attributes;
-  SHERD_TRY(is_dual, is_dual_format(marked).in_key(place.format->document_key(place.path, node.type)));
+  SHERD_TRY(is_dual, is_dual_format(marked).in_key(location.format->document_key(location.path, node.type)));
   const Json* scale = is_volume ? node.document.find("scale") : nullptr;
   if (!is_dual || (scale != nullptr && scale->as_uint() != 0)) return none();
-  NodePlace other = at_path(place, scale != nullptr ? neuroglancer::split_scale_path(place.path).first : place.path);
-  SHERD_TRY(format, format_called(place, is_volume ? kArrayFormat : kVolumeFormat));
+  NodeLocation other =
+      at_path(location, scale != nullptr ? neuroglancer::split_scale_path(location.path).first : location.path);
+  SHERD_TRY(format, format_called(location, is_volume ? kArrayFormat : kVolumeFormat));
   other.format = std::move(format);
   return std::optional(std::move(other));
 }
 
 // The array there, or the first member of the group; nullopt if there is none, or one that does not say that it is the
 // counterpart.
-Result<std::optional<Half>> find_half(const NodePlace& place, const NodePlace& counterpart) {
-  const auto none = [] { return std::optional<Half>(); };
-  Half half{counterpart, {}};
-  if (!half.place.format) return none();
-  const Limits& limits = place.config.limits;
-  SHERD_TRY(found, half.place.format->open(*place.store, half.place.path, limits));
+Result<std::optional<Counterpart>> find_counterpart_node(const NodeLocation& location,
+                                                         const NodeLocation& counterpart) {
+  const auto none = [] { return std::optional<Counterpart>(); };
+  Counterpart result{counterpart, {}};
+  if (!result.location.format) return none();
+  const Limits& limits = location.config.limits;
+  SHERD_TRY(found, result.location.format->open(*location.store, result.location.path, limits));
   if (found && !found->array) {
-    const auto member = resolution_of(*half.place.format, found->document, 0);
+    const auto member = resolution_of(*result.location.format, found->document, 0);
     if (!member || member->empty()) return none();
-    half.place.path = join_path(half.place.path, *member);
-    SHERD_TRY(array, half.place.format->open(*place.store, half.place.path, limits));
+    result.location.path = join_path(result.location.path, *member);
+    SHERD_TRY(array, result.location.format->open(*location.store, result.location.path, limits));
     found = std::move(array);
   }
   if (!found || !found->array) return none();
-  half.node = *std::move(found);
-  SHERD_TRY(back, counterpart_of(half.place, half.node));
-  if (!back || back->format == nullptr || back->format->name() != place.format->name()) return none();
-  return std::optional(std::move(half));
+  result.node = *std::move(found);
+  SHERD_TRY(back, counterpart_of(result.location, result.node));
+  if (!back || back->format == nullptr || back->format->name() != location.format->name()) return none();
+  return std::optional(std::move(result));
 }
 
-Result<Half> open_half(const NodePlace& place, const NodePlace& counterpart) {
-  SHERD_TRY(half, find_half(place, counterpart));
-  if (half) return *std::move(half);
-  return no_other_half(counterpart);
+Result<Counterpart> open_counterpart(const NodeLocation& location, const NodeLocation& counterpart) {
+  SHERD_TRY(found, find_counterpart_node(location, counterpart));
+  if (found) return *std::move(found);
+  return missing_counterpart(counterpart);
 }
 
 Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
@@ -106,15 +108,15 @@ Result<void> check_agreement(VolumeView& view, const ArraySpec& volume) {
   return view.choose_sharding(volume.ids->sharding.json());
 }
 
-Result<CounterpartKeys> pair_with(const Half& volume, const NodePlace& place, const NodeDocument& node,
+Result<CounterpartKeys> pair_with(const Counterpart& volume, const NodeLocation& location, const NodeDocument& node,
                                   const ChunkLayout& layout) {
   auto view = VolumeView::of(*node.array, layout);
-  if (!view) return stored_error(std::move(view).error()).in_key(place.format->likeliest_key(place.path));
+  if (!view) return stored_error(std::move(view).error()).in_key(location.format->likeliest_key(location.path));
   if (auto agree = check_agreement(*view, *volume.node.array); !agree)
     return stored_error(std::move(agree).error())
-        .in_key(volume.place.format->document_key(volume.place.path, NodeType::array));
+        .in_key(volume.location.format->document_key(volume.location.path, NodeType::array));
   return CounterpartKeys{
-      *std::move(view),   ChunkGrid(*volume.node.array),   chunk_prefix(volume.place, volume.node), volume.place,
+      *std::move(view),   ChunkGrid(*volume.node.array),   chunk_prefix(volume.location, volume.node), volume.location,
       *volume.node.array, !is_zero(node.array->fill_value)};
 }
 
@@ -139,13 +141,13 @@ class DualFormatArray final : public ChunkStorage {
   [[nodiscard]] const CounterpartKeys& keys() const noexcept { return *keys_; }
 
   [[nodiscard]] Result<void> confirm(const Array::State& array) const override {
-    const Format& format = *keys_->place.format;
-    const std::string& path = keys_->place.path;
+    const Format& format = *keys_->location.format;
+    const std::string& path = keys_->location.path;
     SHERD_TRY(present, stored_generation(*objects(), format.document_key(path, NodeType::array)));
     if (!present) return array.replaced_error("erased");
     const std::lock_guard hold(mutex_);
     if (!present->token.empty() && *present == seen_) return {};
-    SHERD_TRY(node, format.open(*objects(), path, keys_->place.config.limits));
+    SHERD_TRY(node, format.open(*objects(), path, keys_->location.config.limits));
     if (!node || !node->array || !node->array->stores_like(keys_->spec)) return array.replaced_error("replaced");
     seen_ = node->generation();
     return {};
@@ -195,24 +197,24 @@ class DualFormatVolume final : public ChunkStorage {
 
 class DualFormat final : public StorageKind {
  public:
-  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place, const NodeDocument& node,
+  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodeLocation& location, const NodeDocument& node,
                                                                  ChunkLayout& layout) const override {
     std::shared_ptr<const ChunkStorage> storage;
-    if (!place.writable) return storage;
-    SHERD_TRY(other, counterpart_of(place, node));
+    if (!location.writable) return storage;
+    SHERD_TRY(other, counterpart_of(location, node));
     if (!other) return storage;
-    SHERD_TRY(half, open_half(place, *other));
+    SHERD_TRY(counterpart, open_counterpart(location, *other));
     if (node.array->ids) {
-      SHERD_TRY(array, make_array(std::move(half.place), std::move(half.node)));
-      storage = std::make_shared<const DualFormatVolume>(place.store, std::move(array));
+      SHERD_TRY(array, make_array(std::move(counterpart.location), std::move(counterpart.node)));
+      storage = std::make_shared<const DualFormatVolume>(location.store, std::move(array));
       return storage;
     }
-    SHERD_TRY(paired, pair_with(half, place, node, layout));
-    SHERD_TRY(index, paired.view.index(place.config.limits));
+    SHERD_TRY(paired, pair_with(counterpart, location, node, layout));
+    SHERD_TRY(index, paired.view.index(location.config.limits));
     layout.shard->second = std::move(index);
     const auto keys = std::make_shared<const CounterpartKeys>(std::move(paired));
-    auto objects = dual_format_store(place.store, keys, ChunkGrid(*node.array), chunk_prefix(place, node));
-    storage = std::make_shared<const DualFormatArray>(std::move(objects), keys, half.node.generation());
+    auto objects = dual_format_store(location.store, keys, ChunkGrid(*node.array), chunk_prefix(location, node));
+    storage = std::make_shared<const DualFormatArray>(std::move(objects), keys, counterpart.node.generation());
     return storage;
   }
 
@@ -222,12 +224,12 @@ class DualFormat final : public StorageKind {
     const CodecSpec raw{"bytes", {}};
     codecs.chunks = {"gzip:" + std::to_string(gzip_level(config, {&raw, 1}))};
   }
-  Result<void> lay_out(const NodePlace& place, NodeDocument& node, const CreateOptions& options) const override {
-    return add_counterpart(place, node, {options.volume.value_or(Json()), options.config.write_empty_chunks});
+  Result<void> lay_out(const NodeLocation& location, NodeDocument& node, const CreateOptions& options) const override {
+    return add_counterpart(location, node, {options.volume.value_or(Json()), options.config.write_empty_chunks});
   }
-  [[nodiscard]] Result<std::optional<NodePlace>> counterpart(const NodePlace& place,
-                                                             const NodeDocument& node) const override {
-    return counterpart_of(place, node);
+  [[nodiscard]] Result<std::optional<NodeLocation>> counterpart(const NodeLocation& location,
+                                                                const NodeDocument& node) const override {
+    return counterpart_of(location, node);
   }
   [[nodiscard]] std::string_view attribute() const noexcept override { return kLayoutMember; }
 };
@@ -270,23 +272,24 @@ std::optional<Shape> CounterpartKeys::parse(std::string_view key) const {
   return cell;
 }
 
-Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodePlace& place, const NodeDocument& node) {
+Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodeLocation& location,
+                                                                 const NodeDocument& node) {
   const auto none = [] { return std::optional<VolumeCounterpart>(); };
   if (!node.array || node.array->ids) return none();
-  const auto other = counterpart_of(place, node);
+  const auto other = counterpart_of(location, node);
   if (!other || !*other) return none();  // also if it names a layout that is not known
-  SHERD_TRY(half, find_half(place, **other));
-  if (!half) return none();
-  NodePlace reading = place;
+  SHERD_TRY(counterpart, find_counterpart_node(location, **other));
+  if (!counterpart) return none();
+  NodeLocation reading = location;
   reading.writable = false;
   SHERD_TRY(array, make_array(reading, node));
-  SHERD_TRY(keys, pair_with(*half, place, node, array.state().layout));
-  const Json info = *half->node.document.find("info");
-  half->place.path = (*other)->path;
-  return std::optional(VolumeCounterpart{std::move(half->place), info, keys.view.dimensions});
+  SHERD_TRY(keys, pair_with(*counterpart, location, node, array.state().layout));
+  const Json info = *counterpart->node.document.find("info");
+  counterpart->location.path = (*other)->path;
+  return std::optional(VolumeCounterpart{std::move(counterpart->location), info, keys.view.dimensions});
 }
 
-Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const NewCounterpart& wanted) {
+Result<void> add_counterpart(const NodeLocation& location, NodeDocument& node, const NewCounterpart& wanted) {
   const auto fails = [](const std::string& message) {
     return invalid_argument("layout zarr+neuroglancer: " + message);
   };
@@ -297,25 +300,25 @@ Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const N
     if (const Json* known = attributes.find(member); known != nullptr && volume.find(member) == nullptr)
       volume.set(member, *known);
   attributes.set(kLayoutMember, kDualFormat);
-  SHERD_TRY(document, place.format->changed(std::move(node.document), {.attributes = attributes}));
-  SHERD_TRY(marked, place.format->lower(std::move(document), place.config.limits));
+  SHERD_TRY(document, location.format->changed(std::move(node.document), {.attributes = attributes}));
+  SHERD_TRY(marked, location.format->lower(std::move(document), location.config.limits));
   node = std::move(marked);
-  SHERD_TRY(other, counterpart_of(place, node));
+  SHERD_TRY(other, counterpart_of(location, node));
   if (!other || other->format == nullptr)
-    return fails("needs a Zarr v3 array, and this one is " + std::string(place.format->name()));
+    return fails("needs a Zarr v3 array, and this one is " + std::string(location.format->name()));
   if (!is_zero(node.array->fill_value) && !wanted.stores_all)
     return fails(
                "a missing chunk is 0 to Neuroglancer, so the fill value must be 0, or every chunk stored "
                "(write_empty_chunks)")
         .in_member("fill_value");
-  NodePlace reading = place;
+  NodeLocation reading = location;
   reading.writable = false;
   SHERD_TRY(array, make_array(std::move(reading), node));
   SHERD_TRY(view, VolumeView::of(*node.array, array.state().layout));
   const Json* sharding = volume.find("sharding");
   SHERD_TRY(sharding != nullptr ? view.choose_sharding(*sharding) : keep_sharding(view, wanted.info));
   volume.erase("sharding");
-  SHERD_TRY(info, neuroglancer::volume_of(view, volume, wanted.info).in_member("volume"));
+  SHERD_TRY(info, neuroglancer::volume_of(view, volume, wanted.info, location.format->keys("")).in_member("volume"));
   node.counterpart = CounterpartDocument{std::move(other->format), std::move(info)};
   return {};
 }

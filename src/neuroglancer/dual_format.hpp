@@ -24,7 +24,7 @@ struct CounterpartKeys {
   VolumeView view;
   ChunkGrid volume;
   std::string prefix;       ///< of the names
-  NodePlace place;          ///< of the volume's first scale
+  NodeLocation location;    ///< of the volume's first scale
   ArraySpec spec;           ///< likewise
   bool stores_all = false;  ///< the fill value is not the volume's, so that every chunk must be stored
 
@@ -48,12 +48,13 @@ std::shared_ptr<Store> dual_format_store(std::shared_ptr<Store> store, std::shar
 
 /// The volume of a dual-format array.
 struct VolumeCounterpart {
-  NodePlace place;                      ///< of the volume
+  NodeLocation location;                ///< of the volume
   Json info;                            ///< its document
   std::vector<std::size_t> dimensions;  ///< the array's that is x, y, z and, if it has one, the channel
 };
 /// nullopt if `node` is not a dual-format array, or has no counterpart. `corrupt` if the two do not agree.
-Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodePlace& place, const NodeDocument& node);
+Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodeLocation& location,
+                                                                 const NodeDocument& node);
 
 struct NewCounterpart {
   Json volume = {};         ///< CreateOptions::volume, or null
@@ -64,6 +65,6 @@ struct NewCounterpart {
 };
 /// Makes a new array a dual-format one: marks its document and makes the volume's. invalid_argument names the condition
 /// that is not met.
-Result<void> add_counterpart(const NodePlace& place, NodeDocument& node, const NewCounterpart& wanted);
+Result<void> add_counterpart(const NodeLocation& location, NodeDocument& node, const NewCounterpart& wanted);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Gives each shard of an array its second name whenever it is written, and takes both away. Every other object is the
+// Creates the second name of each shard whenever it is written, and erases both. Every other object is the
 // store's below.
 #include "base/try.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -39,8 +39,8 @@ class DualFormatStore final : public ForwardingStore {
   std::string prefix_;
 };
 
-// The second name first: where that is cut short the object still stands under its first one, from which the next
-// writer makes the second anew.
+// The second name first: if that is interrupted the object still has its first one, from which the next
+// writer makes the second again.
 Result<bool> DualFormatStore::erase(const std::string& key, const Condition& condition) {
   const auto second = second_of(key);
   if (!second) return store_->erase(key, condition);
@@ -60,9 +60,7 @@ Result<bool> DualFormatStore::erase(const std::string& key, const Condition& con
     SHERD_TRY(generation, second_object->generation());
     SHERD_TRY(is_same, is_first(generation));
     if (!is_same)
-      return conflict("is not the same object as '" + key + "' any more, and neither is erased")
-          .lasting()
-          .in_key(*second);
+      return conflict("is no longer the same object as '" + key + "'; neither was erased").lasting().in_key(*second);
     SHERD_TRY(store_->erase(*second));
   }
   return store_->erase(key, condition);

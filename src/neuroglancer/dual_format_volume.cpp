@@ -4,22 +4,23 @@
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "neuroglancer/names.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
 
-// The directory of the shards where nobody names it: the resolution, as others have it.
+// The default directory of the shards: the resolution, as other writers have it.
 std::string key_of(const Json& resolution) {
   std::string key;
   for (const Json& number : resolution.elements()) key += (key.empty() ? "" : "_") + number.dump();
   return key;
 }
 
-// It stands beside the array's own document and chunks.
-Result<void> check_key(const Json& key) {
+// It is next to the array's own document and chunks.
+Result<void> check_key(const Json& key, const NodeKeys& taken) {
   const bool good = key.is_string() && !key.text().empty() && key.text().find('/') == std::string::npos &&
-                    !key.text().starts_with('.') && key.text() != "c" && key.text() != "info" &&
-                    key.text() != "zarr.json" &&
+                    !key.text().starts_with('.') && key.text() != "c" && key.text() != kInfo &&
+                    !taken.is_document(key.text()) &&
                     !std::ranges::all_of(key.text(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
   if (good) return {};
   return member_error("key", "must be the name of a directory next to the array's chunks, such as 8_8_40");
@@ -39,19 +40,19 @@ Result<Json> printed(VolumeInfo info, const Json& kept) {
 
 }  // namespace
 
-Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept) {
+Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept, const NodeKeys& taken) {
   Json scale;
   for (const auto& [member, value] : wanted.members()) {
     if (member == "type") continue;
     if (member != "key" && member != "resolution" && member != "voxel_offset")
-      return member_error(member, "is none of type, key, resolution, voxel_offset and sharding");
+      return member_error(member, "is unknown; the members are type, key, resolution, voxel_offset and sharding");
     scale.set(member, value);
   }
   if (scale.find("resolution") == nullptr) scale.set("resolution", Json::numbers({1, 1, 1}));
   const Json& resolution = *scale.find("resolution");
   if (!resolution.is_array()) return member_error("resolution", "must be three numbers, the nanometres of a voxel");
   if (scale.find("key") == nullptr) scale.set("key", key_of(resolution));
-  SHERD_TRY(check_key(*scale.find("key")));
+  SHERD_TRY(check_key(*scale.find("key"), taken));
   scale.set("size", first_three(view.shape));
   scale.set("chunk_sizes", Json(Json::Array{first_three(view.chunk_shape)}));
   scale.set("encoding", "raw");

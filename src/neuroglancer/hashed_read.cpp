@@ -2,6 +2,7 @@
 // come with one request, and are decoded while others are read.
 #include <algorithm>
 
+#include "array/arriving.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kIdsAtOnce = std::uint64_t{1} << 16;
 
-// Reading chunk by chunk takes only what is wanted of one that is stored raw.
+// Reading chunk by chunk reads only what is wanted of one that is stored raw.
 bool are_worth_joining(const CellsRead& call) {
   const Array::State& state = call.state;
   if (state.layout.chain.raw_word_size() == 0) return true;
@@ -18,34 +19,67 @@ bool are_worth_joining(const CellsRead& call) {
   return call.elements >= elements / 2;
 }
 
+// What one window of chunks of a call asks of the store of ids.
+class Window {
+ public:
+  Window(const CellsRead& call, const IdObjects& objects, std::uint64_t first)
+      : call_(call), objects_(objects), first_(first), ids_(std::min(kIdsAtOnce, call.cells.size() - first)) {
+    Shape cell;
+    std::vector<ReadPart> parts;
+    for (std::uint64_t i = 0; i < ids_.size(); ++i) {
+      call.cells.get(first + i, cell, parts);
+      ids_[i] = call.state.grid.first_id(cell);
+    }
+    if (call.config.cache != CacheMode::index) versions_.resize(ids_.size());
+  }
+
+  Result<void> read() {
+    IdsRead ids{ids_, [&](std::size_t i, auto value) { return take(i, value); }};
+    if (!versions_.empty())
+      ids.found = [&](std::size_t i, ByteSource& shard, Extent where) { return from_kept(i, shard, where); };
+    return read_ids(objects_.values(), ids);
+  }
+
+ private:
+  Result<void> take(std::size_t i, std::optional<std::span<const std::byte>> value) {
+    const auto [at, piece] = call_.cell(first_ + i);
+    if (!value && call_.config.missing_is_error) return not_found("the chunk is missing").in_key(at.key);
+    SHERD_TRY(value ? decode(i, *value, piece) : call_.reader.fill(piece));
+    call_.count(piece);
+    return {};
+  }
+
+  Result<void> decode(std::size_t i, std::span<const std::byte> value, const Piece& piece) {
+    const auto place = [&] { return "chunk " + std::to_string(ids_[i]); };
+    if (versions_.empty()) return call_.reader.from_memory(value, piece).in(place);
+    ArrivingSource source(versions_[i]);
+    return call_.reader.from_whole(source, value, piece).in(place);
+  }
+
+  Result<bool> from_kept(std::size_t i, ByteSource& shard, Extent where) {
+    const auto [at, piece] = call_.cell(first_ + i);
+    SHERD_TRY(generation, value_generation(shard, where));
+    versions_[i] = {at.key, std::move(generation), where.length};
+    ArrivingSource source(versions_[i]);
+    SHERD_TRY(kept, call_.reader.from_kept(source, piece));
+    if (kept) call_.count(piece);
+    return kept;
+  }
+
+  const CellsRead& call_;
+  const IdObjects& objects_;
+  const std::uint64_t first_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<ArrivingSource::Version> versions_;  // of the values, as a cache knows them; empty if nothing is kept
+};
+
 }  // namespace
 
 Result<void> HashedStorage::read(const CellsRead& call) const {
-  if (call.config.cache != CacheMode::index || !are_worth_joining(call)) return read_each(call);
-  const Array::State& state = call.state;
-  std::vector<std::uint64_t> ids;
-  for (std::uint64_t first = 0; first < call.cells.size(); first += kIdsAtOnce) {
-    Shape cell;
-    std::vector<ReadPart> parts;
-    ids.resize(std::min(kIdsAtOnce, call.cells.size() - first));
-    for (std::uint64_t i = 0; i < ids.size(); ++i) {
-      call.cells.get(first + i, cell, parts);
-      ids[i] = state.grid.first_id(cell);
-    }
-    const auto visit = [&](std::size_t i, std::optional<std::span<const std::byte>> chunk) -> Result<void> {
-      const auto [at, piece] = call.cell(first + i);
-      if (chunk) {
-        SHERD_TRY(call.reader.from_memory(*chunk, piece).in([&] { return "chunk " + std::to_string(ids[i]); }));
-      } else if (call.config.missing_is_error) {
-        return not_found("the chunk is missing").in_key(at.key);
-      } else {
-        SHERD_TRY(call.reader.fill(piece));
-      }
-      call.count(piece);
-      return {};
-    };
-    SHERD_TRY(read_ids(ids_->values(), ids, visit));
-  }
+  const bool is_slow = objects()->traits().parallel_requests > 1;
+  if (!is_slow && (call.config.cache != CacheMode::index || !are_worth_joining(call))) return read_each(call);
+  for (std::uint64_t first = 0; first < call.cells.size(); first += kIdsAtOnce)
+    SHERD_TRY(Window(call, *ids_, first).read());
   return {};
 }
 

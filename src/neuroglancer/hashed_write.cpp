@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
+#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSortedAtOnce = std::uint64_t{1} << 16;
 
 struct Chunk {
-  Uint64Sharding::Place place;
+  Uint64Sharding::Location location;
   std::uint64_t id;
   std::uint64_t cell;  // its number in the call
 };
@@ -36,7 +37,7 @@ class HashedWriter {
         shape_(call.shape),
         budget_(call.budget),
         reading_(config.memory_budget),
-        reader_(config_, state.place.store->traits(), state.cache, reading_, nullptr),
+        reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, ~std::uint64_t{0}, reader_) {}
 
   /// Writes chunks [first, last) of the call, calling done(bytes) for what is stored.
@@ -45,12 +46,12 @@ class HashedWriter {
     const auto chunks = sorted(first, last);
     std::vector<std::span<const Chunk>> shards;
     for (std::size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
-      while (end < chunks.size() && chunks[end].place.shard == chunks[begin].place.shard) ++end;
+      while (end < chunks.size() && chunks[end].location.shard == chunks[begin].location.shard) ++end;
       shards.push_back(std::span(chunks).subspan(begin, end - begin));
     }
     const std::size_t batch = batch_size(shards.size());
     return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
-      const std::string key = ids_.shard_key(shards[i].front().place.shard);
+      const std::string key = ids_.shard_key(shards[i].front().location.shard);
       for (std::span<const Chunk> left = shards[i]; !left.empty();) {
         const auto some = left.first(std::min(batch, left.size()));
         auto done_some = write_shard(some);
@@ -90,9 +91,9 @@ class HashedWriter {
     for (std::uint64_t i = first; i < last; ++i) {
       cells_.get(i, cell, part);
       const std::uint64_t id = state_.grid.first_id(cell);
-      chunks.push_back({ids_.values().format.sharding.place(id), id, i});
+      chunks.push_back({ids_.values().format.sharding.locate(id), id, i});
     }
-    std::ranges::sort(chunks, {}, [](const Chunk& chunk) { return std::pair(chunk.place, chunk.id); });
+    std::ranges::sort(chunks, {}, [](const Chunk& chunk) { return std::pair(chunk.location, chunk.id); });
     return chunks;
   }
 
@@ -118,7 +119,7 @@ class HashedWriter {
       SHERD_TRY(held, ids_.lock(access_of(chunks.front()).at.key));
       lock = std::move(held);
       SHERD_TRY(state_.confirm());  // volumes keep their shapes
-      SHERD_TRY(opened, open_shard(values, chunks.front().place.shard));
+      SHERD_TRY(opened, open_shard(values, chunks.front().location.shard));
       seen = std::move(opened);
       return {};
     };
@@ -167,9 +168,7 @@ class HashedWriter {
     }
     if (old) {
       SHERD_TRY(state_.layout.check_encoded_size(wanted.shape, old->length));
-      SHERD_TRY(stored->resize(old->length));
-      const RangeRead range{old->offset, stored->span()};
-      SHERD_TRY(shard->read({&range, 1}));
+      SHERD_TRY(read_into(*shard, {old->offset, old->length}, *stored));
       before = stored->span();
     }
     SHERD_TRY(present, writer_.to_memory(wanted, before, to.bytes));

@@ -1,5 +1,5 @@
-// Objects that are values of shards, read where they stand, in the version that was opened. Everything that changes a
-// value happens under the lock of its shard, so a lock of one excludes writers of all others there.
+// Objects that are values of shards, read from where they are, in the version that was opened. Everything that changes
+// a value happens under the lock of its shard, so a lock of one excludes writers of all others there.
 #include "neuroglancer/id_objects.hpp"
 
 #include <algorithm>
@@ -7,18 +7,11 @@
 
 #include "base/try.hpp"
 #include "store/condition.hpp"
+#include "store/listing.hpp"
 #include "store/span.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
-
-// What tells a value's version: the shard's, and where the value stands in it.
-Result<Generation> value_generation(ByteSource& shard, Extent extent) {
-  SHERD_TRY(generation, shard.generation());
-  if (!generation.token.empty())
-    generation.token += "@" + std::to_string(extent.offset) + "+" + std::to_string(extent.length);
-  return generation;
-}
 
 // A part of another source.
 class PartSource final : public ByteSource {
@@ -52,6 +45,13 @@ class PartSource final : public ByteSource {
 
 }  // namespace
 
+Result<Generation> value_generation(ByteSource& shard, Extent extent) {
+  SHERD_TRY(generation, shard.generation());
+  if (!generation.token.empty())
+    generation.token += "@" + std::to_string(extent.offset) + "+" + std::to_string(extent.length);
+  return generation;
+}
+
 // Collects the value and puts it into its shard.
 class IdObjects::Writer final : public ObjectWriter {
  public:
@@ -77,7 +77,7 @@ class IdObjects::Writer final : public ObjectWriter {
 ShardedStoreOptions IdObjects::of_values(const Store& store, const Options& options) {
   ShardedStoreOptions values{.writable = !store.read_only(), .config = options.config};
   values.config.recorder = nullptr;  // requests are counted below, chunks above
-  values.config.limits.chunk_bytes = options.most_bytes;
+  values.config.limits.chunk_bytes = options.max_value_bytes;
   return values;
 }
 
@@ -124,7 +124,7 @@ Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key
     found = std::make_shared<PartSource>(key, shard, Extent{chunk->offset, chunk->length});
     return {};
   };
-  SHERD_TRY(with_shard(*state_, place(id).shard, read));
+  SHERD_TRY(with_shard(*state_, location(id).shard, read));
   return found;
 }
 
@@ -146,7 +146,7 @@ Result<std::uint64_t> IdObjects::change_if(const std::string& key, std::uint64_t
   const std::span erased(&id, item != nullptr ? 0 : 1);
   if (condition.kind == Condition::Kind::always) return change(*state_, puts, erased);
   SHERD_TRY(held, lock(key));
-  SHERD_TRY(seen, open_shard(*state_, place(id).shard));
+  SHERD_TRY(seen, open_shard(*state_, location(id).shard));
   std::optional<MinishardIndex::Chunk> chunk;
   if (seen.source) {
     SHERD_TRY(found, find_chunk(*state_, *seen.source, id));
@@ -159,7 +159,7 @@ Result<std::uint64_t> IdObjects::change_if(const std::string& key, std::uint64_t
 
 Result<std::unique_ptr<StoreLock>> IdObjects::lock(const std::string& key) {
   const auto id = id_of(key);
-  return store_->lock(id ? shard_key(place(*id).shard) : key);
+  return store_->lock(id ? shard_key(location(*id).shard) : key);
 }
 
 Result<bool> IdObjects::erase(const std::string& key, const Condition& condition) {
@@ -176,18 +176,24 @@ Result<std::vector<Listing::Object>> IdObjects::shard_objects() const {
   return std::move(listing.objects);
 }
 
-Result<Listing> IdObjects::list_dir(const std::string& prefix) {
-  SHERD_TRY(listing, store_->list_dir(prefix));
-  if (prefix != prefix_) return listing;
-  std::erase_if(listing.objects, [&](const Listing::Object& object) {
-    return shard_number(state_->format.sharding, object.name) || id_of(prefix_ + object.name);
-  });
-  SHERD_TRY(ShardedStore(state_).list([&](std::uint64_t id, std::uint64_t bytes) {
-    listing.objects.push_back({std::to_string(id), bytes});
-    return true;
+Result<bool> IdObjects::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
+  if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
+  if (prefix != prefix_) return store_->visit(prefix, depth, visit);
+  const auto is_hidden = [&](const ListEntry& entry) {
+    if (entry.is_prefix) return false;
+    const std::string name(entry.name);
+    return shard_number(state_->format.sharding, name) || id_of(prefix_ + name);
+  };
+  SHERD_TRY(others, store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
+    return is_hidden(entry) ? Result<bool>(true) : visit(entry);
   }));
-  std::ranges::sort(listing.objects, {}, &Listing::Object::name);
-  return listing;
+  if (!others) return false;
+  Result<bool> more = true;
+  SHERD_TRY(ShardedStore(state_).list([&](std::uint64_t id, std::uint64_t bytes) {
+    more = visit({.name = std::to_string(id), .size = bytes});
+    return more && *more;
+  }));
+  return more;
 }
 
 }  // namespace sherd::neuroglancer

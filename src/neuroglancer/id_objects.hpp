@@ -13,15 +13,18 @@
 
 namespace sherd::neuroglancer {
 
-/// Values are what stands in the shard: what the sharding has done to them is for the caller to undo.
+/// Which version of a value this is: that of the shard, and where the value is in it.
+Result<Generation> value_generation(ByteSource& shard, Extent extent);
+
+/// Values are the bytes in the shard: what the sharding has done to them is for the caller to undo.
 /// PREFIX and a decimal id is the key of a value; every other key is the store's below. Where the values of a shard
 /// change together, use change(): each change of an object here is one of its shard.
 class IdObjects final : public ForwardingStore {
  public:
   struct Options {
     CodecTable codecs;
-    std::uint64_t most_bytes = 0;  ///< no value is longer
-    Config config = {};            ///< its recorder is left to the store below
+    std::uint64_t max_value_bytes = 0;  ///< no value is longer
+    Config config = {};                 ///< its recorder is left to the store below
   };
   /// `prefix` ends in `/` or is empty.
   static Result<std::shared_ptr<IdObjects>> make(std::shared_ptr<Store> store, std::string prefix,
@@ -35,7 +38,7 @@ class IdObjects final : public ForwardingStore {
   /// Of a value: its shard's lock.
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key, const Condition& condition) override;
-  Result<Listing> list_dir(const std::string& prefix) override;
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
   [[nodiscard]] std::string shard_key(std::uint64_t shard) const;
@@ -53,7 +56,7 @@ class IdObjects final : public ForwardingStore {
         state_(std::move(state)) {}
   class Writer;
   [[nodiscard]] static ShardedStoreOptions of_values(const Store& store, const Options& options);
-  [[nodiscard]] Uint64Sharding::Place place(std::uint64_t id) const { return state_->format.sharding.place(id); }
+  [[nodiscard]] Uint64Sharding::Location location(std::uint64_t id) const { return state_->format.sharding.locate(id); }
   Result<std::shared_ptr<ByteSource>> open_value(const std::string& key, std::uint64_t id) const;
   Result<std::uint64_t> change_if(const std::string& key, std::uint64_t id, const ShardedStore::Item* item,
                                   const Condition& condition);

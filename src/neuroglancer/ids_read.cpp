@@ -1,41 +1,55 @@
 // From ids to values: ids to shards, each in parallel with the others; lists of the minishards asked for; extents
-// sorted and joined to few reads, each decoded while others are read.
+// sorted and joined to few reads, each decoded while others are read. The plan is the same for a thread that reads one
+// shard, and for many shards whose requests are sent together.
 #include <algorithm>
 
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
 
 using Chunk = MinishardIndex::Chunk;
-using Place = Uint64Sharding::Place;
+using Location = Uint64Sharding::Location;
 
 constexpr std::size_t kListsAtOnce = 4096;
 
 struct Request {
-  Place place;
+  Location location;
   std::uint64_t id;
   std::size_t i;  // the caller's number
 };
 
 std::string chunk_name(const Chunk& chunk) { return "chunk " + std::to_string(chunk.id); }
 
-/// How extents are joined: where most of a shard is wanted, what lies between is not worth a request.
-struct Joining {
-  std::uint64_t gap, most;
+/// Some chunks of a shard as few reads.
+struct Joined {
+  std::vector<Wanted> wanted;  ///< tagged with the number of the chunk
+  std::vector<Run> runs;
 };
-Result<Joining> joining(const ShardedStore::State& state, ByteSource& source, const ValueReading& values) {
-  if (values.alone) return Joining{0, 0};
-  const StoreTraits traits = state.store->traits();
-  const Joining usual{state.gap(),
-                      std::min(std::max(traits.max_run_bytes, state.gap()), state.config().memory_budget / 2)};
+
+/// Where most of a shard is wanted, what lies between is not worth a request.
+Result<Joined> join(const ShardedStore::State& state, ByteSource& source, std::span<const Chunk> chunks, bool alone) {
+  Joined joined;
+  joined.wanted.reserve(chunks.size());
+  const std::uint64_t limit = state.config().limits.chunk_bytes;
   SHERD_TRY(size, source.size());
   std::uint64_t wanted = 0;
-  for (const Chunk& chunk : values.chunks)
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const Chunk& chunk = chunks[i];
+    if (chunk.length > limit)
+      return unsupported(chunk_name(chunk) + " has " + std::to_string(chunk.length) +
+                         " bytes, more than the limit chunk_bytes (" + std::to_string(limit) + ")");
+    joined.wanted.push_back({{chunk.offset, chunk.length}, i});
     if (wanted <= size) wanted += chunk.length;
-  if (size > usual.most || wanted < size - size / 2) return usual;
-  return Joining{size, usual.most};
+  }
+  const std::uint64_t gap = state.gap();
+  const std::uint64_t most =
+      std::min(std::max(state.store->traits().max_run_bytes, gap), state.config().memory_budget / 2);
+  const bool is_most = size <= most && wanted >= size - size / 2;
+  joined.runs = alone ? coalesce(joined.wanted, 0, 0) : coalesce(joined.wanted, is_most ? size : gap, most);
+  return joined;
 }
 
 Result<void> give(const ShardedStore::State& state, const Chunk& chunk, std::span<const std::byte> stored,
@@ -49,87 +63,138 @@ Result<void> give(const ShardedStore::State& state, const Chunk& chunk, std::spa
   return visit(decoded->span());
 }
 
-/// The requests that fall into one shard.
-class GroupReader {
+/// The requests that fall into one shard, or some of them.
+class GroupRead final : public ObjectRead {
  public:
-  GroupReader(const ShardedStore::State& state, std::span<const Request> group, const IdVisit& visit, Budget& budget)
-      : state_(state), group_(group), visit_(visit), budget_(budget), given_(group.size(), 0) {}
+  GroupRead(const ShardedStore::State& state, std::span<const Request> group, const IdsRead& call, Budget& budget)
+      : state_(state), group_(group), call_(call), budget_(budget), given_(group.size(), 0) {
+    for (const Request& each : group)
+      if (minishards_.empty() || minishards_.back() != each.location.minishard)
+        minishards_.push_back(each.location.minishard);
+  }
 
-  Result<void> run() {
-    return with_shard(state_, group_.front().place.shard,
+  /// The part of the array that has the extents of the lists, or its first page.
+  [[nodiscard]] ReadRequest first() const override {
+    const Extent places = list_places(minishards_, state_.format.sharding);
+    return {.key = keys().shard, .offset = places.offset, .length = places.length};
+  }
+  [[nodiscard]] bool has_index() const noexcept override { return true; }
+  [[nodiscard]] std::string other_key() const override { return keys().index; }
+  Result<std::vector<Run>> plan(ByteSource* source) override {
+    SHERD_TRY(planned(source, false).in_key(source != nullptr ? source->name() : keys().shard));
+    return joined_.runs;
+  }
+  Result<void> take(ByteSource& source, const Run& run, std::span<const std::byte> bytes) override {
+    return taken(run, bytes).in_key(source.name());
+  }
+  Result<void> finish() override {
+    for (const std::size_t k : kept_) given_[k] = 1;
+    for (const std::size_t k : absent_) SHERD_TRY(give_to(k, std::nullopt));
+    return {};
+  }
+  Result<void> again() override { return read_alone(); }
+
+  /// On this thread, in the version that is present by then.
+  Result<void> read_alone() {
+    return with_shard(state_, group_.front().location.shard,
                       [&](const std::shared_ptr<ByteSource>& source, unsigned attempt) -> Result<void> {
-                        for (std::size_t first = 0, last = 0; first < group_.size(); first = last) {
-                          std::vector<std::uint64_t> minishards;
-                          for (; last < group_.size(); ++last) {
-                            const std::uint64_t minishard = group_[last].place.minishard;
-                            if (!minishards.empty() && minishards.back() == minishard) continue;
-                            if (minishards.size() == kListsAtOnce) break;
-                            minishards.push_back(minishard);
-                          }
-                          SHERD_TRY(read(source.get(), minishards, {first, last}, attempt));
-                        }
-                        return {};
+                        SHERD_TRY(planned(source.get(), attempt > 0));
+                        SHERD_TRY(parallel_for(joined_.runs.size(), state_.config(),
+                                               [&](std::size_t r) { return read_run(*source, joined_.runs[r]); }));
+                        return finish();
                       });
   }
 
  private:
-  struct Part {
-    std::size_t first, last;
-  };
+  [[nodiscard]] ShardKeys keys() const { return {state_.format.sharding, group_.front().location.shard}; }
 
-  Result<void> read(ByteSource* source, std::span<const std::uint64_t> minishards, Part part, unsigned attempt) {
-    std::vector<std::shared_ptr<const MinishardIndex>> lists(minishards.size());
+  Result<void> planned(ByteSource* source, bool alone) {
+    chunks_.clear();
+    members_.clear();
+    kept_.clear();
+    absent_.clear();
+    joined_ = {};
+    std::vector<std::shared_ptr<const MinishardIndex>> lists(minishards_.size());
     if (source != nullptr) {
-      SHERD_TRY(found, read_minishards(*source, minishards, state_.reading()));
+      SHERD_TRY(found, read_minishards(*source, minishards_, state_.reading()));
       lists = std::move(found);
     }
-    std::vector<Chunk> chunks;
-    std::vector<std::size_t> requests;
-    for (std::size_t k = part.first, list = 0; k < part.last; ++k) {
-      while (minishards[list] != group_[k].place.minishard) ++list;
+    for (std::size_t k = 0, list = 0; k < group_.size(); ++k) {
+      while (minishards_[list] != group_[k].location.minishard) ++list;
       if (given_[k] != 0) continue;
       std::optional<Extent> extent;
       if (lists[list]) {
         SHERD_TRY(found, lists[list]->extent(group_[k].id));
         extent = found;
       }
-      if (!extent) {
-        SHERD_TRY(give_to(k, std::nullopt));
-        continue;
-      }
-      chunks.push_back({group_[k].id, extent->offset, extent->length});
-      requests.push_back(k);
+      if (!extent)
+        absent_.push_back(k);
+      else
+        SHERD_TRY(found(k, *source, *extent));
     }
-    if (chunks.empty()) return {};
-    const auto visit = [&](std::size_t i, std::span<const std::byte> value) { return give_to(requests[i], value); };
-    return read_values(state_, *source, {chunks, visit, budget_, attempt > 0});
+    if (chunks_.empty()) return {};
+    SHERD_TRY(joined, join(state_, *source, chunks_, alone));
+    joined_ = std::move(joined);
+    return {};
+  }
+
+  Result<void> found(std::size_t k, ByteSource& source, Extent extent) {
+    if (call_.found) {
+      SHERD_TRY(done, call_.found(group_[k].i, source, extent));
+      if (done) return kept_.push_back(k), Result<void>{};
+    }
+    chunks_.push_back({group_[k].id, extent.offset, extent.length});
+    members_.push_back(k);
+    return {};
+  }
+
+  Result<void> read_run(ByteSource& source, const Run& run) {
+    const auto share = budget_.take(run.extent.length);
+    Scratch bytes;
+    SHERD_TRY(read_into(source, run.extent, *bytes));
+    return taken(run, bytes->span());
+  }
+
+  Result<void> taken(const Run& run, std::span<const std::byte> bytes) {
+    for (std::size_t w = run.first; w < run.last; ++w) {
+      const auto& [extent, number] = joined_.wanted[w];
+      SHERD_TRY(give(state_, chunks_[number], bytes.subspan(extent.offset - run.extent.offset, extent.length),
+                     [&](std::span<const std::byte> value) { return give_to(members_[number], value); }));
+    }
+    return {};
   }
 
   Result<void> give_to(std::size_t k, std::optional<std::span<const std::byte>> value) {
-    SHERD_TRY(visit_(group_[k].i, value));
+    SHERD_TRY(call_.visit(group_[k].i, value));
     given_[k] = 1;
     return {};
   }
 
   const ShardedStore::State& state_;
-  std::span<const Request> group_;
-  const IdVisit& visit_;
+  const std::span<const Request> group_;
+  const IdsRead& call_;
   Budget& budget_;
+  std::vector<std::uint64_t> minishards_;
   std::vector<char> given_;  // each is one thread's at a time
+  // The plan: chunks that were found, whose they are, and how they are read; members without one, and those that need
+  // no read.
+  std::vector<Chunk> chunks_;
+  std::vector<std::size_t> members_, absent_, kept_;
+  Joined joined_;
 };
 
 std::vector<Request> sorted_requests(const Uint64Sharding& sharding, std::span<const std::uint64_t> ids) {
   std::vector<Request> requests;
   requests.reserve(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) requests.push_back({sharding.place(ids[i]), ids[i], i});
-  std::ranges::sort(requests, {}, [](const Request& each) { return std::tuple(each.place, each.id, each.i); });
+  for (std::size_t i = 0; i < ids.size(); ++i) requests.push_back({sharding.locate(ids[i]), ids[i], i});
+  std::ranges::sort(requests, {}, [](const Request& each) { return std::tuple(each.location, each.id, each.i); });
   return requests;
 }
 
 }  // namespace
 
 Result<std::optional<Chunk>> find_chunk(const ShardedStore::State& state, ByteSource& source, std::uint64_t id) {
-  const std::uint64_t minishard = state.format.sharding.place(id).minishard;
+  const std::uint64_t minishard = state.format.sharding.locate(id).minishard;
   SHERD_TRY(lists, read_minishards(source, {&minishard, 1}, state.reading()));
   if (!lists.front()) return std::optional<Chunk>();
   SHERD_TRY(extent, lists.front()->extent(id));
@@ -138,24 +203,14 @@ Result<std::optional<Chunk>> find_chunk(const ShardedStore::State& state, ByteSo
 }
 
 Result<void> read_values(const ShardedStore::State& state, ByteSource& source, const ValueReading& values) {
-  std::vector<Wanted> wanted;
-  wanted.reserve(values.chunks.size());
-  const std::uint64_t limit = state.config().limits.chunk_bytes;
-  for (std::size_t i = 0; i < values.chunks.size(); ++i) {
-    const Chunk& chunk = values.chunks[i];
-    if (chunk.length > limit)
-      return unsupported(chunk_name(chunk) + " has " + std::to_string(chunk.length) +
-                         " bytes, more than the limit chunk_bytes (" + std::to_string(limit) + ")");
-    wanted.push_back({{chunk.offset, chunk.length}, i});
-  }
-  SHERD_TRY(join, joining(state, source, values));
-  const auto runs = coalesce(wanted, join.gap, join.most);
-  return parallel_for(runs.size(), state.config(), [&](std::size_t r) -> Result<void> {
-    const auto share = values.budget.take(runs[r].extent.length);
-    return read_runs(source, {&runs[r], 1}, wanted, [&](const Wanted& each, std::span<const std::byte> stored) {
+  SHERD_TRY(joined, join(state, source, values.chunks, values.alone));
+  return parallel_for(joined.runs.size(), state.config(), [&](std::size_t r) -> Result<void> {
+    const auto share = values.budget.take(joined.runs[r].extent.length);
+    const auto visit = [&](const Wanted& each, std::span<const std::byte> stored) {
       return give(state, values.chunks[each.tag], stored,
                   [&](std::span<const std::byte> value) { return values.visit(each.tag, value); });
-    });
+    };
+    return read_runs(source, {&joined.runs[r], 1}, joined.wanted, visit);
   });
 }
 
@@ -183,23 +238,31 @@ Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& st
   return bytes;
 }
 
-Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uint64_t> ids, const IdVisit& visit) {
-  const auto requests = sorted_requests(state.format.sharding, ids);
+Result<void> read_ids(const ShardedStore::State& state, const IdsRead& call) {
+  const auto requests = sorted_requests(state.format.sharding, call.ids);
   std::vector<std::span<const Request>> groups;
   for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
-    while (last < requests.size() && requests[last].place.shard == requests[first].place.shard) ++last;
+    for (std::size_t lists = 1; ++last < requests.size();) {
+      const Location &before = requests[last - 1].location, &next = requests[last].location;
+      if (next.shard != before.shard) break;
+      if (next.minishard != before.minishard && ++lists > kListsAtOnce) break;
+    }
     groups.push_back(std::span(requests).subspan(first, last - first));
   }
   Budget budget(state.config().memory_budget / 2);
-  return parallel_for(groups.size(), with_requests(state.config(), state.store->traits().parallel_requests),
-                      [&](std::size_t g) { return GroupReader(state, groups[g], visit, budget).run(); });
+  if (state.store->traits().parallel_requests > 1)
+    return read_objects({*state.store, state.config(), state.cache, state.gap()}, groups.size(),
+                        [&](std::uint64_t g) { return std::make_unique<GroupRead>(state, groups[g], call, budget); });
+  return parallel_for(groups.size(), state.config(),
+                      [&](std::size_t g) { return GroupRead(state, groups[g], call, budget).read_alone(); });
 }
 
 Result<void> ShardedStore::get_many(std::span<const std::uint64_t> ids, const Visit& visit) const {
-  return read_ids(*state_, ids, [&](std::size_t i, std::optional<std::span<const std::byte>> value) -> Result<void> {
+  const auto give = [&](std::size_t i, std::optional<std::span<const std::byte>> value) -> Result<void> {
     visit(i, value);
     return {};
-  });
+  };
+  return read_ids(*state_, {ids, give});
 }
 
 Result<std::vector<std::optional<std::string>>> ShardedStore::get_many(std::span<const std::uint64_t> ids) const {
@@ -216,16 +279,14 @@ Result<std::optional<std::string>> ShardedStore::get(std::uint64_t id) const {
 }
 
 Result<bool> ShardedStore::contains(std::uint64_t id) const {
-  bool found = false;
-  SHERD_TRY(with_shard(*state_, state_->format.sharding.place(id).shard,
-                       [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
-                         found = false;
-                         if (source == nullptr) return {};
-                         SHERD_TRY(chunk, find_chunk(*state_, *source, id));
-                         found = chunk.has_value();
-                         return {};
-                       }));
-  return found;
+  bool has = false;  // as the last attempt found
+  const auto give = [&](std::size_t, std::optional<std::span<const std::byte>>) -> Result<void> {
+    has = false;
+    return {};
+  };
+  const auto found = [&](std::size_t, ByteSource&, Extent) -> Result<bool> { return has = true; };
+  SHERD_TRY(read_ids(*state_, {{&id, 1}, give, found}));
+  return has;
 }
 
 Result<std::optional<std::string>> ShardedStore::get_preceding(std::uint64_t id) const {
@@ -244,10 +305,9 @@ Result<std::optional<std::string>> ShardedStore::get_preceding(std::uint64_t id)
                          " are more than the limit chunk_bytes (" +
                          std::to_string(state_->config().limits.chunk_bytes) + ")");
     found.emplace(static_cast<std::size_t>(bytes.front()), '\0');
-    const RangeRead range{chunk->offset - bytes.front(), std::as_writable_bytes(std::span(*found))};
-    return range.into.empty() ? Result<void>{} : source->read({&range, 1});
+    return read_into(*source, chunk->offset - bytes.front(), std::as_writable_bytes(std::span(*found)));
   };
-  SHERD_TRY(with_shard(*state_, state_->format.sharding.place(id).shard, read));
+  SHERD_TRY(with_shard(*state_, state_->format.sharding.locate(id).shard, read));
   return found;
 }
 
@@ -261,8 +321,8 @@ Result<bool> ShardedStore::list(const std::function<bool(std::uint64_t, std::uin
       const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
         if (state_->config().interrupted && state_->config().interrupted()) return unavailable("interrupted");
         for (const Chunk& chunk : list.chunks()) {
-          // What stands in a minishard that is not its own cannot be found by anybody.
-          if (state_->format.sharding.place(chunk.id) != Place{number, minishard}) continue;
+          // No reader finds a value in a minishard that is not its own.
+          if (state_->format.sharding.locate(chunk.id) != Location{number, minishard}) continue;
           if (more) more = visit(chunk.id, chunk.length);
         }
         next = minishard + 1;

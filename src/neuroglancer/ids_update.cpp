@@ -1,7 +1,7 @@
 // Changing shards, each under its lock, and in the version that was read: another one is a conflict, after which the
-// change begins again. One that stands is amended: new chunks and the new lists of their minishards go
+// change begins again. An existing one is amended: new chunks and the new lists of their minishards go
 // behind its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
-// it stands in the older two objects, it is written anew, with what is kept moved as it is stored.
+// it is stored as the older two objects, it is rewritten, with what is kept moved as it is stored.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -16,13 +16,13 @@ namespace {
 
 using Chunk = MinishardIndex::Chunk;
 using Item = ShardedStore::Item;
-using Place = Uint64Sharding::Place;
+using Location = Uint64Sharding::Location;
 
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::size_t kBatchItems = 256;
 
 struct Change {
-  Place place;
+  Location location;
   std::uint64_t id;
   const Item* item;  // null: erase
 };
@@ -37,7 +37,7 @@ struct Slot {
 
 std::span<const Change> of_minishard(std::span<const Change> changes, std::size_t first) {
   std::size_t last = first;
-  while (last < changes.size() && changes[last].place == changes[first].place) ++last;
+  while (last < changes.size() && changes[last].location == changes[first].location) ++last;
   return changes.subspan(first, last - first);
 }
 
@@ -60,7 +60,7 @@ class IdsUpdate {
 
   /// The same in a version that was read under the shard's lock.
   Result<std::uint64_t> apply(OpenedShard seen) {
-    SHERD_TRY(survey(std::move(seen)));
+    SHERD_TRY(stats(std::move(seen)));
     if (old_.source == nullptr) {
       for (const Change& change : changes_)
         if (change.item != nullptr) slots_.push_back({.id = change.id, .item = change.item});
@@ -69,9 +69,9 @@ class IdsUpdate {
     }
     SHERD_TRY(take_touched());
     if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
-    if (survey_.chunks + puts_ == existing_) {
+    if (stats_.chunks + puts_ == existing_) {
       SHERD_TRY(drop());
-    } else if (old_.is_pair || policy().is_wasteful(survey_.dead, size_)) {
+    } else if (old_.is_pair || policy().is_wasteful(stats_.dead, size_)) {
       SHERD_TRY(rewrite());
     } else {
       SHERD_TRY(amend());
@@ -82,10 +82,10 @@ class IdsUpdate {
   /// Without dead bytes; the number of bytes that are less, nullopt where nothing was to be done.
   Result<std::optional<std::uint64_t>> compact() {
     SHERD_TRY(seen, lock_and_open());
-    SHERD_TRY(survey(std::move(seen)));
-    const bool may_go = survey_.chunks == 0 && can_erase();
-    if (old_.source == nullptr || (survey_.dead == 0 && !may_go)) return std::optional<std::uint64_t>();
-    SHERD_TRY(survey_.chunks == 0 ? drop() : rewrite());
+    SHERD_TRY(stats(std::move(seen)));
+    const bool may_go = stats_.chunks == 0 && can_erase();
+    if (old_.source == nullptr || (stats_.dead == 0 && !may_go)) return std::optional<std::uint64_t>();
+    SHERD_TRY(stats_.chunks == 0 ? drop() : rewrite());
     return std::optional(size_ > new_size_ ? size_ - new_size_ : 0);
   }
 
@@ -98,13 +98,13 @@ class IdsUpdate {
     return open_shard(state_, number_);
   }
 
-  Result<void> survey(OpenedShard seen) {
+  Result<void> stats(OpenedShard seen) {
     old_ = std::move(seen);
     if (old_.source == nullptr) return {};
     SHERD_TRY(size, old_.source->size().in_key(old_.source->name()));
     size_ = size;
-    SHERD_TRY(survey, survey_of(state_, number_, *old_.source).in_key(old_.source->name()));
-    survey_ = survey;
+    SHERD_TRY(stats, shard_stats(state_, number_, *old_.source).in_key(old_.source->name()));
+    stats_ = stats;
     return {};
   }
 
@@ -112,7 +112,7 @@ class IdsUpdate {
   Result<void> take_touched() {
     std::vector<std::uint64_t> minishards;
     for (std::size_t first = 0; first < changes_.size(); first += of_minishard(changes_, first).size())
-      minishards.push_back(changes_[first].place.minishard);
+      minishards.push_back(changes_[first].location.minishard);
     SHERD_TRY(lists, read_minishards(*old_.source, minishards, state_.reading()).in_key(keys_.shard));
     std::size_t first = 0;
     for (const auto& list : lists) {
@@ -122,8 +122,8 @@ class IdsUpdate {
       SHERD_TRY(merge(list.get(), changes, &replaced));
       existing_ += replaced.size();
       SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, replaced));
-      for (std::size_t i = 0; i < replaced.size(); ++i) survey_.dead += replaced[i].length + preceding[i];
-      if (list) survey_.dead += list->stored().length;
+      for (std::size_t i = 0; i < replaced.size(); ++i) stats_.dead += replaced[i].length + preceding[i];
+      if (list) stats_.dead += list->stored().length;
     }
     return {};
   }
@@ -146,16 +146,16 @@ class IdsUpdate {
       }
     }
     if (slots_.size() <= state_.config().limits.index_bytes / sizeof(Slot)) return {};
-    return unsupported("the lists of " + keys_.shard + " take more than the limit index_bytes (" +
+    return unsupported("the lists of " + keys_.shard + " exceed the limit index_bytes (" +
                        std::to_string(state_.config().limits.index_bytes) + ")");
   }
 
-  /// Every minishard's slots, with what stands before the chunks that are kept.
+  /// Every minishard's slots, with the bytes before the chunks that are kept.
   Result<void> take_all() {
     slots_.clear();
     std::size_t next = 0;
     const auto take_changes_before = [&](std::uint64_t minishard) -> Result<void> {
-      while (next < changes_.size() && changes_[next].place.minishard < minishard) {
+      while (next < changes_.size() && changes_[next].location.minishard < minishard) {
         const auto changes = of_minishard(changes_, next);
         next += changes.size();
         SHERD_TRY(merge(nullptr, changes, nullptr));
@@ -165,7 +165,8 @@ class IdsUpdate {
     const auto take = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
       SHERD_TRY(take_changes_before(minishard));
       std::span<const Change> changes;
-      if (next < changes_.size() && changes_[next].place.minishard == minishard) changes = of_minishard(changes_, next);
+      if (next < changes_.size() && changes_[next].location.minishard == minishard)
+        changes = of_minishard(changes_, next);
       next += changes.size();
       const std::size_t first = slots_.size();
       SHERD_TRY(merge(&list, changes, nullptr));
@@ -196,7 +197,7 @@ class IdsUpdate {
     SHERD_TRY(condition, unchanged());
     SHERD_TRY(to->commit(condition));
     if (old_.is_pair) SHERD_TRY(erase_pair());
-    survey_.dead = 0;
+    stats_.dead = 0;
     remember(*to);
     return {};
   }
@@ -217,10 +218,10 @@ class IdsUpdate {
 
   void remember(const ObjectWriter& to) const {
     if (!old_.source || old_.is_pair) return;  // under which name it will be opened, only the store knows
-    keep_survey(state_, old_.source->name(), to.committed(), {survey_.chunks + puts_ - existing_, survey_.dead});
+    keep_stats(state_, old_.source->name(), to.committed(), {stats_.chunks + puts_ - existing_, stats_.dead});
   }
 
-  /// The slots as a shard of their own, or added to the one that stands.
+  /// The slots as a shard of their own, or added to the existing one.
   Result<void> write(ObjectWriter& to, const UpdatePolicy& policy) {
     std::vector<std::uint64_t> ids, preceding;
     ShardIndex index(slots_.size(), size_);
@@ -287,7 +288,7 @@ class IdsUpdate {
     return batch;
   }
 
-  /// The one that says that there is a shard goes first. Beside a shard they mean nothing.
+  /// The one that says that there is a shard goes first. Next to a shard they mean nothing.
   Result<void> erase_pair() const {
     for (const std::string* key : {&keys_.index, &keys_.data}) SHERD_TRY(state_.store->erase(*key));
     return {};
@@ -295,8 +296,8 @@ class IdsUpdate {
 
   [[nodiscard]] bool can_erase() const { return state_.store->traits().conditional_erase; }
 
-  /// The version that was read. A shard without chunks takes the place of one that cannot be erased on condition, and
-  /// that of a pair, which are two objects: whoever has read those then finds that they do not count any more.
+  /// The version that was read. A shard without chunks replaces one that cannot be erased conditionally, and
+  /// that of a pair, which are two objects: a reader of those then finds that they are superseded.
   Result<void> drop() {
     if (can_erase() && !old_.is_pair) {
       SHERD_TRY(condition, unchanged());
@@ -322,7 +323,7 @@ class IdsUpdate {
   std::unique_ptr<StoreLock> lock_;
   OpenedShard old_;
   std::uint64_t size_ = 0, new_size_ = 0;
-  Survey survey_;  // of the old version; dead bytes of the new one, once what it replaces is counted
+  ShardStats stats_;  // of the old version; dead bytes of the new one, once what it replaces is counted
   std::vector<Slot> slots_;
 };
 
@@ -345,10 +346,10 @@ Result<std::vector<Change>> gather(const ShardedStore::State& state, std::span<c
   changes.reserve(puts.size() + erased.size());
   for (const Item& item : puts) {
     SHERD_TRY(check_item(state.options, item).in([&] { return "value of id " + std::to_string(item.id); }));
-    changes.push_back({sharding.place(item.id), item.id, &item});
+    changes.push_back({sharding.locate(item.id), item.id, &item});
   }
-  for (const std::uint64_t id : erased) changes.push_back({sharding.place(id), id, nullptr});
-  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.place, change.id); });
+  for (const std::uint64_t id : erased) changes.push_back({sharding.locate(id), id, nullptr});
+  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.location, change.id); });
   const auto repeated = std::ranges::adjacent_find(changes, {}, &Change::id);
   if (repeated != changes.end()) return invalid_argument("id " + std::to_string(repeated->id) + " is given twice");
   return changes;
@@ -361,12 +362,12 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const I
   SHERD_TRY(changes, gather(state, puts, erased));
   std::vector<std::span<const Change>> groups;
   for (std::size_t first = 0, last = 0; first < changes.size(); first = last) {
-    while (last < changes.size() && changes[last].place.shard == changes[first].place.shard) ++last;
+    while (last < changes.size() && changes[last].location.shard == changes[first].location.shard) ++last;
     groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
   }
   std::atomic<std::uint64_t> existing{0};
   SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
-    const auto apply = [&] { return IdsUpdate(state, groups[g].front().place.shard, groups[g]).apply(); };
+    const auto apply = [&] { return IdsUpdate(state, groups[g].front().location.shard, groups[g]).apply(); };
     SHERD_TRY(found, retry_conflicts(state.config(), apply));
     existing += found;
     return {};
@@ -378,7 +379,7 @@ Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard 
                                   std::span<const std::uint64_t> erased) {
   SHERD_TRY(changes, gather(state, puts, erased));
   if (changes.empty()) return std::uint64_t{0};
-  return IdsUpdate(state, changes.front().place.shard, changes).apply(std::move(seen));
+  return IdsUpdate(state, changes.front().location.shard, changes).apply(std::move(seen));
 }
 
 Result<void> ShardedStore::put_many(std::span<const Item> items) const {

@@ -1,7 +1,8 @@
-// Knows the names under which chunks of a volume stand besides their own: a shard as the older pair of objects, and an
+// Knows the names under which chunks of a volume are also stored: a shard as the older pair of objects, and an
 // unsharded chunk as NAME.gz, which is how cloud-volume compresses in a directory of files. Both are read where there
 // is nothing under the name of today, and what is written goes there. NAME.br and the like are chunks, too, and
-// refused. A pair that has been replaced only takes room; a NAME.gz that stayed would still be what cloud-volume reads.
+// refused. A pair that has been replaced only wastes space; a NAME.gz that stayed would still be what cloud-volume
+// reads.
 #include "neuroglancer/legacy_names.hpp"
 
 #include <array>
@@ -14,6 +15,7 @@
 #include "store/answer.hpp"
 #include "store/condition.hpp"
 #include "store/forwarding.hpp"
+#include "store/listing.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -38,7 +40,7 @@ class NamesStore final : public ForwardingStore {
     return stands ? store_->amend(key, of) : Store::amend(key, of);
   }
   Result<bool> erase(const std::string& key, const Condition& condition) override;
-  Result<Listing> list_dir(const std::string& prefix) override;
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   Result<bool> has(const std::string& key) const {
     SHERD_TRY(object, store_->open(key));
@@ -46,7 +48,7 @@ class NamesStore final : public ForwardingStore {
   }
   Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
   Result<bool> erase_other(const std::string& key) const;
-  // Of a pair nobody looks when a shard is written as a whole: it is not read any more.
+  // A pair is ignored when a shard is written as a whole: it is no longer read.
   Result<bool> erase_compressed(const std::string& key) const;
 
  private:
@@ -60,6 +62,8 @@ class NamesStore final : public ForwardingStore {
   [[nodiscard]] bool may_be_compressed(std::string_view key) const {
     return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kGzip);
   }
+  /// The names that an object may have if it is absent under `key`.
+  [[nodiscard]] std::vector<std::string> other_names(const std::string& key) const;
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
   /// A chunk that is there under another name is not missing.
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
@@ -72,7 +76,7 @@ Result<void> check(ByteSource* present, const Condition& condition) {
   return check_condition(condition, present != nullptr, [&] { return present->generation(); });
 }
 
-// Replaces an object under whichever name it stands.
+// Replaces an object under its present name.
 class NamesWriter final : public ForwardingWriter {
  public:
   NamesWriter(const NamesStore& store, std::string key, std::unique_ptr<ObjectWriter> writer)
@@ -104,7 +108,7 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   return {};
 }
 
-// What matches a condition is what open() shows: the other names do not count beside the object's own, so they go
+// What matches a condition is what open() shows: the other names do not count if the object's own exists, so they go
 // first.
 Result<bool> NamesStore::erase(const std::string& key, const Condition& condition) {
   if (condition.kind == Condition::Kind::always) {
@@ -122,7 +126,8 @@ Result<bool> NamesStore::erase(const std::string& key, const Condition& conditio
   return store_->erase(key, condition);
 }
 
-// What is absent under its own name is looked for under others, after all the rest has been answered.
+// What is absent under its own name is looked for under others, after all the rest has been answered: whether they
+// exist is asked for all objects at once.
 Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   std::vector<std::size_t> absent;
   SHERD_TRY(store_->read(requests, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
@@ -130,14 +135,36 @@ Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnRep
     absent.push_back(i);
     return {};
   }));
-  for (const std::size_t i : absent) {
+  std::vector<ReadRequest> others;
+  std::vector<std::size_t> of;  // which of the absent objects
+  for (std::size_t k = 0; k < absent.size(); ++k)
+    for (std::string& name : other_names(requests[absent[k]].key)) {
+      others.push_back({.key = std::move(name), .length = 0});
+      of.push_back(k);
+    }
+  std::vector<bool> exists(absent.size(), false);
+  SHERD_TRY(store_->read(others, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
+    if (!answered || answered->source) exists[of[i]] = true;
+    return {};
+  }));
+  for (std::size_t k = 0; k < absent.size(); ++k) {
+    const ReadRequest& request = requests[absent[k]];
     const auto read_other = [&]() -> Result<ReadReply> {
-      SHERD_TRY(source, open_other(requests[i].key));
-      return source ? answer(std::move(source), requests[i]) : ReadReply{};
+      SHERD_TRY(source, open_other(request.key));
+      return source ? answer(std::move(source), request) : ReadReply{};
     };
-    SHERD_TRY(reply(i, read_other()));
+    SHERD_TRY(reply(absent[k], exists[k] ? read_other() : ReadReply{}));
   }
   return {};
+}
+
+std::vector<std::string> NamesStore::other_names(const std::string& key) const {
+  std::vector<std::string> names;
+  if (may_be_compressed(key))
+    for (const std::string_view suffix : kCompressed) names.push_back(key + std::string(suffix));
+  else if (const auto number = shard_of(key))
+    names.push_back(names_.prefix + ShardKeys(*names_.sharding, *number).index);
+  return names;
 }
 
 Result<std::unique_ptr<ObjectWriter>> NamesStore::write(const std::string& key, std::uint64_t size_hint) {
@@ -160,7 +187,7 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::strin
     SHERD_TRY(format, Uint64Format::build({.gzip_data = true}, names_.codecs, names_.limits));
     SHERD_TRY(size, object->size());
     SHERD_TRY(generation, object->generation());
-    return open_decoded(key, {*object, {0, size}, std::move(generation)}, format.data_codecs, names_.most_bytes);
+    return open_decoded(key, {*object, {0, size}, std::move(generation)}, format.data_codecs, names_.max_bytes);
   };
   return decoded().in_key(other);
 }
@@ -170,8 +197,8 @@ Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string
     const std::string other = key + std::string(suffix);
     SHERD_TRY(object, store_->open(other));
     if (object != nullptr)
-      return std::move(unsupported("is a chunk in a compression that Sherd does not have; of those that cloud-volume "
-                                   "makes of files, gzip is read"))
+      return std::move(unsupported("is a chunk with a compression that this version does not support; "
+                                   "gzip is supported"))
           .in_key(other);
   }
   return std::shared_ptr<ByteSource>();
@@ -182,7 +209,7 @@ Result<bool> NamesStore::erase_other(const std::string& key) const {
   const auto number = shard_of(key);
   if (!number) return false;
   const ShardKeys keys(*names_.sharding, *number);
-  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, for the data alone are no shard
+  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, for the data alone are not a shard
   SHERD_TRY(data, store_->erase(names_.prefix + keys.data));
   return index || data;
 }
@@ -212,16 +239,24 @@ std::string NamesStore::present_name(const Listing::Object& object, const std::s
   return names.contains(name) ? object.name : name;
 }
 
-Result<Listing> NamesStore::list_dir(const std::string& prefix) {
+// Which name an object has depends on its neighbours, so these are all listed first.
+Result<bool> NamesStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
+  if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
+  if (prefix != names_.prefix) return store_->visit(prefix, depth, visit);
   SHERD_TRY(listing, store_->list_dir(prefix));
-  if (prefix != names_.prefix) return listing;
   std::set<std::string> names;
   for (const Listing::Object& object : listing.objects) names.insert(object.name);
   std::map<std::string, std::uint64_t> sizes;
   for (const Listing::Object& object : listing.objects) sizes[present_name(object, names)] += object.size;
-  listing.objects.clear();
-  for (const auto& [name, size] : sizes) listing.objects.push_back({name, size});
-  return listing;
+  for (const auto& [name, size] : sizes) {
+    SHERD_TRY(more, visit({.name = name, .size = size}));
+    if (!more) return false;
+  }
+  for (const std::string& name : listing.prefixes) {
+    SHERD_TRY(more, visit({.name = name, .is_prefix = true}));
+    if (!more) return false;
+  }
+  return true;
 }
 
 }  // namespace

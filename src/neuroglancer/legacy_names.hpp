@@ -1,4 +1,4 @@
-// Chunks of volumes that stand under other names than those of today, seen under these.
+// Chunks of volumes that are stored under legacy keys, seen under these.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LegacyNames {
   /// compressed.
   std::optional<Uint64Sharding> sharding = {};
   CodecTable codecs = {};
-  std::uint64_t most_bytes = 0;  ///< no chunk is longer
+  std::uint64_t max_bytes = 0;  ///< no chunk is longer
   Limits limits = {};
 };
 

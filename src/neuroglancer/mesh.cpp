@@ -20,7 +20,7 @@ Result<Mesh> parse_mesh(Bytes bytes) {
   mesh.vertices = std::move(positions);
   if (reader.left() % sizeof(Triangle) != 0)
     return corrupt(std::to_string(reader.left()) + " bytes follow " + std::to_string(vertices) +
-                   " vertices, and triangles take 12 each");
+                   " vertices, but a triangle is 12 bytes");
   SHERD_TRY(triangles, reader.words<std::uint32_t, Triangle>(reader.left() / sizeof(Triangle), "triangles"));
   mesh.triangles = std::move(triangles);
   SHERD_TRY(check_indices<3>(mesh.triangles, vertices, "triangle", ErrorCode::corrupt));

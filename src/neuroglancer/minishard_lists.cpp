@@ -1,4 +1,4 @@
-// The lists of a whole shard, a part at a time, and what they tell of it: how many chunks, how many bytes of no use.
+// The lists of a whole shard, a part at a time, and what they say about it: how many chunks, how many dead bytes.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kListsAtOnce = 4096;
 
-std::string survey_name(const std::string& name) { return name + "@survey"; }
+std::string stats_name(const std::string& name) { return name + "@stats"; }
 
 // The numbers of some minishards from this one on; none behind the last.
 std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
@@ -44,44 +44,43 @@ Result<void> check_list_places(const ShardedStore::State& state, ByteSource& sou
   return {};
 }
 
-Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {
+Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {
   SHERD_TRY(size, source.size());
   SHERD_TRY(generation, source.generation());
-  if (const auto kept = state.cache.get<Survey>(survey_name(source.name()), generation)) return *kept;
+  if (const auto kept = state.cache.get<ShardStats>(stats_name(source.name()), generation)) return *kept;
   const Uint64Sharding& sharding = state.format.sharding;
   std::uint64_t live = sharding.head_bytes();
   const auto add = [&](std::uint64_t bytes) {
     live = checked_add(live, bytes).value_or(~std::uint64_t{0});  // extents that overlap may add up to anything
   };
-  Survey survey;
+  ShardStats stats;
   SHERD_TRY(for_each_list(state, source, [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
     for (const auto& chunk : list.chunks()) {
-      const auto place = sharding.place(chunk.id);
-      if (place.minishard != minishard || place.shard != number)
-        return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs into minishard " +
-                       std::to_string(place.minishard) + " of " + ShardKeys(sharding, place.shard).shard +
+      const auto location = sharding.locate(chunk.id);
+      if (location.minishard != minishard || location.shard != number)
+        return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs to minishard " +
+                       std::to_string(location.minishard) + " of " + ShardKeys(sharding, location.shard).shard +
                        ": is the sharding the right one?");
       SHERD_TRY(extent, list.extent(chunk));
       if (extent.length > 0 && extent.offset < sharding.head_bytes())
-        return corrupt("chunk " + std::to_string(chunk.id) +
-                       " reaches into the index: a change of that would change it");
+        return corrupt("chunk " + std::to_string(chunk.id) + " overlaps the index");
       add(chunk.length);
     }
-    survey.chunks += list.chunks().size();
+    stats.chunks += list.chunks().size();
     add(list.stored().length);
     SHERD_TRY(preceding, preceding_bytes(state, source, list.chunks()));
     for (const std::uint64_t bytes : preceding) add(bytes);
     return true;
   }));
-  survey.dead = size > live ? size - live : 0;
-  keep_survey(state, source.name(), generation, survey);
-  return survey;
+  stats.dead = size > live ? size - live : 0;
+  keep_stats(state, source.name(), generation, stats);
+  return stats;
 }
 
-void keep_survey(const ShardedStore::State& state, const std::string& name, const Generation& generation,
-                 Survey survey) {
+void keep_stats(const ShardedStore::State& state, const std::string& name, const Generation& generation,
+                ShardStats stats) {
   if (generation.token.empty()) return;
-  state.cache.put(survey_name(name), generation, std::make_shared<const Survey>(survey), sizeof(Survey));
+  state.cache.put(stats_name(name), generation, std::make_shared<const ShardStats>(stats), sizeof(ShardStats));
 }
 
 }  // namespace sherd::neuroglancer

@@ -4,7 +4,7 @@
 //   | u32 count[levels] | each level: u32 x[count], y[count], z[count], size[count]
 //
 // The manifest does not say where the fragments are: one after the other in an object of their own, or, in a shard, in
-// the bytes right before the manifest as it is stored there. Only their sizes tell where each begins.
+// the bytes right before the manifest as it is stored there. Only their sizes say where each begins.
 // Source: Neuroglancer's docs/datasource/precomputed, "Precomputed mesh format", its multi-resolution part.
 #include <bit>
 #include <cmath>
@@ -152,7 +152,7 @@ std::uint64_t MultiscaleMeshManifest::fragments_size() const noexcept {
 Result<ByteRange> MultiscaleMeshManifest::fragments_before(std::uint64_t manifest_start) const {
   const std::uint64_t size = fragments_size();
   if (size > manifest_start)
-    return corrupt("mesh manifest: its fragments take " + std::to_string(size) + " bytes, and it begins at byte " +
+    return corrupt("mesh manifest: its fragments have " + std::to_string(size) + " bytes, but it begins at byte " +
                    std::to_string(manifest_start) + " of the shard");
   return ByteRange{manifest_start - size, size};
 }

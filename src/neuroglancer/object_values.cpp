@@ -1,5 +1,5 @@
-// Objects of a collection as bytes, wherever they are: a value of a shard and an object of its own hold the same, and
-// what tells them apart ends here. cloud-volume compresses objects of their own; in files it calls them NAME.gz, which
+// Objects of a collection as bytes, in either form: a value of a shard and an object of its own hold the same, and
+// the difference ends here. cloud-volume compresses objects of their own; in files it calls them NAME.gz, which
 // is read and never written.
 #include "neuroglancer/object_values.hpp"
 
@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -48,11 +49,11 @@ std::string_view plain_name(std::string_view object) noexcept {
   return object;
 }
 
-Result<ObjectValues> ObjectValues::make(Place place) {
-  if (place.writable && place.store->read_only())
-    return invalid_argument("the store " + place.store->url() + " is read-only");
-  ObjectValues values(std::move(place));
-  Place& at = values.place_;
+Result<ObjectValues> ObjectValues::make(Location location) {
+  if (location.writable && location.store->read_only())
+    return invalid_argument("the store " + location.store->url() + " is read-only");
+  ObjectValues values(std::move(location));
+  Location& at = values.location_;
   if (at.sharding.is_null()) return values;
   ShardedStoreOptions options{.writable = at.writable, .config = at.config};
   options.config.recorder = nullptr;  // the store below counts
@@ -64,37 +65,37 @@ Result<ObjectValues> ObjectValues::make(Place place) {
 }
 
 std::string ObjectValues::key(std::string_view object) const {
-  return place_.directory.empty() ? std::string(object) : place_.directory + "/" + std::string(object);
+  return location_.directory.empty() ? std::string(object) : location_.directory + "/" + std::string(object);
 }
 
 std::string ObjectValues::key(const Name& name) const {
   if (!shards_) return key(name.object);
   const Uint64Sharding& sharding = shards_->format.sharding;
-  return key(ShardKeys(sharding, sharding.place(name.id).shard).shard);
+  return key(ShardKeys(sharding, sharding.locate(name.id).shard).shard);
 }
 
 Result<std::optional<std::string>> ObjectValues::get(const Name& name) const {
   if (shards_) return ShardedStore(shards_).get(name.id);
   const std::string object = key(name.object);
-  SHERD_TRY(bytes, place_.store->get(object, place_.config.limits.chunk_bytes).in_key(object));
+  SHERD_TRY(bytes, location_.store->get(object, location_.config.limits.chunk_bytes).in_key(object));
   return bytes ? Result<std::optional<std::string>>(std::move(bytes)) : get_compressed(compressed(object));
 }
 
 Result<std::optional<std::string>> ObjectValues::get_compressed(const std::string& key) const {
-  const Limits& limits = place_.config.limits;
-  SHERD_TRY(bytes, place_.store->get(key, limits.chunk_bytes).in_key(key));
+  const Limits& limits = location_.config.limits;
+  SHERD_TRY(bytes, location_.store->get(key, limits.chunk_bytes).in_key(key));
   if (!bytes) return std::optional<std::string>();
   const Uint64Sharding gzip{.gzip_data = true};
-  SHERD_TRY(format, Uint64Format::build(gzip, place_.codecs, limits));
+  SHERD_TRY(format, Uint64Format::build(gzip, location_.codecs, limits));
   Buffer decoded;
   SHERD_TRY(format.data_codecs.decode_bytes(as_bytes(*bytes), limits.chunk_bytes, decoded).in_key(key));
   return std::optional(std::string(reinterpret_cast<const char*>(decoded.data()), decoded.size()));
 }
 
 Result<bool> ObjectValues::has(std::string_view object) const {
-  SHERD_TRY(source, place_.store->open(key(object)));
+  SHERD_TRY(source, location_.store->open(key(object)));
   if (source != nullptr) return true;
-  SHERD_TRY(packed, place_.store->open(compressed(key(object))));
+  SHERD_TRY(packed, location_.store->open(compressed(key(object))));
   return packed != nullptr;
 }
 
@@ -118,26 +119,25 @@ Result<std::optional<ObjectValues::Pair>> ObjectValues::get_pair(std::uint64_t i
       return unsupported(std::to_string(before) + " bytes before chunk " + std::to_string(id) +
                          " are more than the limit chunk_bytes (" + std::to_string(limit) + ")");
     pair.preceding.resize(static_cast<std::size_t>(before));
-    const RangeRead range{chunk->offset - before, std::as_writable_bytes(std::span(pair.preceding))};
-    if (before > 0) SHERD_TRY(source->read({&range, 1}));
+    SHERD_TRY(read_into(*source, chunk->offset - before, std::as_writable_bytes(std::span(pair.preceding))));
     found = std::move(pair);
     return {};
   };
-  SHERD_TRY(with_shard(*shards_, shards_->format.sharding.place(id).shard, read));
+  SHERD_TRY(with_shard(*shards_, shards_->format.sharding.locate(id).shard, read));
   return found;
 }
 
 Result<void> ObjectValues::check_writable() const {
-  if (place_.writable) return {};
-  return invalid_argument(url_below(place_.store->url(), place_.directory) + " was opened for reading only");
+  if (location_.writable) return {};
+  return invalid_argument(url_below(location_.store->url(), location_.directory) + " was opened for reading only");
 }
 
 Result<void> ObjectValues::put(const Name& name, Bytes value, Bytes preceding) const {
   SHERD_TRY(check_writable());
   if (shards_) return ShardedStore(shards_).put({name.id, value, preceding});
   const std::string object = key(name.object);
-  SHERD_TRY(place_.store->set(object, value).in_key(object));
-  SHERD_TRY(place_.store->erase(compressed(object)));
+  SHERD_TRY(location_.store->set(object, value).in_key(object));
+  SHERD_TRY(location_.store->erase(compressed(object)));
   return {};
 }
 
@@ -145,8 +145,8 @@ Result<bool> ObjectValues::erase(const Name& name) const {
   SHERD_TRY(check_writable());
   if (shards_) return ShardedStore(shards_).erase(name.id);
   const std::string object = key(name.object);
-  SHERD_TRY(plain, place_.store->erase(object).in_key(object));
-  SHERD_TRY(packed, place_.store->erase(compressed(object)));
+  SHERD_TRY(plain, location_.store->erase(object).in_key(object));
+  SHERD_TRY(packed, location_.store->erase(compressed(object)));
   return plain || packed;
 }
 
@@ -159,12 +159,10 @@ Result<bool> ObjectValues::list(const Visit& visit) const {
     }));
     return more;
   }
-  SHERD_TRY(listing, place_.store->list_dir(place_.directory.empty() ? "" : place_.directory + "/"));
-  for (const Listing::Object& object : listing.objects) {
-    SHERD_TRY(more, visit({0, std::string(plain_name(object.name))}, object.size));
-    if (!more) return false;
-  }
-  return true;
+  const std::string prefix = location_.directory.empty() ? "" : location_.directory + "/";
+  return location_.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    return entry.is_prefix ? Result<bool>(true) : visit({0, std::string(plain_name(entry.name))}, entry.size);
+  });
 }
 
 }  // namespace sherd::neuroglancer

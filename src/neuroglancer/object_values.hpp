@@ -22,7 +22,7 @@ Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest);
 /// be read.
 [[nodiscard]] PrecedingRule rule_of_info(Store& store, const Limits& limits);
 
-/// Without the suffix that cloud-volume gives to objects in files that it has compressed.
+/// Without the suffix that cloud-volume adds to objects in files that it has compressed.
 [[nodiscard]] std::string_view plain_name(std::string_view object) noexcept;
 
 /// A whole number in decimal digits, as ids are written in keys.
@@ -30,7 +30,7 @@ Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest);
 
 class ObjectValues {
  public:
-  struct Place {
+  struct Location {
     std::shared_ptr<Store> store;
     std::string directory;   ///< of the index; empty: the store's root
     Json sharding = {};      ///< null: objects of their own
@@ -45,13 +45,13 @@ class ObjectValues {
     std::string object;
   };
 
-  static Result<ObjectValues> make(Place place);
+  static Result<ObjectValues> make(Location location);
 
   [[nodiscard]] bool is_sharded() const noexcept { return shards_ != nullptr; }
   /// Of a sharded index.
   [[nodiscard]] const ShardedStore::State& shards() const noexcept { return *shards_; }
-  [[nodiscard]] const Place& place() const noexcept { return place_; }
-  /// Of an object beside the others of the index.
+  [[nodiscard]] const Location& location() const noexcept { return location_; }
+  /// Of an object next to the others of the index.
   [[nodiscard]] std::string key(std::string_view object) const;
   /// What an error or a fault about this object names.
   [[nodiscard]] std::string key(const Name& name) const;
@@ -72,11 +72,11 @@ class ObjectValues {
   Result<bool> list(const Visit& visit) const;
 
  private:
-  explicit ObjectValues(Place place) : place_(std::move(place)) {}
+  explicit ObjectValues(Location location) : location_(std::move(location)) {}
   [[nodiscard]] Result<void> check_writable() const;
   [[nodiscard]] Result<std::optional<std::string>> get_compressed(const std::string& key) const;
 
-  Place place_;
+  Location location_;
   std::shared_ptr<ShardedStore::State> shards_;  // of a store that begins at the directory
 };
 

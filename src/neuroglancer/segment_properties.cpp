@@ -86,10 +86,10 @@ Result<void> parse_numbers(Members& members, SegmentProperty& property) {
 Result<void> check_tags(const std::vector<std::string>& tags) {
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < tags.size(); ++i) {
-    const std::string place = "tags[" + std::to_string(i) + "]";
-    if (tags[i].find(' ') != std::string::npos) return member_error(place, "must not contain spaces");
-    if (tags[i].starts_with('#')) return member_error(place, "must be given without the #");
-    if (!seen.insert(tags[i]).second) return member_error(place, "\"" + tags[i] + "\" is repeated");
+    const std::string location = "tags[" + std::to_string(i) + "]";
+    if (tags[i].find(' ') != std::string::npos) return member_error(location, "must not contain spaces");
+    if (tags[i].starts_with('#')) return member_error(location, "must be given without the #");
+    if (!seen.insert(tags[i]).second) return member_error(location, "\"" + tags[i] + "\" is repeated");
   }
   return {};
 }

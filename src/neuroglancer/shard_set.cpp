@@ -9,18 +9,19 @@
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
 
 /// A section ends at the next minishard after so many ids, or after so many minishards. Part of the format as it is
-/// written here: other numbers give other bytes.
+/// written here: other numbers mean other bytes.
 constexpr std::size_t kSectionIds = std::size_t{1} << 14;
 constexpr std::uint64_t kSectionMinishards = std::uint64_t{1} << 14;
 
 constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kReadGap = 512;
-/// What an id of a group takes: its key, its slot, its entry in a list before and after encoding.
+/// What an id of a group needs: its key, its slot, its entry in a list before and after encoding.
 constexpr std::uint64_t kGroupIdBytes = 128;
 
 /// Ends of the runs of keys whose values make a batch.
@@ -74,21 +75,21 @@ Result<void> ShardSetWriter::next_group(KeyStream& keys) {
 
 Result<ShardSetWriter::Section> ShardSetWriter::next_section(KeyStream& keys) {
   const Uint64Sharding& sharding = target_.format.sharding;
-  std::optional<Uint64Sharding::Place> begin, last;
+  std::optional<Uint64Sharding::Location> begin, last;
   Section section{0, keys_.size(), keys_.size(), !in_shard_, true};
   for (;;) {
     SHERD_TRY(key, keys.peek());
     if (key == nullptr) break;
-    const auto place = sharding.place(key->id);
-    if (!begin) begin = last = place;
-    if (place.shard != begin->shard) break;
+    const auto location = sharding.locate(key->id);
+    if (!begin) begin = last = location;
+    if (location.shard != begin->shard) break;
     const bool full =
-        section.last - section.first >= kSectionIds || place.minishard - begin->minishard >= kSectionMinishards;
-    if (full && place.minishard != last->minishard) {
+        section.last - section.first >= kSectionIds || location.minishard - begin->minishard >= kSectionMinishards;
+    if (full && location.minishard != last->minishard) {
       section.ends = false;
       break;
     }
-    last = place;
+    last = location;
     keys_.push_back(*key);
     ++section.last;
     keys.pop();
@@ -116,7 +117,7 @@ Result<void> ShardSetWriter::write_group(const Config& config, std::atomic<std::
   });
 }
 
-// Gives the shard back where it goes on in the next group.
+// Returns the shard if it continues in the next group.
 Result<ShardSetWriter::OpenShard> ShardSetWriter::write_sections(std::span<const Section> sections, OpenShard shard,
                                                                  const Config& config,
                                                                  std::atomic<std::uint64_t>& written) {
@@ -188,10 +189,7 @@ Result<EncodedBatch> ShardSetWriter::gather(std::span<const StoredKey> keys, std
 
 // Neighbours here come from every list of ids that was sorted, and from each of those as one piece.
 Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer& to) const {
-  if (keys.size() == 1) {
-    const RangeRead range{keys[0].value.offset, to.span()};
-    return values_.read({&range, 1});
-  }
+  if (keys.size() == 1) return read_into(values_, keys[0].value.offset, to.span());
   std::vector<Wanted> wanted;
   wanted.reserve(keys.size());
   std::uint64_t at = 0;  // in the batch

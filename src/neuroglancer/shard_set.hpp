@@ -26,7 +26,7 @@ class ShardSetWriter {
     bool overwrite;
     const Config& config;
   };
-  /// References must outlive this; extents of keys are places in `values`.
+  /// References must outlive this; extents of keys are ranges of `values`.
   ShardSetWriter(const Target& target, ByteSource& values)
       : target_(target), values_(values), view_(values.view()), memory_(target.config.memory_budget / 2) {}
   ShardSetWriter(const ShardSetWriter&) = delete;
@@ -34,7 +34,7 @@ class ShardSetWriter {
   /// Erases again what was made, unless keep() has been called.
   ~ShardSetWriter();
 
-  /// Writes the shards of all ids, which are sorted by place and id. `written` counts bytes of values.
+  /// Writes the shards of all ids, which are sorted by shard and id. `written` counts bytes of values.
   Result<void> write(KeyStream& keys, std::atomic<std::uint64_t>& written);
   void keep() noexcept { kept_ = true; }
 
@@ -42,7 +42,7 @@ class ShardSetWriter {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  /// Consecutive ids of a shard, in whole minishards, whose lists stand together behind their values.
+  /// Consecutive ids of a shard, in whole minishards, whose lists follow their values together.
   struct Section {
     std::uint64_t shard;
     std::size_t first, last;

@@ -1,7 +1,7 @@
-// How a build goes. Values are encoded as they come and fill an arena; when it is full, another one takes its place
+// How a build goes. Values are encoded as they come and fill an arena; when it is full, another one is used
 // while its values and ids are sorted and written to a temporary file: a list of ids, and the values in the same order.
 // At the end all lists are merged into one, which shows whether an id was given twice, and whether a shard exists. Only
-// then are shards written. Where everything has fitted into the first arena there is no file.
+// then are shards written. If everything fits into the first arena, no file is made.
 #include "neuroglancer/sharded_build.hpp"
 
 #include <cstdio>
@@ -26,8 +26,7 @@ constexpr std::size_t kEncodeBytes = std::size_t{64} << 10;
 
 std::string directory_for(const Store& store, const std::string& given) {
   if (!given.empty()) return given;
-  const auto url = parse_url(store.url());
-  return url && url->kind == StoreUrl::Kind::file ? url->path : P_tmpdir;
+  return path_of_store(store.url()).value_or(P_tmpdir);
 }
 
 std::uint64_t keys_at_once(std::uint64_t bytes) {
@@ -159,7 +158,7 @@ Result<Extent> ShardedBuilder::Build::spill_larger(const ValueArena::Parts& enco
 }
 
 Result<Extent> ShardedBuilder::Build::spill(ValueArena& arena) {
-  // Nobody's hooks: what they throw would leave others waiting for this arena.
+  // Without hooks: what they throw would leave others waiting for this arena.
   Config quiet;
   quiet.threads = options_.config.threads;
   SHERD_TRY(arena.sort(quiet));
@@ -175,7 +174,7 @@ Result<void> ShardedBuilder::Build::need_file() {
 
 Result<BuildReport> ShardedBuilder::Build::finish() {
   if (failed_) return *failed_;
-  // Whatever comes of it, this build is over.
+  // The build ends here, also if this fails.
   failed_ = invalid_argument("a build ends with finish()");
   SHERD_TRY(find_existing());
   spare_.reset();
@@ -249,7 +248,7 @@ Result<void> ShardedBuilder::Build::check_absent(std::span<const StoredKey> sort
   if (existing_.empty()) return {};
   std::optional<std::uint64_t> last;
   for (const StoredKey& key : sorted) {
-    const std::uint64_t shard = format_.sharding.place(key.id).shard;
+    const std::uint64_t shard = format_.sharding.locate(key.id).shard;
     if (last == shard) continue;
     last = shard;
     // The older form of a shard is two objects.

@@ -22,7 +22,7 @@ class ShardedBuilder::Build {
 
   Result<void> add(const Value& value);
   Result<void> add(std::span<const Value> values);
-  /// A value that could not be added is missing: finish() then gives the error that add() has given.
+  /// A value that could not be added is missing: finish() then returns the error that add() returned.
   Result<void> unless_failed(Result<void> added);
   Result<BuildReport> finish();
 
@@ -33,7 +33,7 @@ class ShardedBuilder::Build {
   /// Refuses what could not be read back.
   [[nodiscard]] Result<void> check(const Value& value) const;
   Result<void> keep(std::uint64_t id, const ValueArena::Parts& encoded);
-  /// Sees to it that `filling_` has room for so many bytes, under the lock, by emptying it where it has not.
+  /// Makes space for so many bytes in `filling_`, under the lock, by emptying it where it has not.
   Result<void> make_room(std::uint64_t bytes, std::unique_lock<std::mutex>& hold);
   Result<Extent> spill_larger(const ValueArena::Parts& encoded);
   Result<Extent> spill(ValueArena& arena);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "array/read_objects.hpp"
 #include "base/cache.hpp"
 #include "base/pool.hpp"
 #include "shard/reader.hpp"
@@ -35,8 +36,8 @@ struct ShardedStore::State {
   mutable Cache cache;
 };
 
-/// The names under which a shard may stand. The pair is what the format had before: the array at the beginning of a
-/// shard as an object of its own, and all that follows as another.
+/// The keys under which a shard may be stored. The pair is what the format had before: the array at the beginning of a
+/// shard as an object of its own, and everything that follows as another.
 struct ShardKeys {
   ShardKeys(const Uint64Sharding& sharding, std::uint64_t number)
       : shard(sharding.name(number) + ".shard"),
@@ -45,12 +46,13 @@ struct ShardKeys {
   std::string shard, index, data;
 };
 
-struct PairPlace {
+struct PairLocation {
   std::string prefix;  ///< of its keys
   std::uint64_t number;
 };
 /// The older pair as one object; null where there is none.
-Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding, const PairPlace& place);
+Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding,
+                                              const PairLocation& location);
 
 /// A version of a shard.
 struct OpenedShard {
@@ -58,7 +60,7 @@ struct OpenedShard {
   bool is_pair = false;
 };
 Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number);
-/// Of an object beside the shards: the number of the shard that it is, or is a part of.
+/// Of an object next to the shards: the number of the shard that it is, or is a part of.
 [[nodiscard]] std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::string_view name);
 /// The numbers of all shards, ascending.
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state);
@@ -69,17 +71,23 @@ using ShardRead = std::function<Result<void>(const std::shared_ptr<ByteSource>& 
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read);
 
 /// Calls visit(minishard, list) for those of the shard's minishards that have a list, in ascending order. Holds few of
-/// them at a time. A visit that fails or gives false ends it; false where one did.
+/// them at a time. A visit that fails or returns false ends it; returns false then.
 using ListVisit = std::function<Result<bool>(std::uint64_t minishard, const MinishardIndex& list)>;
 Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
                            std::uint64_t first = 0);
 
-/// Calls visit(i, value of ids[i]) for each, in any order and from several threads; again for one that has failed where
-/// its shard was changed meanwhile.
-using IdVisit = std::function<Result<void>(std::size_t i, std::optional<std::span<const std::byte>> value)>;
-Result<void> read_ids(const ShardedStore::State& state, std::span<const std::uint64_t> ids, const IdVisit& visit);
+/// Some ids to be read. visit(i, value of ids[i]) is called for each, in any order and from several threads; again for
+/// one that has failed if its shard was changed meanwhile.
+struct IdsRead {
+  std::span<const std::uint64_t> ids;
+  std::function<Result<void>(std::size_t i, std::optional<std::span<const std::byte>> value)> visit;
+  /// Called before a value is read from where it is in the shard; may be empty. If it returns true, the value is not
+  /// read, and `visit` is not called.
+  std::function<Result<bool>(std::size_t i, ByteSource& shard, Extent where)> found = {};
+};
+Result<void> read_ids(const ShardedStore::State& state, const IdsRead& call);
 
-/// Whether the shard has room for its index and for every list where it says that they are; `corrupt` where not.
+/// Whether the index and every list are inside the shard; `corrupt` where not.
 Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source);
 
 /// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
@@ -104,25 +112,25 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const S
 Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen,
                                   std::span<const ShardedStore::Item> puts, std::span<const std::uint64_t> erased);
 
-/// How many bytes before each of these chunks belong to it; all 0 where the store was not told of any. `corrupt` where
+/// How many bytes before each of these chunks belong to it; all 0 if the store does not know any. `corrupt` where
 /// a shard has not so much before it.
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
                                                    std::span<const MinishardIndex::Chunk> chunks);
 
-/// The same for one of which the decoded value is known, where the store was told of such bytes.
+/// The same for a chunk whose decoded value is known, if the store knows of such bytes.
 Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const MinishardIndex::Chunk& chunk,
                                    std::span<const std::byte> value);
 
 /// What is known of a whole shard.
-struct Survey {
+struct ShardStats {
   std::uint64_t chunks = 0;
   std::uint64_t dead = 0;  ///< bytes of no use
 };
 /// From the cache where it has that generation's, otherwise from all lists. `corrupt` where one of them is damaged, or
 /// holds an id that belongs elsewhere, or a chunk that is part of the index: then nothing may be written, since a value
 /// would be lost.
-Result<Survey> survey_of(const ShardedStore::State& state, std::uint64_t number, ByteSource& source);
-void keep_survey(const ShardedStore::State& state, const std::string& name, const Generation& generation,
-                 Survey survey);
+Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t number, ByteSource& source);
+void keep_stats(const ShardedStore::State& state, const std::string& name, const Generation& generation,
+                ShardStats stats);
 
 }  // namespace sherd::neuroglancer

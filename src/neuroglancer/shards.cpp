@@ -1,6 +1,6 @@
 // Shards as objects of a store: their names, the older pair of objects, and the versions that follow each other while
-// they are read. A shard that is amended in place keeps its old bytes, so whoever meets a change begins again with the
-// newer version and loses nothing that was read before.
+// they are read. A shard that is amended in place keeps its old bytes, so a reader that notices a change begins again
+// with the newer version and loses nothing that was read before.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -78,17 +78,17 @@ std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::s
   return number;
 }
 
-Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding, const PairPlace& place) {
-  const ShardKeys keys(sharding, place.number);
-  SHERD_TRY(index, store.open(place.prefix + keys.index));
+Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding,
+                                              const PairLocation& location) {
+  const ShardKeys keys(sharding, location.number);
+  SHERD_TRY(index, store.open(location.prefix + keys.index));
   if (!index) return std::shared_ptr<ByteSource>();
-  SHERD_TRY(data, store.open(place.prefix + keys.data));
+  SHERD_TRY(data, store.open(location.prefix + keys.data));
   if (!data) return corrupt(keys.data + " does not exist").in_key(index->name());
   SHERD_TRY(size, index->size());
   if (size != sharding.head_bytes())
-    return corrupt("has " + std::to_string(size) + " bytes, and an index of 2^" +
-                   std::to_string(sharding.minishard_bits) + " minishards takes " +
-                   std::to_string(sharding.head_bytes()))
+    return corrupt("has " + std::to_string(size) + " bytes, but an index of 2^" +
+                   std::to_string(sharding.minishard_bits) + " minishards has " + std::to_string(sharding.head_bytes()))
         .in_key(index->name());
   return PairSource::make(std::move(index), std::move(data));
 }
@@ -109,7 +109,7 @@ Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& stat
     if (number && !name.ends_with(".data")) numbers.push_back(*number);  // which alone is none
   };
   for (const auto& object : listing.objects) add(object.name);
-  // A directory in place of a shard is found when that is opened, and never passed over in silence.
+  // A directory at the key of a shard is found when that is opened, and never passed over in silence.
   for (const std::string& name : listing.prefixes) add(name);
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());

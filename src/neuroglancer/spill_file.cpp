@@ -1,5 +1,5 @@
-// Knows how to make a file that nobody else sees and that is gone however this process ends: it never has a name where
-// the file system can do that, and otherwise only until it has been opened.
+// Knows how to make a file that no other process sees and that is gone however this process ends: it never has a name
+// where the file system can do that, and otherwise only until it has been opened.
 #include "neuroglancer/spill_file.hpp"
 
 #include <cerrno>
@@ -22,19 +22,19 @@ Fd open_named(const std::string& directory) {
 }  // namespace
 
 Result<std::unique_ptr<SpillFile>> SpillFile::make(const std::string& directory) {
-  std::filesystem::path place = directory;
-  while (place.has_relative_path() && !os::is_directory(place.c_str())) place = place.parent_path();
-  if (place.empty()) place = ".";
-  Fd file(os::openat(AT_FDCWD, place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file) file = open_named(place.string());
-  if (!file) return system_error("make a temporary file in", place.string(), errno);
-  return std::unique_ptr<SpillFile>(new SpillFile(std::move(file), place.string()));
+  std::filesystem::path location = directory;
+  while (location.has_relative_path() && !os::is_directory(location.c_str())) location = location.parent_path();
+  if (location.empty()) location = ".";
+  Fd file(os::openat(AT_FDCWD, location.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file) file = open_named(location.string());
+  if (!file) return system_error("make a temporary file in", location.string(), errno);
+  return std::unique_ptr<SpillFile>(new SpillFile(std::move(file), location.string()));
 }
 
 Result<void> SpillFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (os::pwrite_all(file_.get(), bytes, offset) == 0) return {};
   return system_error("write", name_, errno)
-      .in("a build needs room for its values; name another directory for temporary files");
+      .in("building needs space for the values; choose another directory for temporary files");
 }
 
 Result<void> SpillFile::read(std::span<const RangeRead> ranges) {

@@ -15,7 +15,7 @@ class SpillFile final : public ByteSource {
   /// In `directory`, or in the nearest above it that exists.
   static Result<std::unique_ptr<SpillFile>> make(const std::string& directory);
 
-  /// Takes room at the end; gives its offset. Thread-safe, as is everything else here.
+  /// Reserves space at the end and returns its offset. Thread-safe, as is everything else here.
   [[nodiscard]] std::uint64_t reserve(std::uint64_t length) noexcept { return end_.fetch_add(length); }
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes);
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 
 Result<const StoredKey*> KeyStream::refill() {
   const std::size_t count = std::min<std::size_t>(buffer_.size(), where_.length / sizeof(StoredKey));
   const auto bytes = std::as_writable_bytes(std::span(buffer_).first(count));
-  const RangeRead range{where_.offset, bytes};
-  SHERD_TRY(source_->read({&range, 1}));
+  SHERD_TRY(read_into(*source_, where_.offset, bytes));
   where_ = {where_.offset + bytes.size(), where_.length - bytes.size()};
   ready_ = std::span(buffer_).first(count);
   next_ = 0;

@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "shard/extent.hpp"
 #include "shard/uint64.hpp"
 #include "sherd/store.hpp"
+#include "store/extent.hpp"
 
 namespace sherd {
 
-/// An id, and where its encoded value stands among all values of a build, with the bytes before it that belong to it.
+/// An id, and where its encoded value is among all values of a build, with the bytes before it that belong to it.
 /// Written to temporary files as it is.
 struct StoredKey {
   std::uint64_t id;
@@ -21,8 +21,8 @@ struct StoredKey {
 
 /// The number that orders ids by shard and then by minishard.
 [[nodiscard]] inline std::uint64_t route_of(const Uint64Sharding& sharding, std::uint64_t id) noexcept {
-  const Uint64Sharding::Place place = sharding.place(id);
-  return sharding.minishard_bits == 0 ? place.shard : place.shard << sharding.minishard_bits | place.minishard;
+  const Uint64Sharding::Location location = sharding.locate(id);
+  return sharding.minishard_bits == 0 ? location.shard : location.shard << sharding.minishard_bits | location.minishard;
 }
 
 /// Reads a list once, from its beginning to its end.
@@ -30,7 +30,7 @@ class KeyStream {
  public:
   /// Of keys that the caller keeps.
   explicit KeyStream(std::span<const StoredKey> keys) : ready_(keys) {}
-  /// Of keys at a place of a source, `at_once` of them in memory.
+  /// Of keys at an offset of a source, `at_once` of them in memory.
   KeyStream(ByteSource& source, Extent where, std::size_t at_once)
       : source_(&source), where_(where), buffer_(std::max<std::size_t>(1, at_once)) {}
 

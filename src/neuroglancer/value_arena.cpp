@@ -1,4 +1,4 @@
-// Records are of one size and stand below one another at the end of the block, so that the room is shared by values
+// Records are of one size and are at the end of the block, last one first, so that the memory is shared by values
 // and records as they come: few large ones, or many that are smaller than what is known of them.
 #include "neuroglancer/value_arena.hpp"
 

@@ -37,7 +37,7 @@ class ValueArena {
   };
   /// It must fit.
   void add(std::uint64_t route, std::uint64_t id, const Parts& parts) noexcept;
-  /// One whose bytes stand in the file already, `preceding` of them before the value; a value of no bytes must fit.
+  /// One whose bytes are in the file already, `preceding` of them before the value; a value of no bytes must fit.
   void add_spilled(std::uint64_t route, const StoredKey& key) noexcept;
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   /// Whether nothing of it is in a file.
@@ -45,10 +45,10 @@ class ValueArena {
 
   /// Sorts the records by shard, minishard and id.
   Result<void> sort(const Config& config);
-  /// Of the sorted records; extents are places in values().
+  /// Of the sorted records; extents are ranges of values().
   [[nodiscard]] std::vector<StoredKey> keys() const;
   [[nodiscard]] std::span<const std::byte> values() const noexcept { return block_.span().first(used_); }
-  /// Writes values and keys in sorted order; gives the place of the keys and forgets everything.
+  /// Writes values and keys in sorted order; returns the offset of the keys and forgets everything.
   Result<Extent> spill(SpillFile& to);
 
  private:

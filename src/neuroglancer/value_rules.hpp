@@ -1,4 +1,4 @@
-// What may be stored under an id. What no later call would give back is refused by whoever stores it.
+// What may be stored under an id. A value that no later call could return is refused when it is stored.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
 // called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
-// {"info": …, "scale": number}, of which the info is what is stored. With "axes" beside them it is seen with its
+// {"info": …, "scale": number}, of which the info is what is stored. With "axes" next to them it is seen with its
 // dimensions in another order, and without the channel where there is one; nothing stored differs.
 #include <algorithm>
 
@@ -19,14 +19,13 @@
 namespace sherd {
 namespace {
 
+using neuroglancer::kInfo;
 using neuroglancer::VolumeInfo;
 using neuroglancer::VolumeScale;
 
-constexpr std::string_view file_name = "info";
-
 std::string scale_name(const VolumeInfo& info, std::size_t number) {
   const std::string& key = info.scales[number].key;
-  return check_node_name(key) && check_key(key) && key != file_name ? key : "scale" + std::to_string(number);
+  return check_node_name(key) && check_key(key) && key != kInfo ? key : "scale" + std::to_string(number);
 }
 
 bool is_volume(const Json& info) { return info.is_object() && info.find("scales") != nullptr; }
@@ -63,7 +62,7 @@ Shape seen(const Values& values, const std::vector<std::size_t>& axes) {
   return result;
 }
 
-// Encodings take z, y, x with the channel before them or, those of images, behind.
+// Encodings expect z, y, x with the channel before them or, those of images, behind.
 void add_transpose(Codecs& codecs, const AxisOrder& order, bool channel_last) {
   std::vector<std::uint64_t> stored{order[2], order[1], order[0]};
   if (order.size() == 4) stored.insert(channel_last ? stored.end() : stored.begin(), order[3]);
@@ -90,7 +89,7 @@ bool is_known_encoding(std::string_view name) {
 }
 
 // The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
-// do. nullopt where shards are no boxes.
+// do. nullopt if shards are not boxes.
 std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
   const Uint64Sharding& sharding = ids.sharding;
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
@@ -103,22 +102,24 @@ std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& 
   return std::optional(std::move(box));
 }
 
-struct ScalePlace {
+struct ScaleLocation {
   std::size_t number;
   const std::string& volume;  // its path
   const Json* axes;           // as the array is seen; nullptr: x, y, z, channel
 };
 
-Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
-  const VolumeScale& scale = info.scales[place.number];
-  const std::vector<std::size_t> axes = seen_axes(place.axes);
+Result<ArraySpec> lowered(const VolumeInfo& info, const ScaleLocation& location) {
+  const VolumeScale& scale = info.scales[location.number];
+  const std::vector<std::size_t> axes = seen_axes(location.axes);
   const AxisOrder order = order_of(axes);
   ArraySpec spec;
   spec.shape = seen(Shape{scale.size[0], scale.size[1], scale.size[2], info.num_channels}, axes);
   spec.dtype = info.data_type;
   spec.fill_value = default_scalar(spec.dtype);
   for (const std::size_t axis : axes)
-    spec.dimension_names.emplace_back(axis < 3 ? std::string(1, "xyz"[axis]) : place.axes != nullptr ? "c" : "channel");
+    spec.dimension_names.emplace_back(axis < 3                   ? std::string(1, "xyz"[axis])
+                                      : location.axes != nullptr ? "c"
+                                                                 : "channel");
   Shape chunk_shape(scale.chunk_sizes.front().begin(), scale.chunk_sizes.front().end());
   if (order.size() == 4) chunk_shape.push_back(info.num_channels);
   RegularGrid grid{seen(chunk_shape, axes), true};
@@ -145,13 +146,13 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScalePlace& place) {
         unsupported("'" + scale.encoding + "' cannot be decoded; raw, jpeg, png and compressed_segmentation can")
             .in_member("encoding");
   spec.codecs = codecs_of(known ? scale : VolumeScale{}, order, gzip);
-  const auto directory = neuroglancer::directory_of(place.volume, scale.key);
+  const auto directory = neuroglancer::directory_of(location.volume, scale.key);
   if (!directory) spec.no_access = directory.error();
   if (scale.chunk_sizes.size() > 1)
     spec.no_change = unsupported("the chunks of " + std::to_string(scale.chunk_sizes.size()) +
                                  " shapes are kept in one directory, but Sherd writes only one of them")
                          .in_member("chunk_sizes")
-                         .in_member("scales[" + std::to_string(place.number) + "]");
+                         .in_member("scales[" + std::to_string(location.number) + "]");
   if (auto positive = neuroglancer::check_resolution(scale); !positive)
     spec.remarks.push_back("'resolution' " + std::string(positive.error().message()));
   spec.chunk_prefix = directory && !directory->empty() ? *directory + "/" : "";
@@ -201,18 +202,18 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
   [[nodiscard]] bool names_chunk(std::string_view name) const noexcept override {
     return neuroglancer::is_chunk_name(name);
   }
-  [[nodiscard]] Result<bool> holds_objects(const NodePlace& place) const override;
-  [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodePlace& place) const override;
+  [[nodiscard]] Result<bool> holds_objects(const NodeLocation& location) const override;
+  [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location) const override;
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
     const std::string prefix = prefix_of(path);
-    return {.array = join_path(neuroglancer::split_scale_path(path).first, file_name),
-            .group = join_path(path, file_name),
-            .documents = {join_path(path, file_name)},
+    return {.array = join_path(neuroglancer::split_scale_path(path).first, kInfo),
+            .group = join_path(path, kInfo),
+            .documents = {join_path(path, kInfo)},
             .chunks = prefix,
             .contents = {prefix}};
   }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override {
-    return object == file_name || object == "provenance" ? std::optional<std::string>("") : std::nullopt;
+    return object == kInfo || object == "provenance" ? std::optional<std::string>("") : std::nullopt;
   }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
@@ -248,27 +249,27 @@ Result<NodeDocument> Precomputed::lower(Json document, const Limits&) const {
   return neuroglancer::lower_volume(std::move(document), "");
 }
 
-neuroglancer::Collection::State::Place collection_at(const NodePlace& place) {
-  return {.store = place.store, .path = place.path, .codecs = precomputed_codecs(), .config = place.config};
+neuroglancer::Collection::State::Location collection_at(const NodeLocation& location) {
+  return {.store = location.store, .path = location.path, .codecs = precomputed_codecs(), .config = location.config};
 }
 
-// A document that cannot be read is nobody's yet.
-Result<bool> Precomputed::holds_objects(const NodePlace& place) const {
-  const auto info = place.store->open(join_path(place.path, file_name));
+// A document that cannot be read belongs to no format yet.
+Result<bool> Precomputed::holds_objects(const NodeLocation& location) const {
+  const auto info = location.store->open(join_path(location.path, kInfo));
   if (!info && !is_stored_fault(info.error())) return info.error();
   if (!info || *info == nullptr) return false;
-  const auto found = neuroglancer::Collection::State::find(collection_at(place));
+  const auto found = neuroglancer::Collection::State::find(collection_at(location));
   if (!found && !is_stored_fault(found.error())) return found.error();
   return found && *found;
 }
 
-Result<std::optional<std::string>> Precomputed::foreign_object_among(const NodePlace& place) const {
-  return neuroglancer::Collection::State::find_foreign_object(collection_at(place));
+Result<std::optional<std::string>> Precomputed::foreign_object_among(const NodeLocation& location) const {
+  return neuroglancer::Collection::State::find_foreign_object(collection_at(location));
 }
 
 Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::string& path,
                                                       const Limits& limits) const {
-  const std::string key = join_path(path, file_name);
+  const std::string key = join_path(path, kInfo);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) {
     if (path.empty()) return std::optional<NodeDocument>();
@@ -282,10 +283,10 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
 
 Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
                                                             const Limits& limits) const {
-  const auto place = neuroglancer::split_scale_path(path);
-  const std::string& volume = place.first;
-  const std::string& name = place.second;
-  const std::string key = join_path(volume, file_name);
+  const auto location = neuroglancer::split_scale_path(path);
+  const std::string& volume = location.first;
+  const std::string& name = location.second;
+  const std::string key = join_path(volume, kInfo);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
   const auto read = [&]() -> Result<std::optional<NodeDocument>> {
@@ -306,7 +307,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
                                                                            const Limits& limits,
                                                                            const KnownType&) const {
   std::vector<std::pair<std::string, NodeType>> found;
-  const std::string key = join_path(path, file_name);
+  const std::string key = join_path(path, kInfo);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return found;
   auto info = VolumeInfo::parse(stored->json);

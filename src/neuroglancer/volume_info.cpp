@@ -123,9 +123,10 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   SHERD_TRY(members.each("scales", false, [&](const Json& json) -> Result<void> {
     SHERD_TRY(scale, parse_scale(json));
     const std::string directory = plain_path(scale.key);
-    if (directory == "info") return member_error("key", "'" + scale.key + "' is where the info document is");
+    if (directory == "info")
+      return member_error("key", "'" + scale.key + "' is the path of the info document; choose another key");
     if (!directories.insert(directory).second)
-      return member_error("key", "'" + scale.key + "' is repeated: another scale has that directory");
+      return member_error("key", "'" + scale.key + "' is used by another scale; choose another key");
     info.scales.push_back(std::move(scale));
     return {};
   }));

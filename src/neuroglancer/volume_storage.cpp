@@ -31,7 +31,7 @@ class BoxStorage final : public ChunkStorage {
     // An id that belongs elsewhere would be lost, and so would a chunk that is part of the index.
     const auto name = std::string_view(change.at.key).substr(prefix_.size());
     const auto number = neuroglancer::shard_number(ids_.format.sharding, name);
-    if (number) SHERD_TRY(neuroglancer::survey_of(ids_, *number, *change.old));
+    if (number) SHERD_TRY(neuroglancer::shard_stats(ids_, *number, *change.old));
     return false;
   }
 
@@ -45,7 +45,7 @@ class BoxStorage final : public ChunkStorage {
     return prefix_.empty() ? objects() : prefixed_store(objects(), prefix_);
   }
 
-  /// Whether the write changes no more than half of the shard's chunks, and fits in memory.
+  /// Whether the write changes at most half of the shard's chunks, and fits in memory.
   static bool is_small(const ShardChange& change) {
     const WritePiece& stored = change.stored;
     const ShardLayout& shard = *stored.layout.shard;
@@ -78,42 +78,44 @@ class BoxStorage final : public ChunkStorage {
 };
 
 std::uint64_t max_chunk_bytes(const NodeDocument& node, const ChunkLayout& layout) {
-  return layout.most_encoded(chunk_type(*node.array).shape);
+  return layout.max_encoded_size(chunk_type(*node.array).shape);
 }
 
-// Chunks may have names that earlier writers gave them.
-std::shared_ptr<Store> with_legacy_names(const NodePlace& place, const NodeDocument& node, const ChunkLayout& layout) {
-  neuroglancer::LegacyNames names{.prefix = chunk_prefix(place, node),
-                                  .codecs = place.codecs(),
-                                  .most_bytes = max_chunk_bytes(node, layout),
-                                  .limits = place.config.limits};
+// Chunks may have legacy names from earlier writers.
+std::shared_ptr<Store> with_legacy_names(const NodeLocation& location, const NodeDocument& node,
+                                         const ChunkLayout& layout) {
+  neuroglancer::LegacyNames names{.prefix = chunk_prefix(location, node),
+                                  .codecs = location.codecs(),
+                                  .max_bytes = max_chunk_bytes(node, layout),
+                                  .limits = location.config.limits};
   if (node.array->ids) names.sharding = node.array->ids->sharding;
-  return neuroglancer::with_legacy_names(place.store, std::move(names));
+  return neuroglancer::with_legacy_names(location.store, std::move(names));
 }
 
 class VolumeStorage final : public StorageKind {
  public:
-  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodePlace& place, const NodeDocument& node,
+  [[nodiscard]] Result<std::shared_ptr<const ChunkStorage>> open(const NodeLocation& location, const NodeDocument& node,
                                                                  ChunkLayout& layout) const override {
     const ArraySpec& spec = *node.array;
     if (!spec.ids && spec.keys.kind != KeyEncoding::Kind::ranges) return std::shared_ptr<const ChunkStorage>();
-    if (spec.ids && spec.ids->hashed) return open_hashed(place, node, layout);
-    auto objects = with_legacy_names(place, node, layout);
+    if (spec.ids && spec.ids->hashed) return open_hashed(location, node, layout);
+    auto objects = with_legacy_names(location, node, layout);
     if (!spec.ids) return std::make_shared<const ChunkStorage>(std::move(objects));
     Uint64Format format = layout.shard->ids()->format;
     format.sharding.gzip_data = false;
-    return std::make_shared<const BoxStorage>(std::move(objects), chunk_prefix(place, node), format, place.config);
+    return std::make_shared<const BoxStorage>(std::move(objects), chunk_prefix(location, node), format,
+                                              location.config);
   }
 
  private:
-  static Result<std::shared_ptr<const ChunkStorage>> open_hashed(const NodePlace& place, const NodeDocument& node,
+  static Result<std::shared_ptr<const ChunkStorage>> open_hashed(const NodeLocation& location, const NodeDocument& node,
                                                                  const ChunkLayout& layout) {
     Uint64Sharding sharding = node.array->ids->sharding;
     sharding.gzip_data = false;  // the array's codecs do that
     auto ids = IdObjects::make(
-        place.store, chunk_prefix(place, node), sharding,
-        {.codecs = place.codecs(), .most_bytes = max_chunk_bytes(node, layout), .config = place.config});
-    if (!ids) return std::move(ids).error().in_key(place.format->document_key(place.path, NodeType::array));
+        location.store, chunk_prefix(location, node), sharding,
+        {.codecs = location.codecs(), .max_value_bytes = max_chunk_bytes(node, layout), .config = location.config});
+    if (!ids) return std::move(ids).error().in_key(location.format->document_key(location.path, NodeType::array));
     return std::make_shared<const HashedStorage>(*std::move(ids));
   }
 };

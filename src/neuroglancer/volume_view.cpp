@@ -1,5 +1,5 @@
 // The conditions, each with an error of its own (docs/format/dual-format.md). Neuroglancer finds a chunk by its number
-// along a curve through the grid and takes its bytes as x, y, z, channel with x fastest; Zarr finds it by its slot and
+// along a curve through the grid and reads its bytes as x, y, z, channel with x fastest; Zarr finds it by its slot and
 // pads it where the array ends. Where both come to the same bytes, one file will do.
 #include "neuroglancer/volume_view.hpp"
 
@@ -24,7 +24,7 @@ Error fails(std::string_view member, const std::string& message) {
 
 // ---- the chain of codecs ----
 
-// Takes `name` where it is the next codec.
+// Consumes `name` if it is the next codec.
 const CodecSpec* take(std::span<const CodecSpec>& left, std::string_view name) {
   if (left.empty() || left.front().name != name) return nullptr;
   const CodecSpec* taken = &left.front();
@@ -52,7 +52,7 @@ Result<void> read_chain(std::span<const CodecSpec> left, VolumeView& view) {
 
 Result<const CodecSpec*> only_shard(const ArraySpec& spec) {
   const auto shard = std::ranges::find(spec.codecs, "sharding_indexed", &CodecSpec::name);
-  if (shard == spec.codecs.end()) return fails("shards", "the array must be sharded; give the shape of its shards");
+  if (shard == spec.codecs.end()) return fails("shards", "the array must be sharded; set shards");
   if (spec.codecs.size() == 1) return &*shard;
   const bool behind = shard + 1 != spec.codecs.end();
   return fails("codecs",
@@ -106,8 +106,8 @@ Result<void> read_dimensions(const ArraySpec& spec, const ChunkLayout& layout, V
 
 Result<void> check_lengths(const VolumeView& view) {
   if (view.chunk_shape[3] != view.shape[3])
-    return fails("chunks", "all channels must be in one chunk, and of " + std::to_string(view.shape[3]) + " it holds " +
-                               std::to_string(view.chunk_shape[3]));
+    return fails("chunks", "all channels must be in one chunk, which holds " + std::to_string(view.chunk_shape[3]) +
+                               " of " + std::to_string(view.shape[3]));
   for (std::size_t d = 0; d < 3; ++d) {
     const std::string length = "the length " + std::to_string(view.shape[d]) + " of " + std::string(kNames[d]);
     if (view.shape[d] == 0) return fails("shape", length + " has no chunks");
@@ -131,7 +131,7 @@ Result<void> check_dtype(const DType& dtype) {
 
 // ---- shards ----
 
-// How many of the lowest bits of the code shards share, or nullopt where they are no boxes of it.
+// How many of the lowest bits of the code shards share, or nullopt if they are not boxes of it.
 std::optional<unsigned> bits_within(const CompressedMorton& morton, const Shape& grid, const Shape& chunks) {
   for (unsigned low = 0; low <= morton.bits(); ++low) {
     const Shape box = morton.box(low);
@@ -187,7 +187,7 @@ Result<void> VolumeView::find_sharding(const CompressedMorton& morton) {
                      std::to_string(shard_chunks[2]) +
                      " chunks (x, y, z) are not boxes of the compressed Morton code; these are, in elements: " +
                      boxes_text(*this, morton));
-  // The rule for volumes, told how many bytes such a shard has at the most.
+  // The rule for volumes, with the maximum size of such a shard.
   const std::uint64_t chunk = *element_count(chunk_shape) * dtype.size();
   const auto shard = *within < 64 ? checked_mul(std::uint64_t{1} << *within, chunk) : std::nullopt;
   SHERD_TRY(chosen, neuroglancer::choose_sharding({.shape = shape,

@@ -22,7 +22,7 @@ struct VolumeView {
   /// The array of this spec and layout, all but its sharding. invalid_argument says which condition fails, and names
   /// the member.
   static Result<VolumeView> of(const ArraySpec& spec, const ChunkLayout& layout);
-  /// Takes this sharding, or for null the one that the shards have. invalid_argument where shards are no boxes of the
+  /// Uses this sharding, or for null that of the shards. invalid_argument if shards are not boxes of the
   /// compressed Morton code, or others than the sharding's.
   Result<void> choose_sharding(const Json& wanted);
 

@@ -9,16 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "os/interrupted.hpp"
+
 namespace sherd::os {
 namespace {
-
-template <class Call>
-auto repeat_interrupted(const Call& call) noexcept {
-  for (;;) {
-    const auto result = call();
-    if (result != -1 || errno != EINTR) return result;
-  }
-}
 
 /// `write(bytes)` writes some of them.
 template <class Write>

@@ -1,4 +1,4 @@
-// Knows how the first of many gaps that is large enough is found: a tree tells of each half of them, and of the halves
+// Knows how the first of many gaps that is large enough is found: a tree has for each half of them, and of the halves
 // of those, how long the longest is. Gaps shrink and never grow, so the tree keeps its form.
 #include "shard/gaps.hpp"
 

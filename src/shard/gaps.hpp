@@ -1,11 +1,11 @@
-// The room inside an object that nothing takes.
+// The unused bytes inside an object.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "shard/extent.hpp"
+#include "store/extent.hpp"
 
 namespace sherd {
 
@@ -15,8 +15,8 @@ class Gaps {
   /// By offset, none within another.
   explicit Gaps(std::vector<Extent> by_offset);
 
-  /// The beginning of the first gap that has so many bytes (at least one), which are no longer free then; nullopt where
-  /// none has. Takes a time that grows with the logarithm of their number.
+  /// The beginning of the first gap that has so many bytes (at least one), and marks them as used; nullopt if
+  /// none has. The time grows with the logarithm of their number.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t length) noexcept;
 
  private:

@@ -53,9 +53,8 @@ Result<std::uint64_t> IndexFormat::encoded_size(const Shape& grid, const Limits&
   const auto slots = element_count(grid);
   const auto bytes = slots ? checked_mul(*slots, kEntryBytes) : std::nullopt;
   if (!bytes || *bytes > limits.index_bytes)
-    return unsupported("the index of a shard of " + to_string(grid) +
-                       " inner chunks takes more than the limit index_bytes (" + std::to_string(limits.index_bytes) +
-                       ")");
+    return unsupported("the index of a shard of " + to_string(grid) + " inner chunks exceeds the limit index_bytes (" +
+                       std::to_string(limits.index_bytes) + ")");
   const auto size = codecs.encoded_size(codecs.stored_shape(index_shape(grid)));
   if (!size) return invalid_argument("index_codecs must encode to a fixed size: compression cannot be used there");
   return *size;

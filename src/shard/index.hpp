@@ -1,4 +1,4 @@
-// The index of a shard: the only place where stored words become ranges. It owns the 2^64-1 sentinel and the
+// The index of a shard: the only code in which stored words become ranges. It owns the 2^64-1 sentinel and the
 // checks of overflow and bounds. Offsets are relative to the beginning of the shard.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 #include "base/buffer.hpp"
 #include "codec/chain.hpp"
-#include "shard/extent.hpp"
 #include "sherd/array.hpp"
+#include "store/extent.hpp"
 
 namespace sherd {
 
-/// How a shard's index is encoded and where it stands.
+/// How a shard's index is encoded and where it is.
 struct IndexFormat {
   CodecChain codecs;
   IndexLocation location = IndexLocation::end;
@@ -28,7 +28,7 @@ struct IndexFormat {
 /// One (offset, nbytes) pair a slot, in C order of the inner chunks.
 class ShardIndex {
  public:
-  /// All slots empty; for a new shard, or one of this many bytes of which somebody else knows the extents.
+  /// All slots empty; for a new shard, or one of this many bytes whose extents are kept elsewhere.
   explicit ShardIndex(std::uint64_t slots, std::uint64_t object_size = 0)
       : words_(slots * 2, kEmpty), object_size_(object_size) {}
 
@@ -83,9 +83,9 @@ class IndexCoding {
  public:
   virtual ~IndexCoding() = default;
   [[nodiscard]] virtual std::uint64_t slots() const noexcept = 0;
-  /// Bytes at the beginning of the shard that no chunk may take.
+  /// Bytes at the beginning of the shard that no chunk may use.
   [[nodiscard]] virtual Result<std::uint64_t> head_bytes() const = 0;
-  /// Bytes of the index and their place in the shard.
+  /// Bytes of the index and their offset in the shard.
   struct Part {
     std::uint64_t offset = 0;
     Buffer bytes;

@@ -62,7 +62,7 @@ Result<void> check_decoded_size(const Shape& shape, const DType& dtype, const Li
   const auto count = element_count(shape);
   const auto bytes = count ? checked_mul(*count, dtype.size()) : std::nullopt;
   if (bytes && *bytes <= limits.chunk_bytes) return {};
-  return unsupported("a chunk of shape " + to_string(shape) + " takes more than the limit chunk_bytes (" +
+  return unsupported("a chunk of shape " + to_string(shape) + " exceeds the limit chunk_bytes (" +
                      std::to_string(limits.chunk_bytes) + ")");
 }
 
@@ -165,10 +165,11 @@ class BoxIdCoding final : public IndexCoding {
   BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
       : format_(format), limits_(limits), slots_(ids.size()) {
     std::iota(slots_.begin(), slots_.end(), std::uint64_t{0});
-    const auto place = [&](std::uint64_t slot) {
-      return std::pair(format.sharding.place(ids[slot]).minishard, ids[slot]);
+    const auto location = [&](std::uint64_t slot) {
+      return std::pair(format.sharding.locate(ids[slot]).minishard, ids[slot]);
     };
-    std::sort(slots_.begin(), slots_.end(), [&](std::uint64_t a, std::uint64_t b) { return place(a) < place(b); });
+    std::sort(slots_.begin(), slots_.end(),
+              [&](std::uint64_t a, std::uint64_t b) { return location(a) < location(b); });
     ids_.reserve(ids.size());
     for (const std::uint64_t slot : slots_) ids_.push_back(ids[slot]);
   }
@@ -209,8 +210,8 @@ Result<std::vector<std::uint64_t>> ShardLayout::all_ids(const Shape& grid, std::
                                                         const Limits& limits) const {
   const auto count = element_count(grid);
   if (!count || *count > limits.index_bytes / kListEntryBytes)
-    return unsupported("the index of a shard of " + to_string(grid) +
-                       " chunks takes more than the limit index_bytes (" + std::to_string(limits.index_bytes) + ")");
+    return unsupported("the index of a shard of " + to_string(grid) + " chunks exceeds the limit index_bytes (" +
+                       std::to_string(limits.index_bytes) + ")");
   std::vector<std::uint64_t> all;
   all.reserve(*count);
   Shape cell(grid.size(), 0);
@@ -236,13 +237,13 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
   return made;
 }
 
-std::uint64_t ShardLayout::most_encoded() const {
-  if (!inner->shard) return inner->most_encoded(inner_shape);
+std::uint64_t ShardLayout::max_encoded_size() const {
+  if (!inner->shard) return inner->max_encoded_size(inner_shape);
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   constexpr std::uint64_t index_bytes = 32;  // an entry, however the index is encoded
   const ShardLayout& within = *inner->shard;
   const std::uint64_t slots = element_count(within.grid(inner->chain.stored_shape(inner_shape))).value_or(most);
-  const auto slot = checked_add(within.most_encoded(), index_bytes);
+  const auto slot = checked_add(within.max_encoded_size(), index_bytes);
   const auto all = slot ? checked_mul(*slot, slots) : std::nullopt;
   return all ? checked_mul(*all, 2).value_or(most) : most;
 }
@@ -255,17 +256,17 @@ Shape ChunkLayout::leaf_shape(const Shape& shape) const {
   return natural;
 }
 
-std::uint64_t ChunkLayout::most_encoded(const Shape& shape) const {
+std::uint64_t ChunkLayout::max_encoded_size(const Shape& shape) const {
   return std::max(
       {kPlausibleBytes, *element_count(shape) * dtype.size(), chain.max_encoded_size(chain.stored_shape(shape))});
 }
 
 Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t bytes) const {
   if (bytes <= kPlausibleBytes || bytes <= *element_count(shape) * dtype.size()) return {};
-  const std::uint64_t most = most_encoded(shape);
+  const std::uint64_t most = max_encoded_size(shape);
   if (bytes <= most) return {};
-  return corrupt("holds " + std::to_string(bytes) + " bytes; no encoding of a chunk of shape " + to_string(shape) +
-                 " takes more than " + std::to_string(most));
+  return corrupt("holds " + std::to_string(bytes) + " bytes; an encoded chunk of shape " + to_string(shape) +
+                 " has at most " + std::to_string(most));
 }
 
 Result<void> ChunkLayout::check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const {
@@ -279,7 +280,7 @@ Result<ChunkLayout> ChunkLayout::build(std::span<const CodecSpec> specs, CodecTa
   return build_level(specs, {in, fill}, {table, limits});
 }
 
-// Nothing but the order of the ids stands around such a shard, so its own chain is elements in C order.
+// Only the order of the ids surrounds such a shard, so its own chain is elements in C order.
 Result<ChunkLayout> ChunkLayout::build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
                                        const ChunkType& in, const Scalar& fill, const Limits& limits) {
   std::vector<CodecSpec> around{{.name = "bytes", .configuration = Json(Json::Object{{"endian", "little"}})}};

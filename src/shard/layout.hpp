@@ -18,7 +18,7 @@ namespace sherd {
 
 struct ChunkLayout;
 
-/// The index of a shard in which chunks stand by id. The shard is a box of the grid of all chunks, which ends where the
+/// The index of a shard whose chunks have ids. The shard is a box of the grid of all chunks, which ends where the
 /// array does, and so do its chunks.
 struct IdIndex {
   Uint64Format format;
@@ -66,26 +66,26 @@ struct IdSharding {
 struct ShardLayout {
   Shape inner_shape;
   std::variant<IndexFormat, IdIndex> index;
-  std::optional<SecondIndex> second = {};  ///< beside an IndexFormat at the end of the shard
+  std::optional<SecondIndex> second = {};  ///< in addition to an IndexFormat at the end of the shard
   std::unique_ptr<ChunkLayout> inner;
 
-  /// The kind of index whose slots are numbered in C order; nullptr where chunks stand by id.
+  /// The kind of index whose slots are numbered in C order; nullptr if chunks have ids.
   [[nodiscard]] const IndexFormat* slots() const noexcept { return std::get_if<IndexFormat>(&index); }
   [[nodiscard]] const IdIndex* ids() const noexcept { return std::get_if<IdIndex>(&index); }
   /// Inner chunks a dimension for a shard of this stored shape.
   [[nodiscard]] Shape grid(const Shape& stored) const;
   /// The shape of one inner chunk of such a shard.
   [[nodiscard]] Shape inner_shape_at(const Shape& cell, const Shape& stored) const;
-  /// Where chunks stand by id: the ids of all inner chunks of a shard, in C order; `unsupported` beyond
+  /// If chunks have ids: the ids of all inner chunks of a shard, in C order; `unsupported` beyond
   /// limits.index_bytes.
   [[nodiscard]] Result<std::vector<std::uint64_t>> all_ids(const Shape& grid, std::uint64_t first_id,
                                                            const Limits& limits) const;
   /// How the index of such a shard is written. References must outlive the coding.
   [[nodiscard]] Result<std::unique_ptr<IndexCoding>> coding(const Shape& grid, std::uint64_t first_id,
                                                             const Limits& limits) const;
-  /// More bytes than these no inner chunk's encoding takes. A shard inside it may have dead bytes besides; one with
+  /// The maximum size of an inner chunk's encoding. A shard inside it may also have dead bytes; one with
   /// more of them than all its chunks could have live ones is read, but neither moved nor changed.
-  [[nodiscard]] std::uint64_t most_encoded() const;
+  [[nodiscard]] std::uint64_t max_encoded_size() const;
 };
 
 struct ChunkLayout {
@@ -103,8 +103,8 @@ struct ChunkLayout {
   /// The shape of the innermost chunks, in array order, for chunks of this shape.
   [[nodiscard]] Shape leaf_shape(const Shape& shape) const;
 
-  /// No encoding of a chunk of this shape takes more bytes; for layouts without a shard.
-  [[nodiscard]] std::uint64_t most_encoded(const Shape& shape) const;
+  /// No encoding of a chunk of this shape is larger; for layouts without a shard.
+  [[nodiscard]] std::uint64_t max_encoded_size(const Shape& shape) const;
   /// Refuses, before they are read, more bytes than any encoding of a chunk of this shape takes. For layouts without
   /// a shard: one that is around a shard may hold any number of dead bytes.
   [[nodiscard]] Result<void> check_encoded_size(const Shape& shape, std::uint64_t bytes) const;
@@ -114,8 +114,8 @@ struct ChunkLayout {
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                    const Scalar& fill, const Limits& limits);
-  /// The same for an array whose chunks stand by id: `specs` are those of a chunk, `in.shape` is a shard's. Inside the
-  /// shard dimensions stand in the order of the ids.
+  /// The same for an array whose chunks have ids: `specs` are those of a chunk, `in.shape` is a shard's. Inside the
+  /// shard dimensions are in the order of the ids.
   static Result<ChunkLayout> build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
                                    const ChunkType& in, const Scalar& fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) can be laid out so.

@@ -23,7 +23,7 @@ Result<CompressedMorton> CompressedMorton::of(const Shape& grid) {
       code.dimension_of_bit_.push_back(static_cast<std::uint8_t>(d));
     }
   if (code.bits() <= 64) return code;
-  return unsupported("the numbers of a grid of " + to_string(grid) + " chunks take " + std::to_string(code.bits()) +
+  return unsupported("the numbers of a grid of " + to_string(grid) + " chunks need " + std::to_string(code.bits()) +
                      " bits; an id has 64");
 }
 

@@ -14,12 +14,12 @@ namespace sherd {
 class CompressedMorton {
  public:
   CompressedMorton() = default;
-  /// `unsupported` where the numbers of this grid take more than 64 bits.
+  /// `unsupported` where the numbers of this grid need more than 64 bits.
   static Result<CompressedMorton> of(const Shape& grid);
 
   [[nodiscard]] unsigned bits() const noexcept { return static_cast<unsigned>(dimension_of_bit_.size()); }
   [[nodiscard]] std::uint64_t encode(const Shape& cell) const noexcept;
-  /// The cell may lie outside the grid where a dimension is no power of two.
+  /// The cell may lie outside the grid if a dimension is not a power of two.
   [[nodiscard]] Shape decode(std::uint64_t code) const;
   /// Cells a dimension of the box whose codes agree in all but the lowest `low_bits`.
   [[nodiscard]] Shape box(unsigned low_bits) const;

@@ -7,11 +7,12 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
 
-Result<Extent> slots_extent(const ShardPlace& shard, const Limits& limits) {
+Result<Extent> slots_extent(const ShardLocation& shard, const Limits& limits) {
   const IndexFormat& index = *shard.layout.slots();
   SHERD_TRY(size, index.encoded_size(shard.grid, limits));
   if (size > shard.where.length)
@@ -20,9 +21,9 @@ Result<Extent> slots_extent(const ShardPlace& shard, const Limits& limits) {
   return Extent{index.location == IndexLocation::start ? shard.where.offset : shard.where.end() - size, size};
 }
 
-// With all that tells shards of one object apart: an entry of a damaged one may name the shard around it as what is
-// inside.
-std::string cached_name(const ShardPlace& shard) {
+// With everything that distinguishes shards of one object: an entry of a damaged one may name the shard around it as
+// what is inside.
+std::string cached_name(const ShardLocation& shard) {
   return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length) +
          to_string(shard.grid);
 }
@@ -36,8 +37,8 @@ class MinishardPass {
   MinishardPass(ByteSource& source, const MinishardReading& reading, std::uint64_t size, Generation generation)
       : source_(source), reading_(reading), size_(size), generation_(std::move(generation)) {}
 
-  // The places of the lists, with the minishard's number in `missing` as their tag; none for empty ones.
-  Result<std::vector<Wanted>> places(std::span<const std::uint64_t> missing) {
+  // The extents of the lists, with the minishard's number in `missing` as their tag; none for empty ones.
+  Result<std::vector<Wanted>> locations(std::span<const std::uint64_t> missing) {
     const std::uint64_t head = reading_.format.sharding.head_bytes();
     if (size_ < head)
       return corrupt("a shard of " + std::to_string(size_) + " bytes is too small for its index of " +
@@ -117,7 +118,7 @@ class MinishardPass {
   }
 
   [[nodiscard]] Error beyond_limit() const {
-    return unsupported("the minishard indices take more than the limit index_bytes (" +
+    return unsupported("the minishard indices exceed the limit index_bytes (" +
                        std::to_string(reading_.limits.index_bytes) + ")");
   }
 
@@ -159,7 +160,7 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
   }
   if (missing.empty()) return result;
   MinishardPass pass(source, reading, size, generation);
-  SHERD_TRY(wanted, pass.places(missing));
+  SHERD_TRY(wanted, pass.locations(missing));
   std::vector<std::shared_ptr<const MinishardIndex>> fresh(missing.size());
   SHERD_TRY(pass.read(missing, wanted, fresh));
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -169,11 +170,19 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
   return result;
 }
 
+Extent list_places(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding) {
+  constexpr std::uint64_t kPages = 16;
+  constexpr std::uint64_t kPageBytes = kPageEntries * 16;
+  const std::uint64_t first = minishards.front() / kPageEntries;
+  const std::uint64_t last = std::min(minishards.back() / kPageEntries, first + kPages - 1);
+  return {first * kPageBytes, std::min((last + 1) * kPageBytes, sharding.head_bytes()) - first * kPageBytes};
+}
+
 Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
                                const MinishardReading& reading) {
   SHERD_TRY(size, source.size());
   SHERD_TRY(generation, source.generation());
-  SHERD_TRY(MinishardPass(source, reading, size, generation).places(minishards));
+  SHERD_TRY(MinishardPass(source, reading, size, generation).locations(minishards));
   return {};
 }
 
@@ -222,35 +231,35 @@ namespace {
 
 std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, const Uint64Sharding& sharding) {
   std::vector<std::uint64_t> minishards;
-  for (const std::uint64_t id : ids) minishards.push_back(sharding.place(id).minishard);
+  for (const std::uint64_t id : ids) minishards.push_back(sharding.locate(id).minishard);
   std::sort(minishards.begin(), minishards.end());
   minishards.erase(std::unique(minishards.begin(), minishards.end()), minishards.end());
   return minishards;
 }
 
 // Of an index of ids, the only one or the second: the array at the beginning, and the lists of all minishards.
-Result<std::vector<Extent>> extents_of_ids(const ShardPlace& shard, const Uint64Format& format,
+Result<std::vector<Extent>> extents_of_ids(const ShardLocation& shard, const Uint64Format& format,
                                            std::span<const std::uint64_t> ids, const Limits& limits) {
   const auto minishards = minishards_of(ids, format.sharding);
   SHERD_TRY(size, shard.source.size());
   Cache none(0);
   const MinishardReading reading{format, limits, none};
   MinishardPass pass(shard.source, reading, size, {});
-  SHERD_TRY(lists, pass.places(minishards));
+  SHERD_TRY(lists, pass.locations(minishards));
   std::vector<Extent> extents{{0, format.sharding.head_bytes()}};
   for (const Wanted& list : lists) extents.push_back(list.extent);
   std::sort(extents.begin(), extents.end(), [](Extent a, Extent b) { return a.offset < b.offset; });
   return extents;
 }
 
-Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache& cache) {
+Result<ShardIndex> read_ids(const ShardLocation& shard, const Limits& limits, Cache& cache) {
   SHERD_TRY(ids, shard.layout.all_ids(shard.grid, shard.first_id, limits));
   const Uint64Format& format = shard.layout.ids()->format;
   const auto minishards = minishards_of(ids, format.sharding);
   SHERD_TRY(lists, read_minishards(shard.source, minishards, {format, limits, cache}));
   ShardIndex index(ids.size(), shard.where.length);
   for (std::uint64_t slot = 0; slot < ids.size(); ++slot) {
-    const std::uint64_t minishard = format.sharding.place(ids[slot]).minishard;
+    const std::uint64_t minishard = format.sharding.locate(ids[slot]).minishard;
     const auto number = std::lower_bound(minishards.begin(), minishards.end(), minishard) - minishards.begin();
     const auto& list = lists[static_cast<std::size_t>(number)];
     if (const auto* chunk = list ? list->find(ids[slot]) : nullptr) index.set(slot, {chunk->offset, chunk->length});
@@ -258,25 +267,23 @@ Result<ShardIndex> read_ids(const ShardPlace& shard, const Limits& limits, Cache
   return index;
 }
 
-Result<ShardIndex> read_slots(const ShardPlace& shard, const Limits& limits) {
+Result<ShardIndex> read_slots(const ShardLocation& shard, const Limits& limits) {
   SHERD_TRY(extent, slots_extent(shard, limits));
   const IndexFormat& format = *shard.layout.slots();
   if (const auto bytes = shard.source.view())
     return ShardIndex::decode(format, shard.grid, bytes->subspan(extent.offset, extent.length), shard.where.length);
   Scratch encoded;
-  SHERD_TRY(encoded->resize(extent.length));
-  const RangeRead range{extent.offset, encoded->span()};
-  SHERD_TRY(shard.source.read({&range, 1}));
+  SHERD_TRY(read_into(shard.source, extent, *encoded));
   return ShardIndex::decode(format, shard.grid, encoded->span(), shard.where.length);
 }
 
 }  // namespace
 
-bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache) {
+bool has_index(const ShardLocation& shard, const Generation& generation, Cache& cache) {
   return cache.get<ShardIndex>(cached_name(shard), generation) != nullptr;
 }
 
-Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits) {
+Result<std::vector<Extent>> index_extents(const ShardLocation& shard, const Limits& limits) {
   if (shard.layout.slots() != nullptr) {
     SHERD_TRY(extent, slots_extent(shard, limits));
     return std::vector<Extent>{extent};
@@ -285,7 +292,7 @@ Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits&
   return extents_of_ids(shard, shard.layout.ids()->format, ids, limits);
 }
 
-Result<std::vector<Extent>> second_extents(const ShardPlace& shard, const Limits& limits) {
+Result<std::vector<Extent>> second_extents(const ShardLocation& shard, const Limits& limits) {
   const SecondIndex& second = *shard.layout.second;
   SHERD_TRY(slots, second.slots(shard.grid, shard.first_id, limits));
   std::vector<std::uint64_t> ids;
@@ -293,7 +300,7 @@ Result<std::vector<Extent>> second_extents(const ShardPlace& shard, const Limits
   return extents_of_ids(shard, second.index.format, ids, limits);
 }
 
-Result<std::vector<SecondIndexEntry>> read_second_index(const ShardPlace& shard, const Limits& limits) {
+Result<std::vector<SecondIndexEntry>> read_second_index(const ShardLocation& shard, const Limits& limits) {
   const SecondIndex& second = *shard.layout.second;
   SHERD_TRY(slots, second.slots(shard.grid, shard.first_id, limits));
   std::vector<std::uint64_t> ids;
@@ -303,14 +310,14 @@ Result<std::vector<SecondIndexEntry>> read_second_index(const ShardPlace& shard,
   SHERD_TRY(lists, read_minishards(shard.source, minishards, {second.index.format, limits, none}));
   std::vector<SecondIndexEntry> entries;
   for (std::size_t list = 0; const SecondIndex::Slot& slot : slots) {
-    while (minishards[list] != second.index.format.sharding.place(slot.id).minishard) ++list;
+    while (minishards[list] != second.index.format.sharding.locate(slot.id).minishard) ++list;
     const auto* chunk = lists[list] ? lists[list]->find(slot.id) : nullptr;
     entries.push_back({slot, chunk != nullptr ? std::optional(Extent{chunk->offset, chunk->length}) : std::nullopt});
   }
   return entries;
 }
 
-Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache) {
+Result<std::shared_ptr<const ShardIndex>> read_index(const ShardLocation& shard, const Limits& limits, Cache& cache) {
   const std::string name = cached_name(shard);
   SHERD_TRY(generation, shard.source.generation());
   if (auto kept = cache.get<ShardIndex>(name, generation)) return kept;
@@ -321,7 +328,7 @@ Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, co
   return shared;
 }
 
-Result<ShardEntries> ShardEntries::read(const ShardPlace& shard, std::span<const std::uint64_t> ids,
+Result<ShardEntries> ShardEntries::read(const ShardLocation& shard, std::span<const std::uint64_t> ids,
                                         const Limits& limits, Cache& cache) {
   ShardEntries entries;
   const IdIndex* index = shard.layout.ids();
@@ -336,11 +343,11 @@ Result<ShardEntries> ShardEntries::read(const ShardPlace& shard, std::span<const
   return entries;
 }
 
-Result<std::optional<Extent>> ShardEntries::extent(const ShardPlace& shard, const Shape& cell,
+Result<std::optional<Extent>> ShardEntries::extent(const ShardLocation& shard, const Shape& cell,
                                                    std::uint64_t slot) const {
   if (slots_) return slots_->extent(slot);
   const std::uint64_t id = shard.id(cell);
-  const std::uint64_t minishard = shard.layout.ids()->format.sharding.place(id).minishard;
+  const std::uint64_t minishard = shard.layout.ids()->format.sharding.locate(id).minishard;
   const auto number = std::lower_bound(minishards_.begin(), minishards_.end(), minishard) - minishards_.begin();
   const auto& list = lists_[static_cast<std::size_t>(number)];
   return list ? list->extent(id) : Result<std::optional<Extent>>(std::optional<Extent>());

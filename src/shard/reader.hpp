@@ -1,4 +1,4 @@
-// Slots of a shard as ranges of the object it stands in, and the few reads that fetch them.
+// Slots of a shard as ranges of its object, and the few reads that fetch them.
 #pragma once
 
 #include <cstdint>
@@ -16,44 +16,44 @@
 namespace sherd {
 
 /// A shard inside a source: the whole object, or the extent of a slot of another shard.
-struct ShardPlace {
+struct ShardLocation {
   ByteSource& source;
   Extent where;  ///< inside the source
   const ShardLayout& layout;
   Shape grid;                  ///< inner chunks a dimension
-  std::uint64_t first_id = 0;  ///< the lowest of its ids, where chunks stand by id
+  std::uint64_t first_id = 0;  ///< the lowest of its ids, if chunks have ids
 
   /// The id of an inner chunk.
   [[nodiscard]] std::uint64_t id(const Shape& cell) const { return first_id + layout.ids()->morton.encode(cell); }
 };
 
-/// Where the encoded index of this shard stands in the source, by offset; `corrupt` where the shard is too small for
+/// Where the encoded index of this shard is in the source, by offset; `corrupt` where the shard is too small for
 /// it.
-Result<std::vector<Extent>> index_extents(const ShardPlace& shard, const Limits& limits);
+Result<std::vector<Extent>> index_extents(const ShardLocation& shard, const Limits& limits);
 /// The same for the second index of a shard that has two.
-Result<std::vector<Extent>> second_extents(const ShardPlace& shard, const Limits& limits);
+Result<std::vector<Extent>> second_extents(const ShardLocation& shard, const Limits& limits);
 /// What the second index says of the chunks that both have, by minishard and id.
 struct SecondIndexEntry {
   SecondIndex::Slot slot;
   std::optional<Extent> extent;  ///< absent: no chunk
 };
-Result<std::vector<SecondIndexEntry>> read_second_index(const ShardPlace& shard, const Limits& limits);
+Result<std::vector<SecondIndexEntry>> read_second_index(const ShardLocation& shard, const Limits& limits);
 
 /// The shard's index, slots in C order of the inner chunks: from the cache if it has that generation's, otherwise read
-/// and kept there. Ids that are no chunk's of this shard are not in it.
-Result<std::shared_ptr<const ShardIndex>> read_index(const ShardPlace& shard, const Limits& limits, Cache& cache);
+/// and kept there. Ids of chunks outside this shard are not in it.
+Result<std::shared_ptr<const ShardIndex>> read_index(const ShardLocation& shard, const Limits& limits, Cache& cache);
 
 /// Whether read_index would cost no request.
-[[nodiscard]] bool has_index(const ShardPlace& shard, const Generation& generation, Cache& cache);
+[[nodiscard]] bool has_index(const ShardLocation& shard, const Generation& generation, Cache& cache);
 
 /// What the index says of some inner chunks.
 class ShardEntries {
  public:
-  /// Reads as much of the index as is to be had at one time: all of it, or the minishards of some `ids`.
-  static Result<ShardEntries> read(const ShardPlace& shard, std::span<const std::uint64_t> ids, const Limits& limits,
+  /// Reads as much of the index as is available at one time: all of it, or the minishards of some `ids`.
+  static Result<ShardEntries> read(const ShardLocation& shard, std::span<const std::uint64_t> ids, const Limits& limits,
                                    Cache& cache);
   /// The chunk's bytes relative to the shard, nullopt where it is not stored; `corrupt` as ShardIndex::extent().
-  [[nodiscard]] Result<std::optional<Extent>> extent(const ShardPlace& shard, const Shape& cell,
+  [[nodiscard]] Result<std::optional<Extent>> extent(const ShardLocation& shard, const Shape& cell,
                                                      std::uint64_t slot) const;
 
  private:
@@ -76,7 +76,11 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
                                                                            std::span<const std::uint64_t> minishards,
                                                                            const MinishardReading& reading);
 
-/// Whether the shard has room for its index and for these lists where it says that they are: `corrupt` as above.
+/// The part of the array at the beginning of a shard that read_minishards() reads for these minishards, given in
+/// ascending order; only its beginning if it is long.
+[[nodiscard]] Extent list_places(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding);
+
+/// Whether the index and these lists are inside the shard: `corrupt` as above.
 Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
                                const MinishardReading& reading);
 
@@ -91,7 +95,7 @@ struct Run {
   std::size_t first = 0;
   std::size_t last = 0;
 };
-/// Sorts by offset and joins what stands closer than the gap, as long as a run stays within max_run_bytes
+/// Sorts by offset and joins what is closer than the gap, as long as a run stays within max_run_bytes
 /// (one extent alone may be larger).
 std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::uint64_t max_run_bytes);
 /// Reads some of these runs with one batch of reads, all in memory at a time, and visits what is wanted in each with

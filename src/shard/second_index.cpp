@@ -37,8 +37,8 @@ Result<std::vector<SecondIndex::Slot>> SecondIndex::slots(const Shape& grid, std
                                                           const Limits& limits) const {
   const auto count = element_count(grid);
   if (!count || *count > limits.index_bytes / sizeof(Slot))
-    return unsupported("the indices of a shard of " + to_string(grid) +
-                       " chunks take more than the limit index_bytes (" + std::to_string(limits.index_bytes) + ")");
+    return unsupported("the indices of a shard of " + to_string(grid) + " chunks exceed the limit index_bytes (" +
+                       std::to_string(limits.index_bytes) + ")");
   const Shape first = index.morton.decode(first_id);
   std::vector<Slot> slots;
   Shape cell(grid.size(), 0);
@@ -49,13 +49,14 @@ Result<std::vector<SecondIndex::Slot>> SecondIndex::slots(const Shape& grid, std
     for (std::size_t d = cell.size(); d-- > 0 && ++cell[d] == grid[d];) cell[d] = 0;
   }
   std::ranges::sort(
-      slots, {}, [&](const Slot& each) { return std::pair(index.format.sharding.place(each.id).minishard, each.id); });
+      slots, {}, [&](const Slot& each) { return std::pair(index.format.sharding.locate(each.id).minishard, each.id); });
   return slots;
 }
 
 Result<Extent> SecondIndex::extent(const Slot& slot, Extent of_first) const {
   if (of_first.length < trailer || of_first.length - trailer < slot.bytes)
-    return std::move(corrupt("holds " + std::to_string(of_first.length) + " bytes, fewer than such a chunk takes"))
+    return std::move(
+               corrupt("holds " + std::to_string(of_first.length) + " bytes, fewer than a chunk of this shape has"))
         .in_slot(slot.slot);
   return Extent{of_first.offset, element_bytes != 0 ? slot.bytes : of_first.length - trailer};
 }

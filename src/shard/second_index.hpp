@@ -11,7 +11,7 @@ namespace sherd {
 /// The array of the second index at the beginning, its lists behind the chunks, and behind them the first index.
 class SecondIndexCoding final : public IndexCoding {
  public:
-  /// `first` has its place at the end; references must outlive the coding.
+  /// `first` is at the end; references must outlive the coding.
   SecondIndexCoding(std::unique_ptr<IndexCoding> first, const SecondIndex& second, std::vector<SecondIndex::Slot> slots,
                     const Limits& limits);
 

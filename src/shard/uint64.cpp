@@ -1,5 +1,5 @@
-// Ids to places and lists of ids to bytes. All arithmetic of stored words is modulo 2^64, as the format has it:
-// deltas may wrap around, so lists in any order can be told. Extents are checked when they are asked for.
+// Ids to locations and lists of ids to bytes. All arithmetic of stored words is modulo 2^64, as the format has it:
+// deltas may wrap around, so lists in any order can be represented. Extents are checked when they are asked for.
 #include "shard/uint64.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::uint64_t murmurhash3(std::uint64_t id) noexcept {
   return std::uint64_t{h2} << 32 | h1;
 }
 
-Uint64Sharding::Place Uint64Sharding::place(std::uint64_t id) const noexcept {
+Uint64Sharding::Location Uint64Sharding::locate(std::uint64_t id) const noexcept {
   const std::uint64_t routed = shifted(id, preshift_bits);
   const std::uint64_t hashed = hash == Hash::identity ? routed : murmurhash3(routed);
   return {low_bits(shifted(hashed, minishard_bits), shard_bits), low_bits(hashed, minishard_bits)};
@@ -201,7 +201,7 @@ Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
   const std::uint64_t bytes = format_.sharding.head_bytes();
   if (bytes <= limits_.index_bytes || options_.entries == Entries::each) return bytes;
   return unsupported("an index of 2^" + std::to_string(format_.sharding.minishard_bits) +
-                     " minishards takes more than the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
+                     " minishards exceeds the limit index_bytes (" + std::to_string(limits_.index_bytes) + ")");
 }
 
 Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
@@ -232,7 +232,7 @@ Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::s
 
 Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardIndex& index, std::uint64_t end) const {
   const std::uint64_t head = format_.sharding.head_bytes();
-  const auto minishard_of = [&](std::size_t slot) { return format_.sharding.place(ids_[slot]).minishard; };
+  const auto minishard_of = [&](std::size_t slot) { return format_.sharding.locate(ids_[slot]).minishard; };
   const bool amends = options_.entries == Entries::each;
   const bool range = options_.entries == Entries::range && !ids_.empty();
   const std::uint64_t first_entry = range ? minishard_of(0) : 0;

@@ -1,5 +1,5 @@
-// Neuroglancer's uint64_sharded_v1: chunks have ids, and the id says in which shard and minishard a chunk stands.
-// A shard begins with a fixed array of (start, end) pairs, one a minishard, each the place of that minishard's own
+// Neuroglancer's uint64_sharded_v1: chunks have ids, and the id says in which shard and minishard a chunk is stored.
+// A shard begins with a fixed array of (start, end) pairs, one a minishard, each the extent of that minishard's own
 // list of ids and extents. Offsets in it are relative to the end of that array.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace sherd {
 
-/// The parameters, as the member `sharding` of an info document gives them.
+/// The parameters, as the member `sharding` of an info document has them.
 struct Uint64Sharding {
   enum class Hash : std::uint8_t { identity, murmurhash3_x86_128 };
 
@@ -28,12 +28,12 @@ struct Uint64Sharding {
   bool gzip_data = false;   ///< data_encoding
 
   /// Where an id belongs.
-  struct Place {
+  struct Location {
     std::uint64_t shard = 0;
     std::uint64_t minishard = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const Location&, const Location&) = default;
   };
-  [[nodiscard]] Place place(std::uint64_t id) const noexcept;
+  [[nodiscard]] Location locate(std::uint64_t id) const noexcept;
   /// The number in lowercase hexadecimal digits, without the suffix `.shard`.
   [[nodiscard]] std::string name(std::uint64_t shard) const;
   /// Bytes of the array at the beginning of a shard.
@@ -41,7 +41,7 @@ struct Uint64Sharding {
 
   /// Reads the JSON object; `invalid_argument` or `unsupported` names the member.
   static Result<Uint64Sharding> parse(const Json& json);
-  /// The same of what a caller gives: a member that the format does not have is misspelt, and invalid_argument.
+  /// The same for parameters from a caller: a member that the format does not have is misspelt, and invalid_argument.
   static Result<Uint64Sharding> parse_given(const Json& json);
   [[nodiscard]] Json json() const;
   friend bool operator==(const Uint64Sharding&, const Uint64Sharding&) = default;
@@ -79,14 +79,14 @@ class MinishardIndex {
     std::uint64_t length;
   };
   [[nodiscard]] std::span<const Chunk> chunks() const noexcept { return chunks_; }
-  /// Ids of which later entries were left out.
+  /// Ids whose later entries were left out.
   [[nodiscard]] std::span<const std::uint64_t> repeated() const noexcept { return repeated_; }
   /// As it is listed; nullptr where there is none of this id.
   [[nodiscard]] const Chunk* find(std::uint64_t id) const noexcept;
   /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
-  /// Where in the shard the list itself stands, encoded; set by who has read it.
+  /// Where in the shard the encoded list is; set by its reader.
   [[nodiscard]] Extent stored() const noexcept { return stored_; }
   void set_stored(Extent stored) noexcept { stored_ = stored; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {

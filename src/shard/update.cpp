@@ -14,7 +14,7 @@ using Move = ShardUpdate::Move;
 
 Result<void> check_length(const Extent& extent, std::uint64_t max_bytes) {
   if (extent.length <= max_bytes) return {};
-  return corrupt("holds " + std::to_string(extent.length) + " bytes; no encoding of a chunk takes more than " +
+  return corrupt("holds " + std::to_string(extent.length) + " bytes; an encoded chunk has at most " +
                  std::to_string(max_bytes));
 }
 
@@ -57,7 +57,7 @@ void stay(std::vector<Extent> used, std::uint64_t end, ShardUpdate& update) {
 
 // What an entry names must be there to be kept. One that reaches beyond the old shard might in a longer one name the
 // bytes of other chunks, one that is too long is not copied, and bytes of the index change with that. Entries that are
-// broken wherever the shard ends do stay; they spoil no slot but their own.
+// broken for any size of the shard stay; they spoil no slot but their own.
 Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   update.index = *old.index;
   for (const auto slot : changed) update.index.clear(slot);
@@ -72,7 +72,7 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
     SHERD_TRY(check_length(extent, old.max_chunk_bytes).in_slot(slot));
     const auto behind = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
     if (extent.length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent.offset)
-      return std::move(corrupt("its bytes reach into the shard's index, and would change with that")).in_slot(slot);
+      return std::move(corrupt("its bytes overlap the shard's index, which is about to change")).in_slot(slot);
   }
   return {};
 }

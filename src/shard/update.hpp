@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "shard/extent.hpp"
 #include "shard/index.hpp"
+#include "store/extent.hpp"
 
 namespace sherd {
 
@@ -70,7 +70,7 @@ struct ShardUpdate {
 /// A shard without an old version. Fails as IndexCoding::head_bytes() does.
 Result<ShardUpdate> plan_new(const IndexCoding& coding);
 
-/// The next version of `old`, of which the `changed` slots will be put or removed and all others are kept.
+/// The next version of `old`. The `changed` slots will be put or removed, all others are kept.
 /// `corrupt` names the slot whose chunk cannot be kept: its entry is damaged, it is longer than max_chunk_bytes, or its
 /// bytes are part of the index. Chunks in changed slots may be damaged.
 Result<ShardUpdate> plan_update(const UpdatePolicy& policy, const OldShard& old, std::span<const std::uint64_t> changed,

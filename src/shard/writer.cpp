@@ -1,4 +1,4 @@
-// Where encoded chunks are put. Places are given in batch order under a lock; the bytes are written outside it.
+// Where encoded chunks are put. Offsets are assigned in batch order under a lock; the bytes are written outside it.
 #include "shard/writer.hpp"
 
 #include <algorithm>

@@ -36,7 +36,7 @@ struct EncodedBatch {
 class ShardWriter {
  public:
   /// A batch's turn to be encoded and put. Batches are numbered 0 … count-1; turns must be begun in that order. A turn
-  /// that ends without a batch gives up the whole shard: the others wait for its bytes and would do so for ever.
+  /// that ends without a batch abandons the whole shard: the others would wait for its bytes for ever.
   class Turn {
    public:
     /// Waits until batch `number` may be encoded. The writer must outlive it.
@@ -60,7 +60,7 @@ class ShardWriter {
   /// planned from; null if nothing of it moves. For `amend`, `to` has the old version already.
   Result<void> start(ObjectWriter& to, ByteSource* old = nullptr);
 
-  /// A shard of which no slot is occupied: not written, or an index alone, where there has to be an object.
+  /// A shard without occupied slots: not written, or an index alone, where there has to be an object.
   enum class Empty : std::uint8_t { absent, stored };
   /// Writes the index; false if nothing was written, so that there is to be no object.
   Result<bool> finish(Empty empty = Empty::absent);
@@ -85,7 +85,7 @@ class ShardWriter {
   std::mutex mutex_;  // guards what follows
   std::condition_variable advanced_;
   bool abandoned_ = false;
-  std::size_t next_ = 0;  // the batch whose place comes next
+  std::size_t next_ = 0;  // the batch that gets its offset next
   std::map<std::size_t, EncodedBatch> waiting_;
   ShardUpdate update_;  // its index and its end grow with each chunk
   Gaps gaps_;

@@ -1,5 +1,5 @@
-// Amending where a store cannot change what stands: a whole new version, of which the bytes that stay are copied. What
-// is overwritten waits for the commit, so that no byte is written twice: stores that upload cannot take one back.
+// Amending where a store cannot change an object: a whole new version, with the unchanged bytes copied. What
+// is overwritten waits for the commit, so that no byte is written twice: stores that upload cannot undo a write.
 #include <map>
 #include <mutex>
 #include <vector>
@@ -20,8 +20,7 @@ class CopyingAmender final : public ObjectWriter {
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset >= size_) return writer_->write(offset, bytes);
     const auto end = checked_add(offset, bytes.size());
-    if (!end || *end > size_)
-      return invalid_argument("a write lies on both sides of the object's end").in_key(old_->name());
+    if (!end || *end > size_) return invalid_argument("a write crosses the object's end").in_key(old_->name());
     const std::lock_guard guard(mutex_);
     overwrites_[offset].assign(bytes.begin(), bytes.end());
     return {};

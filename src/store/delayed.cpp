@@ -1,5 +1,5 @@
 // A store as slow to answer as a remote one: every request takes a latency longer, and a number of them are under way
-// at a time. One that finds no place waits until the earliest of those has been answered. What opens an object answers
+// at a time. One above that number waits until the earliest of those has been answered. What opens an object answers
 // a request of its own; size and generation of what is open cost none.
 #include <algorithm>
 #include <mutex>
@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/forwarding.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -48,7 +49,7 @@ class Line {
 
   const std::chrono::microseconds latency_;
   std::mutex mutex_;
-  std::vector<Clock::time_point> free_;  ///< when each place is free again
+  std::vector<Clock::time_point> free_;  ///< when each of the parallel requests is free again
 };
 
 class DelayedSource final : public ForwardingSource {
@@ -85,8 +86,8 @@ class DelayedWriter final : public ForwardingWriter {
 
 class DelayedStore final : public ForwardingStore {
  public:
-  DelayedStore(std::shared_ptr<Store> store, std::chrono::microseconds latency, unsigned parallel)
-      : ForwardingStore(std::move(store)), line_(std::make_shared<Line>(latency, parallel)) {}
+  DelayedStore(std::shared_ptr<Store> store, std::shared_ptr<Line> line)
+      : ForwardingStore(std::move(store)), line_(std::move(line)) {}
 
   [[nodiscard]] StoreTraits traits() const noexcept override {
     StoreTraits traits = store_->traits();
@@ -120,14 +121,31 @@ class DelayedStore final : public ForwardingStore {
     SHERD_TRY(line_->wait());
     return store_->move_prefix(from, to);
   }
-  Result<Listing> list_dir(const std::string& prefix) override {
-    SHERD_TRY(line_->wait());
-    return store_->list_dir(prefix);
+  Result<void> erase_all(std::span<const std::string> keys) override {
+    SHERD_TRY(line_->wait(keys.size()));
+    return store_->erase_all(keys);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
+    SHERD_TRY(parent, store_->parent());
+    if (parent) parent->store = std::make_shared<DelayedStore>(std::move(parent->store), line_);
+    return parent;
   }
 
  private:
   std::shared_ptr<Line> line_;
 };
+
+/// Each page is a request.
+Result<bool> DelayedStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
+  SHERD_TRY(line_->wait());
+  std::size_t visited = 0;
+  return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
+    if (visited > 0 && visited % kListPage == 0) SHERD_TRY(line_->wait());
+    ++visited;
+    return visit(entry);
+  });
+}
 
 /// Requests that are under way together are answered in the opposite order, for callers must not rely on any.
 Result<void> DelayedStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
@@ -147,7 +165,7 @@ Result<void> DelayedStore::read(std::span<const ReadRequest> requests, const OnR
 
 std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
                                      unsigned parallel) {
-  return std::make_shared<DelayedStore>(std::move(store), latency, parallel);
+  return std::make_shared<DelayedStore>(std::move(store), std::make_shared<Line>(latency, parallel));
 }
 
 }  // namespace sherd

@@ -3,14 +3,14 @@
 // Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version from
 // beginning to end; a version is device, inode, time of the last change (nanoseconds) and size.
 //
-// Writers never change an object, those aside that amend it. Each key has a side file, `.NAME.sherd-lock` beside the
+// Writers never change an object, except those that amend it. Each key has a side file, `.NAME.sherd-lock` next to the
 // object NAME, which is first the lock and then the next version. In this order:
 //   1. Take the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the one that
 //      is there, and try to take its exclusive open-file-description lock until that succeeds (lock_wait.hpp). If its
-//      name no longer stands for the file that was locked, its holder has left: begin again. If it was there before,
-//      its holder was killed: remove it and begin again. So whoever writes into a side file has made it.
+//      name no longer refers to the file that was locked, its holder has left: begin again. If it was there before,
+//      its holder was killed: remove it and begin again. So only its creator writes into a side file.
 //   2. Write the next version into the side file.
-//   3. To commit, compare the object that stands there with the condition, give the side file the mode of that object
+//   3. To commit, compare the present object with the condition, set the mode of the side file to that of that object
 //      and a time later than its own, fsync it, rename it over the object, fsync the directory. An object that is a
 //      symbolic link is replaced, not the file it points to.
 //   4. If nothing was committed, remove the side file. Unlock it, close it.
@@ -23,24 +23,24 @@
 //   b. To commit, compare the object with the condition, fsync it, overwrite what is to be overwritten (16 aligned
 //      bytes at once, which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
 // Killed before the first overwrite it leaves the old version with dead bytes behind it, afterwards the new one or,
-// where it overwrites several places, some of them. A source that was opened before answers `conflict`. Between
+// if it overwrites several ranges, some of them. A source that was opened before answers `conflict`. Between
 // overwriting and setting the time the file may have the time that it had after step a: a reader who then keeps what it
 // read just before keeps the old version until the next change, should the amender be killed right there.
 //
 // An object that is written under two names (ObjectWriter::link()) is one file with two hard links. Its writer takes
-// the lock of the first name and then that of the second. Around the rename of step 3 then stand:
-//   A. Before it, the side file gets a second name, `.NAME2.sherd-link` beside the object NAME2, and that directory is
+// the lock of the first name and then that of the second. Around the rename of step 3 come:
+//   A. Before it, the side file gets a second name, `.NAME2.sherd-link` next to the object NAME2, and that directory is
 //      fsynced.
 //   B. After it, `.NAME2.sherd-link` is renamed over NAME2, and that directory is fsynced again.
 // A writer killed between the two leaves the new version under the first name and the old one under the second. The
-// next one finds the side file, which is the very file that the first name stands for, and does step B before anything
+// next one finds the side file, which is the very file that the first name refers to, and does step B before anything
 // else. Two names that are different files without such a trace were parted by a program that knows of one name only;
 // which of them is to be kept it must not decide.
 //
 // Where the file system refuses the lock of step 1, others may be at work: an object is only replaced, made (by linking
 // the side file to its name, which fails if there is one) or erased, never compared or amended, unless the user
 // promises that there is one writer of each (Config::lock). Who finds a side file there removes it; its maker, if
-// alive, finds at step 3 that the name no longer stands for its file and fails with `conflict`.
+// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`.
 //
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
@@ -48,7 +48,7 @@
 // through each directory that it writes into, and through its root, unless there is very much in it.
 //
 // Setting the time at step 3 is what makes generations differ: an inode may be used again at once, and the time that
-// the file system would set by itself stands still for milliseconds.
+// the file system would set by itself does not advance for milliseconds.
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -57,16 +57,17 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "os/directory.hpp"
 #include "sherd/store.hpp"
 #include "store/condition.hpp"
 #include "store/file_amender.hpp"
+#include "store/file_entries.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_source.hpp"
 #include "store/file_tree.hpp"
 #include "store/file_writer.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
+#include "store/listing.hpp"
 #include "store/move_order.hpp"
 
 namespace sherd {
@@ -74,57 +75,6 @@ namespace {
 
 /// Deeper directories cannot be reached by any key.
 constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
-
-/// What a directory holds, for the caller to go through after reading it to its end.
-struct Entries {
-  std::vector<std::string> files;  ///< everything but directories
-  std::vector<std::string> directories;
-  std::vector<std::string> side_files;
-};
-
-enum class Links : std::uint8_t { follow, keep };
-
-/// The status of one entry, or nothing where it has vanished. A link that cannot be followed, such as one that leads
-/// nowhere or to itself, is taken for what it is: shown, and an error when it is opened.
-Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links) {
-  struct stat status{};
-  if (os::fstatat(directory, name.c_str(), status, links == Links::follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
-    return std::optional(status);
-  const int code = errno;
-  const bool is_link = links == Links::follow &&
-                       os::fstatat(directory, name.c_str(), status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       S_ISLNK(status.st_mode);
-  if (is_link) return std::optional(status);
-  if (code == ENOENT) return std::optional<struct stat>();
-  return system_error("look at", name, code);
-}
-
-/// Calls visit(entry) for each entry of a directory but itself and the one above, until it gives false.
-template <class Visit>
-Result<void> for_each_entry(int directory, const std::string& path, const Visit& visit) {
-  os::Directory entries(directory);
-  while (const dirent64* entry = entries.next()) {
-    SHERD_TRY(more, visit(*entry));
-    if (!more) return {};
-  }
-  if (entries.error() != 0) return system_error("list", path, entries.error());
-  return {};
-}
-
-Result<Entries> entries_of(int directory, const std::string& path) {
-  Entries entries;
-  SHERD_TRY(for_each_entry(directory, path, [&](const dirent64& entry) -> Result<bool> {
-    bool is_directory = entry.d_type == DT_DIR;
-    if (entry.d_type == DT_UNKNOWN) {
-      SHERD_TRY(status, look_at(directory, entry.d_name, Links::keep));
-      is_directory = status && S_ISDIR(status->st_mode);
-    }
-    auto& list = is_directory ? entries.directories : is_side_file(entry.d_name) ? entries.side_files : entries.files;
-    list.emplace_back(entry.d_name);
-    return true;
-  }));
-  return entries;
-}
 
 /// Files first: an array whose metadata is gone is gone, while one whose chunks are gone reads as fill values.
 /// Symbolic links are removed, never entered.
@@ -152,7 +102,7 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   return {};
 }
 
-/// Why a directory could not be renamed to a name where a directory stands or can be made: one is there, perhaps by a
+/// Why a directory could not be renamed to a name where a directory exists or can be made: one is there, perhaps by a
 /// link, or the name is another file system's.
 bool can_be_entered(int code) noexcept {
   return code == ENOTEMPTY || code == EEXIST || code == ENOTDIR || code == EBUSY || code == EXDEV;
@@ -185,7 +135,7 @@ void sweep(int directory, bool is_root) {
   std::vector<std::string> side_files, scratch;
   (void)for_each_entry(directory, "", [&](const dirent64& entry) -> Result<bool> {
     const std::string_view name = entry.d_name;
-    // A link tells the next writer of its object how to go on.
+    // A link shows the next writer of its object how to go on.
     if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
     if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
     return ++seen < kMostSweptEntries;
@@ -193,6 +143,8 @@ void sweep(int directory, bool is_root) {
   for (const auto& name : scratch) remove_scratch(directory, name);
   for (const auto& name : side_files) FileLock::remove_abandoned(directory, name);
 }
+
+Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options);
 
 class FileStore final : public Store {
  public:
@@ -218,7 +170,8 @@ class FileStore final : public Store {
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
-  Result<Listing> list_dir(const std::string& prefix) override;
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
@@ -235,7 +188,7 @@ class FileStore final : public Store {
   std::string url_;
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
-  std::mutex sweeping_;  ///< guards what follows; nobody waits for it
+  std::mutex sweeping_;  ///< guards what follows; no thread waits for it
   std::set<std::string, std::less<>> swept_;
 };
 
@@ -296,7 +249,7 @@ Result<void> FileStore::sync(int directory, std::string_view prefix) const {
   return system_error("sync", tree_.path(prefix), errno);
 }
 
-/// The lock is taken before an object is compared; one that is to be erased whatever it is may be absent, at no cost.
+/// The lock is taken before an object is compared; one that is to be erased unconditionally may be absent, at no cost.
 Result<bool> FileStore::erase(const std::string& key, const Condition& condition) {
   SHERD_TRY(check_key(key));
   const auto [prefix, name] = split_key(key);
@@ -390,7 +343,7 @@ Result<void> FileStore::move_prefix(const std::string& from, const std::string& 
   return erase_prefix(from);
 }
 
-/// Renames what is in one directory into another, directories first; one that stands there already is entered.
+/// Renames what is in one directory into another, directories first; an existing one is entered.
 Result<void> FileStore::move_children(int from, const std::string& prefix, int to, const std::string& new_prefix) {
   SHERD_TRY(entries, entries_of(from, tree_.path(prefix)));
   std::ranges::sort(entries.directories);
@@ -424,7 +377,7 @@ Result<void> FileStore::move_files(int from, const std::string& prefix, int to, 
     // Copies of a file's two names would be two files.
     if (code != EXDEV || has_other_names)
       return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), code);
-    return Store::move_prefix(prefix, new_prefix);  // all that is left in this directory
+    return Store::move_prefix(prefix, new_prefix);  // everything left in this directory
   }
   return {};
 }
@@ -445,30 +398,48 @@ std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) cons
   }
 }
 
-Result<Listing> FileStore::list_dir(const std::string& prefix) {
+Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
   SHERD_TRY(check_prefix(prefix));
+  if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(prefix));
-  Listing listing;
-  if (!directory) return listing;
+  if (!directory) return true;
   std::vector<Identity> way;
+  Result<bool> more = true;  // a failure of `visit` has a key of its own
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
   SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent64& entry) -> Result<bool> {
               if (is_side_file(entry.d_name)) return true;
               SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
               if (!status) return true;
-              if (!S_ISDIR(status->st_mode)) {
-                listing.objects.push_back(
-                    {entry.d_name, S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0});
-              } else {
+              const bool is_directory = S_ISDIR(status->st_mode);
+              if (is_directory) {
                 if (way.empty()) way = way_to(prefix);
                 const Identity child(status->st_dev, status->st_ino);
-                if (std::ranges::find(way, child) == way.end()) listing.prefixes.emplace_back(entry.d_name);
+                if (std::ranges::find(way, child) != way.end()) return true;
               }
-              return true;
+              const auto size = S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0;
+              more = visit({.name = entry.d_name, .size = size, .is_prefix = is_directory});
+              return more && *more;
             }).in_key(prefix));
-  std::ranges::sort(listing.objects, {}, &Listing::Object::name);
-  std::ranges::sort(listing.prefixes);
-  return listing;
+  return more;
+}
+
+/// The directory above, by name: a root that ends in `..` has none that could be named so.
+Result<std::optional<ParentStore>> FileStore::parent() const {
+  std::filesystem::path at = tree_.path("");
+  while (at.has_relative_path() && (at.filename().empty() || at.filename() == ".")) at = at.parent_path();
+  if (!at.has_relative_path() || at.filename() == "..") return std::optional<ParentStore>();
+  SHERD_TRY(store, open_files(at.parent_path().string(), tree_.options()));
+  return std::optional(ParentStore{std::move(store), at.filename().string()});
+}
+
+/// `root` is absolute.
+Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options) {
+  root.erase(root.find_last_not_of('/') + 1);
+  struct stat status{};
+  if (!root.empty() && os::fstatat(AT_FDCWD, root.c_str(), status) == 0 && !S_ISDIR(status.st_mode)) {
+    return invalid_argument("'" + root + "' is not a directory");
+  }
+  return std::make_shared<FileStore>(std::move(root), std::move(options));
 }
 
 }  // namespace
@@ -479,14 +450,8 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   std::error_code failed;
   std::string root = std::filesystem::absolute(directory, failed).string();
   if (failed) return system_error("find", directory, failed.value());
-  root.erase(root.find_last_not_of('/') + 1);
-  struct stat status{};
-  if (!root.empty() && os::fstatat(AT_FDCWD, root.c_str(), status) == 0 && !S_ISDIR(status.st_mode)) {
-    return invalid_argument("'" + root + "' is not a directory");
-  }
-  return std::make_shared<FileStore>(std::move(root),
-                                     FileTree::Options{config.follow_symlinks, config.durable, config.lock,
-                                                       std::make_shared<const LockPatience>(config)});
+  return open_files(std::move(root), {config.follow_symlinks, config.durable, config.lock,
+                                      std::make_shared<const LockPatience>(config)});
 }
 
 }  // namespace sherd

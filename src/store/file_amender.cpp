@@ -1,5 +1,5 @@
 // Changing a file in place, by the protocol at the top of file.cpp: what is added is written and synced while nothing
-// refers to it, then single words of what stood before are overwritten, and that is synced. Until the first of those
+// refers to it, then single words of the old bytes are overwritten, and that is synced. Until the first of those
 // words is written, giving up cuts off what was added.
 #include "store/file_amender.hpp"
 
@@ -82,7 +82,7 @@ Result<void> FileAmender::write(std::uint64_t offset, std::span<const std::byte>
   const auto end = checked_add(offset, bytes.size());
   if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
   if (offset >= old_size()) return put(offset, bytes);
-  if (*end > old_size()) return invalid_argument("a write lies on both sides of the object's end").in_key(key_);
+  if (*end > old_size()) return invalid_argument("a write crosses the object's end").in_key(key_);
   const std::lock_guard guard(mutex_);
   overwrites_[offset].assign(bytes.begin(), bytes.end());
   return {};
@@ -127,7 +127,7 @@ Result<void> FileAmender::commit(const Condition& condition) {
   auto done = check(condition);
   if (done) done = sync();
   if (done)
-    done = overwrite().in([] { return "the new version is in place in parts, and may not outlive a power failure"; });
+    done = overwrite().in([] { return "the new version is written in part, and may be lost in a power failure"; });
   end();
   return done;
 }

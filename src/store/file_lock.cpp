@@ -1,5 +1,5 @@
-// Side files `.NAME.sherd-lock` beside an object NAME; the protocol stands at the top of file.cpp.
-// Every call that takes or gives back a lock is here.
+// Side files `.NAME.sherd-lock` next to an object NAME; the protocol is at the top of file.cpp.
+// Every call that acquires or releases a lock is here.
 #include "store/file_lock.hpp"
 
 #include <unistd.h>
@@ -21,8 +21,8 @@ constexpr int kOpen = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /// Without waiting; returns an errno or 0.
 int set_lock(int fd, short type) noexcept { return os::set_lock(fd, type) == 0 ? 0 : errno; }
 
-/// 0 where the name still stands for the open file, ENOENT where it stands for another one or for none, and another
-/// errno where that cannot be told.
+/// 0 if the name still refers to the open file, ENOENT if it refers to another one or to none, and another
+/// errno if that cannot be determined.
 int check_named(int directory, const std::string& name, int fd) noexcept {
   struct stat opened{};
   struct stat named{};
@@ -96,7 +96,6 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
       file = LockFile::open(at, side_file, kOpen);
       if (!file && errno == ENOENT) continue;
     }
-    if (!file && errno == EINTR) continue;
     if (!file) return system_error("open", side_file, errno);
     // Paused here and not in the system, where nothing but a signal to this very thread would end the wait.
     int code = 0;

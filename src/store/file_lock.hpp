@@ -1,4 +1,4 @@
-// The side file of one object of a file store: lock against other processes, and place of the next version.
+// The side file of one object of a file store: lock against other processes, and file of the next version.
 #pragma once
 
 #include <sys/types.h>
@@ -17,15 +17,15 @@ namespace sherd {
 class FileLock final : public StoreLock {
  public:
   /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
-  /// killed holder has left is gone. Where the file system has no locks, nobody is waited for and excluded.
+  /// killed holder has left is gone. Where the file system has no locks, no writer is waited for or excluded.
   static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key, LockWait& wait);
-  /// The same for a name in a directory, without waiting; nullptr also where somebody holds the lock, or nobody can
-  /// tell.
+  /// The same for a name in a directory, without waiting; nullptr also if a writer holds the lock, or if that is
+  /// unknown.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
     auto lock = take_in(std::move(directory), name, Locking::automatic, nullptr);
     return lock && *lock && (*lock)->refused() == 0 ? *std::move(lock) : nullptr;
   }
-  /// Removes a side file unless somebody holds its lock.
+  /// Removes a side file unless a writer holds its lock.
   static void remove_abandoned(int directory, const std::string& side_file) noexcept;
   ~FileLock() override;
 
@@ -33,10 +33,10 @@ class FileLock final : public StoreLock {
   /// Why the file system has refused the lock, an errno; 0 if other writers are excluded, by it or by the user's word.
   [[nodiscard]] int refused() const noexcept { return refused_; }
   [[nodiscard]] int directory() const noexcept { return directory_.fd.get(); }
-  /// Gives the side file another name besides, which must be free. Gives an errno or 0; ENOENT as publish().
+  /// Adds a name to the side file, which must be free. Returns an errno or 0; ENOENT as publish().
   [[nodiscard]] int link(int to_directory, const std::string& name) const noexcept;
-  /// Gives the side file the object's name, which ends the lock. Gives an errno or 0; ENOENT where the side file or
-  /// its directory has been removed.
+  /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT where the side file
+  /// or its directory has been removed.
   [[nodiscard]] int publish(const std::string& name) noexcept;
   /// The same for an object that is new; EEXIST where there is one, even if no lock keeps others from making it.
   [[nodiscard]] int publish_new(const std::string& name) noexcept;
@@ -59,7 +59,7 @@ Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const st
 
 enum class Exclusion : std::uint8_t {
   required,
-  where_possible,  ///< for objects that are replaced or erased whatever they are: the last writer wins
+  where_possible,  ///< for objects that are replaced or erased unconditionally: the last writer wins
 };
 /// Waits until neither another thread of this process nor another process holds the object.
 Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,

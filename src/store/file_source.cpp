@@ -18,7 +18,7 @@ Result<void> read_range(int fd, std::uint64_t offset, std::span<std::byte> into)
   if (static_cast<std::size_t>(count) == into.size()) return {};
   return conflict("another program cut the file short, to " +
                   std::to_string(offset + static_cast<std::uint64_t>(count)) +
-                  " bytes, while it was read; try again when nothing writes to it");
+                  " bytes, while it was read; try again when no other process writes to it");
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<void> FileSource::check_unchanged() const {
   if (now.st_size == status_.st_size && now.st_mtim.tv_sec == status_.st_mtim.tv_sec &&
       now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec)
     return {};
-  return conflict("another program wrote into the file while it was read; try again when nothing writes to it")
+  return conflict("another program wrote into the file while it was read; try again when no other process writes to it")
       .in_key(key_);
 }
 

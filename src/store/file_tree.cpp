@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/try.hpp"
+#include "os/interrupted.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -26,9 +27,7 @@ constexpr int kStaleAttempts = 3;
 int open_at(int directory, const char* path, int flags) noexcept {
   int fd = -1;
   for (int attempt = 0; attempt < kStaleAttempts; ++attempt) {
-    do {
-      fd = os::openat(directory, path, flags);
-    } while (fd < 0 && errno == EINTR);
+    fd = os::repeat_interrupted([&] { return os::openat(directory, path, flags); });
     if (fd >= 0 || errno != ESTALE) break;
   }
   return fd;
@@ -48,7 +47,7 @@ std::optional<std::string> broken_link(std::string path, std::size_t root_length
       if (errno == ENOENT) continue;
       break;
     }
-    // What stands there, by however many links, does not hold the file, or has come since it was looked for.
+    // The name exists, through any number of links, but is not this file, or was created since the look.
     if (!S_ISLNK(status.st_mode) || os::fstatat(AT_FDCWD, path.c_str(), status) == 0) break;
     return path;
   }
@@ -61,7 +60,7 @@ Error refused_symlink(const std::string& path) {
 
 bool is_absent(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
 
-/// Directories take their place on disk through the directory above them. O_PATH descriptors cannot be synced.
+/// Directories reach the disk by a sync of the directory above them. O_PATH descriptors cannot be synced.
 int sync_walked(int directory) noexcept {
   const Fd opened(open_at(directory, ".", kList));
   return opened && os::fsync(opened.get()) == 0 ? 0 : errno;
@@ -119,7 +118,7 @@ Result<Fd> FileTree::open_file(const std::string& key) const {
     if (file) return file;
     if (!is_absent(errno)) return system_error("open", whole, errno);
     if (const auto link = broken_link(whole, root_.size()))
-      return io_error("'" + *link + "' is a symbolic link that leads nowhere");
+      return io_error("'" + *link + "' is a broken symbolic link");
     return file;
   }
   const auto [prefix, name] = split_key(key);
@@ -137,8 +136,7 @@ Result<Fd> FileTree::open_directory(std::string_view prefix) const {
   Fd directory(open_at(AT_FDCWD, whole.c_str(), kList));
   if (directory) return directory;
   if (!is_absent(errno)) return system_error("open", whole, errno);
-  if (const auto link = broken_link(whole, root_.size()))
-    return io_error("'" + *link + "' is a symbolic link that leads nowhere");
+  if (const auto link = broken_link(whole, root_.size())) return io_error("'" + *link + "' is a broken symbolic link");
   return directory;
 }
 

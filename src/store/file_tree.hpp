@@ -55,7 +55,7 @@ class FileTree {
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   /// The path of a key or prefix.
   [[nodiscard]] std::string path(std::string_view key) const;
-  /// A file opened for reading without waiting for anybody, of whatever kind; no Fd where there is none.
+  /// A file opened for reading without waiting, of any kind; no Fd where there is none.
   [[nodiscard]] Result<Fd> open_file(const std::string& key) const;
   /// A directory that can be listed and synced; no Fd where there is none.
   [[nodiscard]] Result<Fd> open_directory(std::string_view prefix) const;

@@ -1,5 +1,5 @@
-// Writing files: the side file beside the object, which becomes the object by rename. The protocol, of which this is
-// the part between taking the lock and giving it back, stands at the top of file.cpp.
+// Writing files: the side file next to the object, which becomes the object by rename. The protocol, of which this is
+// the part between taking the lock and giving it back, is at the top of file.cpp.
 #include "store/file_writer.hpp"
 
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
 
-/// Copies inside the kernel, by reference where the file system shares blocks; gives how much was copied before it
+/// Copies inside the kernel, by reference where the file system shares blocks; returns how much was copied before it
 /// could go no further that way.
 std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
                              std::uint64_t length) {
@@ -117,7 +117,7 @@ Result<std::optional<struct stat>> FileWriter::present() const {
   return system_error("look at", key_, errno).in_key(key_);
 }
 
-/// Gives the new version its mode and time, and brings it to the disk. After a failed fsync the pages may count as
+/// Sets mode and time of the new version, and brings it to the disk. After a failed fsync the pages may count as
 /// written although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
@@ -127,7 +127,7 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   if (tree_.options().durable) {
     if (os::fsync(side_file().fd()) != 0) return failed("sync", errno);
   } else {
-    // Network file systems tell on close that a write has failed; a second descriptor asks without ending the lock.
+    // Network file systems report on close that a write has failed; a second descriptor asks without ending the lock.
     Fd second(os::duplicate(side_file().fd()));
     if (!second) return failed("write", errno);
     if (const int code = second.close()) return failed("write", code);
@@ -145,9 +145,9 @@ Result<void> FileWriter::publish(bool is_new) {
     return failed("rename", code);
   }
   auto synced = sync(side_file().directory(), key_).in([] {
-    return "the new version is in place but may not outlive a power failure";
+    return "the new version is written, but may be lost in a power failure";
   });
-  if (second_) SHERD_TRY(publish_second());  // whatever came of that: the two names are to be one file
+  if (second_) SHERD_TRY(publish_second());  // also if that failed: the two names are to be one file
   return synced;
 }
 
@@ -159,19 +159,19 @@ Result<void> FileWriter::sync(int directory, const std::string& key) const {
 Result<void> FileWriter::link(const std::string& key) {
   SHERD_TRY(usable());
   SHERD_TRY(check_key(key));
-  if (key == key_ || second_) return invalid_argument("a second name is another one, given once").in_key(key);
+  if (key == key_ || second_) return invalid_argument("link() may be called once, with another key").in_key(key);
   const auto [prefix, name] = split_key(key);
   Second second{key, std::string(name), side_file_of(name, kLinkSuffix), nullptr};
   SHERD_TRY(held, hold_object(*locks_, tree_, key));
   second.hold = std::move(held);
-  SHERD_TRY(mend(second).in_key(key));
+  SHERD_TRY(repair(second).in_key(key));
   SHERD_TRY(check_pair(second).in_key(key));
   second_ = std::move(second);
   return {};
 }
 
-/// Goes on where a writer was killed between the two names, or takes away what one has left that was killed before.
-Result<void> FileWriter::mend(const Second& second) const {
+/// Goes on where a writer was killed between the two names, or removes what one has left that was killed before.
+Result<void> FileWriter::repair(const Second& second) const {
   const int at = second.directory();
   struct stat left{};
   if (os::fstatat(at, second.side_file.c_str(), left, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -199,10 +199,10 @@ Result<void> FileWriter::check_pair(const Second& second) const {
     return system_error("look at", second.key, errno);
   }
   if (has_first && is_same_file(first, other)) return {};
-  return conflict("is not the same file as '" + key_ +
-                  "' any more: a program that knows of one name only has written there; remove the name that is not "
-                  "to be kept, and where that is '" +
-                  key_ + "' make it anew as a hard link to the other")
+  return conflict("is no longer the same file as '" + key_ +
+                  "': a program that uses only one name has written there; remove the name that is not "
+                  "to be kept, and if that is '" +
+                  key_ + "', create it again as a hard link to the other")
       .lasting();
 }
 
@@ -218,7 +218,7 @@ Result<void> FileWriter::link_second() {
     case EMLINK:
     case EXDEV:
       return unsupported("cannot make a hard link to '" + key_ + "' (" + std::system_category().message(code) +
-                         "): an object with two names takes one file system with hard links")
+                         "): an object with two names needs one file system with hard links")
           .in_key(second_->key);
     case ENOENT:
       return conflict("the next version was erased while it was written").in_key(key_);
@@ -233,11 +233,11 @@ Result<void> FileWriter::publish_second() {
     const int code = errno;
     second_->linked = false;  // stays, for the next writer to go on with
     return system_error("rename", second_->key, code)
-        .in("the new version stands under its first name, and not yet under its second")
+        .in("the new version has its first name, and not yet its second")
         .in_key(second_->key);
   }
   second_->linked = false;
-  return sync(at, second_->key).in([] { return "the new version is in place but may not outlive a power failure"; });
+  return sync(at, second_->key).in([] { return "the new version is written, but may be lost in a power failure"; });
 }
 
 }  // namespace sherd

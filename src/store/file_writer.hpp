@@ -46,7 +46,7 @@ class FileWriter final : public ObjectWriter {
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
   Result<void> publish(bool is_new);
-  Result<void> mend(const Second& second) const;
+  Result<void> repair(const Second& second) const;
   Result<void> check_pair(const Second& second) const;
   Result<void> link_second();
   Result<void> publish_second();

@@ -65,8 +65,8 @@ class ForwardingWriter : public ObjectWriter {
   const std::unique_ptr<ObjectWriter> writer_;
 };
 
-/// A batch is answered through open(), as Store does it, so that it sees what a wrapper makes of objects. Wrappers that
-/// pass batches on override read().
+/// A batch is answered through open() and erase(), as Store does it, so that it sees what a wrapper makes of objects.
+/// Wrappers that pass batches on override read() and erase_all().
 class ForwardingStore : public Store {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
@@ -74,6 +74,7 @@ class ForwardingStore : public Store {
   [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
   [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override { return store_->parent(); }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     return store_->write(key, size_hint);
@@ -90,7 +91,9 @@ class ForwardingStore : public Store {
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     return store_->move_prefix(from, to);
   }
-  Result<Listing> list_dir(const std::string& prefix) override { return store_->list_dir(prefix); }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    return store_->visit(prefix, depth, visit);
+  }
 
  protected:
   const std::shared_ptr<Store> store_;

@@ -13,7 +13,7 @@ Result<void> check_segment(std::string_view segment) {
   if (segment.size() > kMaxSegmentBytes) return invalid_argument("a segment of a key has at most 255 bytes");
   if (segment.find('\0') != std::string_view::npos) return invalid_argument("a key has no NUL bytes");
   if (is_side_file(segment)) {
-    return invalid_argument("names like '.x.sherd-lock' belong to writers at work");
+    return invalid_argument("names like '.x.sherd-lock' are reserved for locks");
   }
   return {};
 }

@@ -19,16 +19,16 @@ inline constexpr std::size_t kMaxSegmentBytes = 255;
 /// A prefix is empty, or a key and a `/`.
 [[nodiscard]] Result<void> check_prefix(std::string_view prefix);
 
-/// `.NAME.sherd-lock` is the file that a writer keeps beside an object while it works, and `.NAME.sherd-link` a version
-/// on its way to this second name; no object is called so.
+/// `.NAME.sherd-lock` is the file that a writer keeps next to an object while it works, and `.NAME.sherd-link` a
+/// version on its way to this second name; no object is called so.
 inline constexpr std::string_view kLockSuffix = ".sherd-lock";
 inline constexpr std::string_view kLinkSuffix = ".sherd-link";
 [[nodiscard]] bool is_side_file(std::string_view name) noexcept;
 /// The side file of an object, with one of these suffixes.
 [[nodiscard]] std::string side_file_of(std::string_view name, std::string_view suffix);
 
-/// Below `.sherd-new-…/` at a store's root something is made by whoever holds the lock of that name. When the lock is
-/// free its maker is gone, and it may be removed unless an object stands in it directly: a note for who goes on with
+/// Below `.sherd-new-…/` at a store's root something is made by the holder of the lock of that name. When the lock is
+/// free its maker is gone, and it may be removed unless an object is directly in it: a note for who goes on with
 /// it.
 inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
 

@@ -16,7 +16,7 @@ namespace sherd {
 
 class KeyLocks;
 
-/// A key held by one thread. Whoever shares the hold keeps it: a writer made under a lock outlives that lock safely.
+/// A key held by one thread. Each owner of the hold keeps it: a writer made under a lock outlives that lock safely.
 class KeyHold {
  public:
   KeyHold(std::shared_ptr<KeyLocks> locks, std::string key);
@@ -28,7 +28,7 @@ class KeyHold {
   [[nodiscard]] Result<void> begin_writer();
   void end_writer() noexcept { has_writer_ = false; }
 
-  /// What the store holds besides, against other processes; released first. Set by the holding thread only.
+  /// What the store holds in addition, against other processes; released first. Set by the holding thread only.
   std::unique_ptr<StoreLock> beneath;
 
  private:
@@ -54,7 +54,7 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
   std::unique_ptr<Table> table_;
 };
 
-/// What lock() gives for a hold.
+/// What lock() returns for a hold.
 [[nodiscard]] std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold);
 
 }  // namespace sherd

@@ -11,12 +11,13 @@
 #include <shared_mutex>
 
 #include "os/calls.hpp"
+#include "os/interrupted.hpp"
 
 namespace sherd {
 namespace {
 
 struct OpenFiles {
-  std::mutex turn;            // to take the next one, so that fork() gets it however many threads open files
+  std::mutex turn;            // to get the next one, so that fork() gets it however many threads open files
   std::shared_mutex forking;  // held shared while a file is opened or closed, alone by fork()
   std::mutex mutex;           // guards the descriptors
   std::set<int> descriptors;
@@ -65,7 +66,8 @@ std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
 LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
   OpenFiles& files = *slot();
   const auto forking = hold_off_fork(files);
-  const int fd = os::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666);
+  const int fd =
+      os::repeat_interrupted([&] { return os::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); });
   if (fd < 0) return {};
   try {
     const std::lock_guard hold(files.mutex);

@@ -14,6 +14,7 @@
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -115,7 +116,7 @@ class MemoryWriter final : public ObjectWriter {
     return {};
   }
 
-  /// The bytes without much room to spare: an object lives long.
+  /// The bytes without much spare memory: an object lives long.
   Result<void> fit(Buffer& exact) {
     const std::size_t size = bytes_.size();
     if (bytes_.capacity() - size <= size / 8) {
@@ -204,27 +205,49 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  Result<Listing> list_dir(const std::string& prefix) override {
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     SHERD_TRY(check_prefix(prefix));
-    Listing listing;
-    const std::shared_lock guard(objects_->mutex);
-    const auto& objects = objects_->by_key;
-    for (auto at = objects.lower_bound(prefix); at != objects.end() && at->first.starts_with(prefix);) {
-      const std::size_t slash = at->first.find('/', prefix.size());
-      if (slash == std::string::npos) {
-        listing.objects.push_back({at->first.substr(prefix.size()), at->second->bytes.size()});
-        ++at;
-      } else {
-        listing.prefixes.push_back(at->first.substr(prefix.size(), slash - prefix.size()));
-        // '0' follows '/', so this is the first key after all that begin with this prefix.
-        at = objects.lower_bound(at->first.substr(0, slash) + "0");
+    std::string from = prefix;
+    for (bool ended = false; !ended;) {
+      for (const Listed& each : next_page(prefix, depth, from, ended)) {
+        SHERD_TRY(more, visit({.name = each.name, .size = each.size, .is_prefix = each.is_prefix}));
+        if (!more) return false;
       }
     }
-    std::ranges::sort(listing.prefixes);  // keys sort "a.b/" before "a/", names the other way round
-    return listing;
+    return true;
   }
 
  private:
+  struct Listed {
+    std::string name;
+    std::uint64_t size = 0;
+    bool is_prefix = false;
+  };
+
+  /// The entries from the key `from` on, which becomes where the next page begins, unless this is the last one and
+  /// `ended` becomes true. Visitors use the store, so its mutex is free again when they see the entries.
+  std::vector<Listed> next_page(const std::string& prefix, ListDepth depth, std::string& from, bool& ended) {
+    std::vector<Listed> page;
+    const std::shared_lock guard(objects_->mutex);
+    const auto& objects = objects_->by_key;
+    auto at = objects.lower_bound(from);
+    while (at != objects.end() && at->first.starts_with(prefix) && page.size() < kListPage) {
+      const std::string& key = at->first;
+      const std::size_t slash = depth == ListDepth::all ? key.npos : key.find('/', prefix.size());
+      if (slash == key.npos) {
+        page.push_back({key.substr(prefix.size()), at->second->bytes.size()});
+        ++at;
+      } else {
+        page.push_back({key.substr(prefix.size(), slash - prefix.size()), 0, true});
+        // '0' follows '/', so this is the first key after all keys with this prefix.
+        at = objects.lower_bound(key.substr(0, slash) + "0");
+      }
+    }
+    ended = at == objects.end() || !at->first.starts_with(prefix);
+    if (!ended) from = at->first;
+    return page;
+  }
+
   Result<std::shared_ptr<KeyHold>> take(const std::string& key) {
     const std::function<std::string()> object = [&] { return key; };
     LockWait wait(patience_, object);

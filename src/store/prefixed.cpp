@@ -1,5 +1,5 @@
 // What lies below a prefix of another store, as a store of its own: every key gets the prefix put before it. Sources
-// keep the names that the other store gives them.
+// keep the names of the other store.
 #include <utility>
 
 #include "base/try.hpp"
@@ -74,9 +74,24 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_prefix(to));
     return store_->move_prefix(prefix_ + from, prefix_ + to);
   }
-  Result<Listing> list_dir(const std::string& prefix) override {
+  Result<void> erase_all(std::span<const std::string> keys) override {
+    std::vector<std::string> beneath;
+    beneath.reserve(keys.size());
+    for (const std::string& key : keys) {
+      SHERD_TRY(check_key(key));
+      beneath.push_back(prefix_ + key);
+    }
+    return store_->erase_all(beneath);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     SHERD_TRY(check_prefix(prefix));
-    return store_->list_dir(prefix_ + prefix);
+    return store_->visit(prefix_ + prefix, depth, visit);
+  }
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
+    if (prefix_.empty()) return store_->parent();
+    const auto [above, name] = split_key(std::string_view(prefix_).substr(0, prefix_.size() - 1));
+    std::shared_ptr<Store> store = above.empty() ? store_ : prefixed_store(store_, std::string(above));
+    return std::optional(ParentStore{std::move(store), std::string(name)});
   }
 
  private:

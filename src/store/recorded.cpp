@@ -2,7 +2,7 @@
 // A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
 // finds nothing (of length 0). A committed object is one `put` of all its bytes, copied ones among them: what is copied
 // inside a store is written, but not read; an amended one is a `put` of what was changed. `erase` and `list` count once
-// each, whatever they find. Locks, sizes and generations cost no request.
+// each, also if they find nothing. Locks, sizes and generations cost no request. The store around it counts, too.
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
@@ -95,9 +95,18 @@ class RecordedStore final : public ForwardingStore {
     recorder_->request("move", from, 0, 0);
     return store_->move_prefix(from, to);
   }
-  Result<Listing> list_dir(const std::string& prefix) override {
+  Result<void> erase_all(std::span<const std::string> keys) override {
+    for (const std::string& key : keys) recorder_->request("erase", key, 0, 0);
+    return store_->erase_all(keys);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     recorder_->request("list", prefix, 0, 0);
-    return store_->list_dir(prefix);
+    return store_->visit(prefix, depth, visit);
+  }
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
+    SHERD_TRY(parent, store_->parent());
+    if (parent) parent->store = recorded_store(std::move(parent->store), recorder_);
+    return parent;
   }
 
  private:

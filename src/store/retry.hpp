@@ -1,4 +1,4 @@
-// Trying again after another writer has changed an object: the one place where that is decided, and how long it waits.
+// Trying again after another writer has changed an object: decided here only, and how long it waits.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class Backoff {
 }
 
 /// Calls `attempt`, which changes something, until it returns something else than a `conflict` that a new attempt may
-/// resolve, or the call is interrupted: each conflict means that another writer has got on, so there is no number of
+/// resolve, or the call is interrupted: each conflict means that another writer has got on, so the number of attempts
 /// attempts to be content with. An attempt must begin from nothing: it opens again what it reads, and has written
 /// nothing that stays.
 template <class Attempt>

@@ -1,4 +1,4 @@
-// Objects that stand in memory: bytes to read from, and a writer that collects bytes.
+// Objects in memory: bytes to read from, and a writer that collects bytes.
 #pragma once
 
 #include <cstring>

@@ -12,6 +12,7 @@
 #include "store/answer.hpp"
 #include "store/key.hpp"
 #include "store/move_order.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
@@ -92,8 +93,7 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
     into = buffer->span();
     reply.owner = std::move(buffer);
   }
-  const RangeRead range{offset, into};
-  if (length > 0) SHERD_TRY(reply.source->read({&range, 1}));
+  SHERD_TRY(read_into(*reply.source, offset, into));
   reply.bytes = into;
   return reply;
 }
@@ -107,7 +107,7 @@ Result<void> Store::read(std::span<const ReadRequest> requests, const OnReply& r
 }
 
 Result<void> ObjectWriter::link(const std::string& key) {
-  return unsupported("an object cannot have two names in this store: that takes a file system with hard links")
+  return unsupported("an object cannot have two names in this store; that needs a file system with hard links")
       .in_key(key);
 }
 
@@ -127,8 +127,7 @@ Result<void> ObjectWriter::copy(ByteSource& from, std::uint64_t from_offset, std
   for (std::uint64_t done = 0; done < length;) {
     const auto bytes =
         block.span().first(static_cast<std::size_t>(std::min<std::uint64_t>(length - done, block.size())));
-    const RangeRead range{from_offset + done, bytes};
-    SHERD_TRY(from.read({&range, 1}));
+    SHERD_TRY(read_into(from, from_offset + done, bytes));
     SHERD_TRY(write(to_offset + done, bytes));
     done += bytes.size();
   }
@@ -150,10 +149,7 @@ Result<std::optional<std::string>> Store::get(const std::string& key, std::uint6
   } catch (const std::exception&) {
     return unavailable("no memory for an object of " + std::to_string(size) + " bytes").in_key(key);
   }
-  if (size > 0) {
-    const RangeRead range{0, std::as_writable_bytes(std::span(text))};
-    SHERD_TRY(source->read({&range, 1}));
-  }
+  SHERD_TRY(read_into(*source, 0, std::as_writable_bytes(std::span(text))));
   return std::optional<std::string>(std::move(text));
 }
 
@@ -191,6 +187,30 @@ Result<void> Store::move_prefix(const std::string& from, const std::string& to) 
 }
 
 Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }
+
+Result<std::optional<ParentStore>> Store::parent() const { return std::optional<ParentStore>(); }
+
+Result<void> Store::erase_all(std::span<const std::string> keys) {
+  for (const std::string& key : keys) {
+    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(erase(key));
+  }
+  return {};
+}
+
+Result<Listing> Store::list_dir(const std::string& prefix) {
+  Listing listing;
+  SHERD_TRY(visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    if (entry.is_prefix)
+      listing.prefixes.emplace_back(entry.name);
+    else
+      listing.objects.push_back({std::string(entry.name), entry.size});
+    return true;
+  }));
+  std::ranges::sort(listing.objects, {}, &Listing::Object::name);
+  std::ranges::sort(listing.prefixes);
+  return listing;
+}
 
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {

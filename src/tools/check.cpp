@@ -53,7 +53,7 @@ void warn_of_codecs(const ChunkLayout& layout, Findings& findings) {
 
 class TreeCheck {
  public:
-  TreeCheck(const NodePlace& root, const CheckOptions& options)
+  TreeCheck(const NodeLocation& root, const CheckOptions& options)
       : root_(root),
         options_(options),
         store_(*root.store),
@@ -69,7 +69,7 @@ class TreeCheck {
       SHERD_TRY(node(next, members));
     }
     for (Listing& listing : listings_) {
-      for (const auto& [path, document] : listing.untold)
+      for (const auto& [path, document] : listing.unseen)
         listing.findings.warning("consolidated_stale", {},
                                  "consolidated metadata names '" + path + "', which does not exist");
       merge(listing.findings);
@@ -86,10 +86,10 @@ class TreeCheck {
 
     Listing* around;                     ///< of the next group around that has any
     std::string prefix;                  ///< of paths below the group
-    std::map<std::string, Json> untold;  ///< entries whose nodes have not come yet
+    std::map<std::string, Json> unseen;  ///< entries whose nodes have not come yet
     Findings findings;
   };
-  /// A place in which a node is expected, or only possible: below what is no group, or a damaged one.
+  /// A path at which a node is expected, or only possible: below what is not a group, or a damaged one.
   struct Member {
     std::string path;
     bool expected;
@@ -100,7 +100,7 @@ class TreeCheck {
     std::string key;
     std::uint64_t size;
   };
-  /// What a document tells even where it is damaged.
+  /// What a document says even if it is damaged.
   enum class Kind : std::uint8_t { array, group, unknown, none };
 
   [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
@@ -128,7 +128,7 @@ class TreeCheck {
     } else {
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       const bool own = kind == Kind::group || format_.arrays_have_documents();
-      report_.documents += own && !(*document)->implicit ? 1 : 0;
+      if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) group_document = (*document)->document;
       compare(member, (*document)->document);
       if (const auto& spec = (*document)->array; spec && lacks_byte_order(spec->codecs, root_.codecs(), spec->dtype))
@@ -150,14 +150,14 @@ class TreeCheck {
     return members({path, kind == Kind::group, listing}, found);
   }
 
-  // One document may be in the way of several places: the info of a volume is that of each directory below it.
+  // One document may be in the way of several nodes: the info of a volume is that of each directory below it.
   Result<void> unreadable_document(const Error& error, Findings& to) {
     if (!damaged_.insert(to.key()).second) return {};
     ++report_.documents;
     return to.failed(error, document_code(error), {});
   }
 
-  // Collections of objects to which a group's document refers; they are no members.
+  // Collections of objects to which a group's document refers; they are not members.
   Result<void> references(const Format& format, const std::string& path, const Json& document) {
     for (const auto& [member, key] : references_of(format, document)) {
       if (const auto leads = path_below(path, key)) referred_.insert(*leads);
@@ -166,20 +166,20 @@ class TreeCheck {
     return {};
   }
 
-  // The same of the volume that an array is, too; what is wrong with that is told with the array.
-  Result<void> references_of_half(const NodePlace& place, const NodeDocument& node) {
-    const auto half = find_volume_counterpart(place, node);
-    if (!half || !*half) return {};
-    const Format& format = *(*half)->place.format;
-    const auto volume = format.open(store_, (*half)->place.path, root_.config.limits);
-    return volume && *volume ? references(format, (*half)->place.path, (*volume)->document) : Result<void>();
+  // The same of the volume that an array is, too; its faults are reported with the array's.
+  Result<void> references_of_counterpart(const NodeLocation& location, const NodeDocument& node) {
+    const auto counterpart = find_volume_counterpart(location, node);
+    if (!counterpart || !*counterpart) return {};
+    const Format& format = *(*counterpart)->location.format;
+    const auto volume = format.open(store_, (*counterpart)->location.path, root_.config.limits);
+    return volume && *volume ? references(format, (*counterpart)->location.path, (*volume)->document) : Result<void>();
   }
 
-  [[nodiscard]] neuroglancer::Collection::State::Place objects_at(const std::string& path) const {
+  [[nodiscard]] neuroglancer::Collection::State::Location objects_at(const std::string& path) const {
     return {.store = root_.store, .path = path, .codecs = precomputed_codecs(), .config = root_.config};
   }
 
-  // Whether something of which a document tells stands there or below.
+  // Whether something that a document describes is there or below.
   [[nodiscard]] bool is_referred_to(const std::string& path) const {
     const auto next = referred_.lower_bound(path);
     return next != referred_.end() && (*next == path || next->starts_with(path + "/"));
@@ -187,17 +187,17 @@ class TreeCheck {
 
   Result<void> open_array(const std::string& path, NodeDocument document, std::optional<Array>& array,
                           Findings& findings) {
-    NodePlace place = root_;
-    place.path = path;
-    place.writable = has_counterpart(path, document);  // only then both halves are looked at; nothing is written
-    if (place.writable) SHERD_TRY(references_of_half(place, document));
-    auto made = make_array(place, document);
-    if (!made && place.writable) {
-      Findings half(made.error().key().empty() ? format_.likeliest_key(path) : made.error().key());
-      SHERD_TRY(half.failed(std::move(made).error(), "twin_document", {}));
-      merge(half);
-      place.writable = false;
-      made = make_array(std::move(place), std::move(document));
+    NodeLocation location = root_;
+    location.path = path;
+    location.writable = has_counterpart(path, document);  // only then both formats are checked; nothing is written
+    if (location.writable) SHERD_TRY(references_of_counterpart(location, document));
+    auto made = make_array(location, document);
+    if (!made && location.writable) {
+      Findings counterpart(made.error().key().empty() ? format_.likeliest_key(path) : made.error().key());
+      SHERD_TRY(counterpart.failed(std::move(made).error(), "counterpart_document", {}));
+      merge(counterpart);
+      location.writable = false;
+      made = make_array(std::move(location), std::move(document));
     }
     if (made) {
       const NodeDocument present = made->state().document();
@@ -213,25 +213,21 @@ class TreeCheck {
     return findings.failed(error, document_code(error), {});
   }
 
-  // A place without a document, in which something stands nevertheless: a collection of objects, or what nobody knows.
-  // Of annotations no document of a volume tells.
+  // A path without a document but with objects: a collection, or foreign objects.
+  // No document of a volume refers to annotations.
   Result<void> nodeless(const std::string& path) {
     SHERD_TRY(is_collection, check_collection(objects_at(path), options_.data, report_));
     if (is_collection) return {};
     for (const std::string& prefix : format_.contents(path))
-      SHERD_TRY(
-          strays_below(prefix, "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));
+      SHERD_TRY(foreign_objects_below(
+          prefix, "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));
     return {};
   }
 
-  // One finding, where anything stands below a prefix.
-  Result<void> strays_below(const std::string& prefix, const std::string& message) {
-    bool stands = false;
-    SHERD_TRY(store_.list(prefix, [&](const std::string&, std::uint64_t) {
-      stands = true;
-      return false;
-    }));
-    return stands ? stray(prefix, message) : Result<void>{};
+  // One finding if anything is below a prefix.
+  Result<void> foreign_objects_below(const std::string& prefix, const std::string& message) {
+    SHERD_TRY(nothing, store_.visit(prefix, ListDepth::all, [](const ListEntry&) { return false; }));
+    return nothing ? Result<void>{} : report_foreign(prefix, message);
   }
 
   [[nodiscard]] bool has_counterpart(const std::string& path, const NodeDocument& document) const {
@@ -239,7 +235,7 @@ class TreeCheck {
     return counterpart && counterpart->has_value();
   }
 
-  // Arrays of which the group's own document tells, and where their chunks are.
+  // Arrays that the group's own document describes, and where their chunks are.
   Result<void> known_members(const Member& group, std::vector<Member>& found) {
     SHERD_TRY(members, format_.members(store_, group.path, root_.config.limits, {}));
     for (const auto& member : members) {
@@ -253,7 +249,7 @@ class TreeCheck {
     return {};
   }
 
-  // What stands below `group`, which need not be one: then there is less to be expected.
+  // What is below `group`, which need not be one: then there is less to be expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
     const NodeKeys keys = format_.keys(group.path);
     const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are looked at with the array
@@ -271,7 +267,7 @@ class TreeCheck {
         if (format_.check_name(name))
           names.insert(name);
         else if (group.expected && !is_ours(name))
-          SHERD_TRY(stray(prefix + name + "/", "there are objects that belong to no node"));
+          SHERD_TRY(report_foreign(prefix + name + "/", "there are objects that belong to no node"));
       }
       for (const auto& object : listing->objects) {
         const auto member = member_of(format_, object.name);
@@ -279,7 +275,7 @@ class TreeCheck {
           names.insert(*member);
         else if (group.expected && !mixed && !member && !keys.is_document(prefix + object.name) &&
                  !is_ours(object.name))
-          SHERD_TRY(stray(prefix + object.name, "neither a document nor a chunk"));
+          SHERD_TRY(report_foreign(prefix + object.name, "neither a document nor a chunk"));
       }
     }
     for (auto name = names.rbegin(); name != names.rend(); ++name)
@@ -297,14 +293,14 @@ class TreeCheck {
     return {};
   }
 
-  Result<void> stray(const std::string& key, const std::string& message) {
+  Result<void> report_foreign(const std::string& key, const std::string& message) {
     Findings findings(key);
     const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
     if (!opened && opened.error().code() == ErrorCode::io) {  // such as a link to where chunks are, or were
       SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
     } else {
       const std::string other = format_of(key);
-      findings.warning("stray_object", {},
+      findings.warning("foreign_object", {},
                        other.empty() ? message
                                      : "a document of the format " + other + ", where the node is opened as " +
                                            std::string(format_.name()));
@@ -318,7 +314,7 @@ class TreeCheck {
     if (!documents) return group.listing;
     Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/",
                                               format_.document_key(group.path, NodeType::group));
-    for (auto& [path, json] : *documents) listing.untold.insert_or_assign(std::move(path), std::move(json));
+    for (auto& [path, json] : *documents) listing.unseen.insert_or_assign(std::move(path), std::move(json));
     return &listing;
   }
 
@@ -326,13 +322,13 @@ class TreeCheck {
   void compare(const Member& member, const Json& document) {
     for (Listing* listing = member.listing; listing != nullptr; listing = listing->around) {
       const std::string path = member.path.substr(listing->prefix.size());
-      const auto entry = listing->untold.find(path);
-      if (entry != listing->untold.end()) {
+      const auto entry = listing->unseen.find(path);
+      if (entry != listing->unseen.end()) {
         if (!same_node(format_, entry->second, document))
           listing->findings.warning(
               "consolidated_stale", {},
               "consolidated metadata of '" + path + "' differs from its document; consolidate again");
-        listing->untold.erase(entry);
+        listing->unseen.erase(entry);
       } else if (member.expected) {
         listing->findings.warning("consolidated_stale", {},
                                   "consolidated metadata leaves out '" + path + "'; consolidate again");
@@ -343,14 +339,14 @@ class TreeCheck {
   // A damaged document is a fault of its own.
   static void forget(const Member& member) {
     for (Listing* listing = member.listing; listing != nullptr; listing = listing->around)
-      listing->untold.erase(member.path.substr(listing->prefix.size()));
+      listing->unseen.erase(member.path.substr(listing->prefix.size()));
   }
 
-  // What stands below an array: chunks.
+  // What is below an array: chunks.
   Result<void> contents(const Array& array) {
     const Array::State& state = array.state();
-    for (const std::string& prefix : format_.contents(state.place.path))
-      if (prefix != state.prefix) SHERD_TRY(strays_below(prefix, "there are objects that belong to no node"));
+    for (const std::string& prefix : format_.contents(state.location.path))
+      if (prefix != state.prefix) SHERD_TRY(foreign_objects_below(prefix, "there are objects that belong to no node"));
     SHERD_TRY(chunks(state));
     const Array::State& written = written_array(state);
     if (counterpart_keys(written) == nullptr) return {};
@@ -359,13 +355,13 @@ class TreeCheck {
 
   // Where its objects are. Of chunks that are values of a store of ids, those are the shards.
   [[nodiscard]] Store& store_of(const Array::State& state) const {
-    return neuroglancer::hashed_ids(state) != nullptr ? store_ : *state.place.store;
+    return neuroglancer::hashed_ids(state) != nullptr ? store_ : *state.location.store;
   }
 
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
-    const NodeKeys keys = format_.keys(state.place.path);
-    Findings strays(state.prefix);
+    const NodeKeys keys = format_.keys(state.location.path);
+    Findings foreign(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
     Store& store = store_of(state);
@@ -373,7 +369,7 @@ class TreeCheck {
       if (!cell && may_be_of_another_shape(state, key))
         return true;
       else if (!cell)
-        outcome = stray(key, "neither a document nor a chunk of this array");
+        outcome = report_foreign(key, "neither a document nor a chunk of this array");
       else if (outside(*cell, count))
         outcome = outside_chunk(key, state.shape());
       else
@@ -392,7 +388,7 @@ class TreeCheck {
               if (is_document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
-        // One that stands in place of a chunk is no chunk, and not the lack of one either: to read it is an error.
+        // A directory at the key of a chunk is not a chunk, and not the lack of one either: to read it is an error.
         .directory =
             [&](const std::string& path, bool beside_object) {
               if (!outcome || referred_.contains(path)) return false;
@@ -404,8 +400,8 @@ class TreeCheck {
     if (outcome) outcome = objects(state, batch);
     if (!outcome) return outcome;
     if (listed) return {};
-    SHERD_TRY(strays.failed(listed.error(), "unreadable", {}));
-    merge(strays);
+    SHERD_TRY(foreign.failed(listed.error(), "unreadable", {}));
+    merge(foreign);
     return {};
   }
 
@@ -419,7 +415,7 @@ class TreeCheck {
   static bool is_of_counterpart(const Array::State& state, const std::string& key) {
     const CounterpartKeys* keys = counterpart_keys(state);
     if (keys == nullptr) return false;
-    return keys->parse(key) || key == keys->place.format->document_key(keys->place.path, NodeType::array);
+    return keys->parse(key) || key == keys->location.format->document_key(keys->location.path, NodeType::array);
   }
 
   // Of a shard that is not a box of chunks: a cell of no dimensions.
@@ -445,9 +441,10 @@ class TreeCheck {
 
   Result<void> objects(const Array::State& state, std::vector<Stored>& batch) {
     for (const auto& each : batch) listed_bytes_ += each.size;
-    const Config config = with_progress(root_.config, checked_bytes_, listed_bytes_);
-    const ObjectCheck check(state, options_.data, config, budget_);
     Store& store = store_of(state);
+    const Config config =
+        with_requests(with_progress(root_.config, checked_bytes_, listed_bytes_), store.traits().parallel_requests);
+    const ObjectCheck check(state, options_.data, config, budget_);
     std::vector<std::unique_ptr<Findings>> findings(batch.size());
     SHERD_TRY(parallel_for(batch.size(), config, [&](std::size_t i) -> Result<void> {
       const Stored& each = batch[i];
@@ -463,7 +460,7 @@ class TreeCheck {
 
   void merge(Findings& findings) { add_findings(report_, findings); }
 
-  const NodePlace& root_;
+  const NodeLocation& root_;
   const CheckOptions& options_;
   Store& store_;
   const Format& format_;
@@ -486,8 +483,11 @@ Result<void> add_unreadable(const Error& error, const std::string& key, CheckRep
   return {};
 }
 
-Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options) {
-  return TreeCheck(place, options).run();
+Result<CheckReport> check_nodes(const NodeLocation& location, const CheckOptions& options) {
+  if (!location.store->traits().can_list)
+    return unsupported("the store " + location.store->url() +
+                       " cannot list its objects, which check needs; check a copy");
+  return TreeCheck(location, options).run();
 }
 
 }  // namespace sherd

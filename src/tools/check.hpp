@@ -16,45 +16,46 @@
 
 namespace sherd {
 
-/// Checks the node at `place`, whose format knows it, and all below it.
-Result<CheckReport> check_nodes(const NodePlace& place, const CheckOptions& options);
-/// Tells of a document that could not be read as of a fault. An error only where the check cannot go on.
+/// Checks the node at `location`, whose format knows it, and all below it.
+Result<CheckReport> check_nodes(const NodeLocation& location, const CheckOptions& options);
+/// Reports a document that could not be read as a fault. An error only where the check cannot go on.
 Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report);
-/// Checks the collection of objects at a place, and the segment properties to which it refers. Whether there is one,
+/// Checks the collection of objects at a location, and the segment properties to which it refers. Whether there is one,
 /// sound or not.
-Result<bool> check_collection(const neuroglancer::Collection::State::Place& place, bool data, CheckReport& report);
-/// Checks the shards at a place, of which no document tells; with `data` each value is read, and decoded as far as the
-/// sharding tells.
-Result<void> check_values(const neuroglancer::Collection::State::Place& place, const Json& sharding, bool data,
+Result<bool> check_collection(const neuroglancer::Collection::State::Location& location, bool data,
+                              CheckReport& report);
+/// Checks the shards at a location that no document describes; with `data` each value is read, and decoded as far as
+/// the sharding allows.
+Result<void> check_values(const neuroglancer::Collection::State::Location& location, const Json& sharding, bool data,
                           CheckReport& report);
 /// The same for what a member of the info document in `from` leads to, by a relative path.
 struct Reference {
   std::string member, path;
 };
-Result<void> check_reference(const neuroglancer::Collection::State::Place& from, const Reference& reference, bool data,
-                             CheckReport& report);
+Result<void> check_reference(const neuroglancer::Collection::State::Location& from, const Reference& reference,
+                             bool data, CheckReport& report);
 
 /// The fault of a document that could not be read or lowered.
 [[nodiscard]] std::string_view document_code(const Error& error);
 
 /// Where in an object a fault is.
-struct FaultPlace {
+struct FaultLocation {
   std::optional<std::uint64_t> slot = {};
   std::optional<std::uint64_t> offset = {};
-  std::string within = {};  ///< "slot 3: " for what stands inside slot 3 of an outer shard
+  std::string within = {};  ///< "slot 3: " for what is inside slot 3 of an outer shard
 };
 
 /// What is found out about one key. A damaged index can make a fault of every slot, so only the first thousand are
-/// told one by one. Thread-safe.
+/// reported one by one. Thread-safe.
 class Findings {
  public:
   explicit Findings(std::string key) : key_(std::move(key)) {}
 
-  void error(std::string_view code, const FaultPlace& at, const std::string& message);
-  void warning(std::string_view code, const FaultPlace& at, const std::string& message);
+  void error(std::string_view code, const FaultLocation& at, const std::string& message);
+  void warning(std::string_view code, const FaultLocation& at, const std::string& message);
   /// An error that came from looking at stored bytes is a fault; one that says that the check itself cannot go on
   /// (out of memory, interrupted, the object has changed meanwhile) is returned.
-  Result<void> failed(Error error, std::string_view code, const FaultPlace& at);
+  Result<void> failed(Error error, std::string_view code, const FaultLocation& at);
 
   /// Notes which version of the object the findings are about.
   Result<void> seen(ByteSource& source);
@@ -69,7 +70,7 @@ class Findings {
   std::vector<Fault> take_faults();
 
  private:
-  void add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message);
+  void add(Fault::Severity severity, std::string_view code, const FaultLocation& at, const std::string& message);
 
   std::string key_;
   std::mutex mutex_;
@@ -87,7 +88,7 @@ Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, 
 /// Ends the findings.
 void add_findings(CheckReport& report, Findings& findings);
 
-/// A slot's bytes, relative to the source in which they stand.
+/// A slot's bytes, relative to their source.
 struct FoundChunk {
   Extent extent;
   std::uint64_t slot;
@@ -102,7 +103,7 @@ class ObjectCheck {
   ObjectCheck(const Array::State& state, bool data, const Config& config, Budget& budget)
       : state_(state), data_(data), config_(config), budget_(budget) {}
 
-  /// `cell` is nobody's where chunks are values of a store of ids: the object is a shard then. An error only where the
+  /// `cell` is unused if chunks are values of a store of ids: the object is a shard then. An error only where the
   /// check cannot go on.
   Result<void> check(const Shape& cell, const std::string& key, Findings& to) const;
 
@@ -111,7 +112,7 @@ class ObjectCheck {
   using Found = FoundChunk;
   [[nodiscard]] IdShard id_shard(const neuroglancer::ShardedStore::State& values, const std::string& key) const;
   Result<void> chunks_by_id(const IdShard& shard, const ChunkLayout& layout, const Shape& shape, Findings& to) const;
-  Result<void> boxed(const Shape& cell, const std::string& key, Findings& to) const;
+  Result<void> box_aligned(const Shape& cell, const std::string& key, Findings& to) const;
   Result<void> hashed(const neuroglancer::IdObjects& ids, const std::string& key, Findings& to) const;
   Result<void> chunk(const Spot& spot, Findings& to) const;
   Result<void> opaque(const Spot& spot, Findings& to) const;

@@ -1,6 +1,6 @@
 // What can be wrong with a collection of Neuroglancer's objects: its info, the lists of its shards, the names of its
-// objects, and what manifests promise: fragments of multi-resolution meshes stand right before them, parts of legacy
-// ones beside them. Manifests are read always, for they say what else is stored; the rest is decoded with `data` only.
+// objects, and what manifests promise: fragments of multi-resolution meshes are right before them, parts of legacy
+// ones next to them. Manifests are read always, for they say what else is stored; the rest is decoded with `data` only.
 // Faults name an object of a shard by its id, as the slot.
 #include <algorithm>
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
 #include "store/key.hpp"
+#include "store/read_into.hpp"
 #include "tools/check_lists.hpp"
 
 namespace sherd {
@@ -37,7 +38,7 @@ class CollectionCheck {
         data_(data),
         objects_(objects),
         report_(report),
-        config_(state.place.config),
+        config_(state.location.config),
         budget_(config_.memory_budget / 2) {}
 
   Result<void> run() {
@@ -60,10 +61,10 @@ class CollectionCheck {
   [[nodiscard]] bool is_multiscale() const { return std::holds_alternative<MultiscaleMeshInfo>(state_.info); }
   [[nodiscard]] bool is_legacy() const { return std::holds_alternative<LegacyMeshInfo>(state_.info); }
 
-  // Lists what stands there, and hands it over some at a time.
+  // Lists what is there, and passes it on some at a time.
   Result<void> contents() {
-    const std::string& directory = values_->place().directory;
-    auto listing = values_->place().store->list_dir(directory.empty() ? directory : directory + "/");
+    const std::string& directory = values_->location().directory;
+    auto listing = values_->location().store->list_dir(directory.empty() ? directory : directory + "/");
     if (!listing) {
       Findings findings(directory);
       SHERD_TRY(findings.failed(std::move(listing).error(), "unreadable", {}));
@@ -80,7 +81,7 @@ class CollectionCheck {
     return {};
   }
 
-  // Those that stand in place of shards are none, which shows when they are opened.
+  // Those at the keys of shards are not shards, which shows when they are opened.
   void add_directories(Listing& listing) const {
     const std::size_t objects = listing.objects.size();
     for (const std::string& name : listing.prefixes) {
@@ -93,15 +94,16 @@ class CollectionCheck {
 
   Result<void> objects(std::span<const Listing::Object> some) {
     std::vector<std::unique_ptr<Findings>> findings(some.size());
-    Store& store = *values_->place().store;
-    SHERD_TRY(parallel_for(
-        some.size(), with_progress(config_, checked_bytes_, listed_bytes_), [&](std::size_t i) -> Result<void> {
-          SHERD_TRY(found,
-                    look_at(store, values_->key(some[i].name), [&](Findings& to) { return any_object(some[i], to); }));
-          findings[i] = std::move(found);
-          checked_bytes_.fetch_add(some[i].size, std::memory_order_relaxed);
-          return {};
-        }));
+    Store& store = *values_->location().store;
+    const Config config =
+        with_requests(with_progress(config_, checked_bytes_, listed_bytes_), store.traits().parallel_requests);
+    SHERD_TRY(parallel_for(some.size(), config, [&](std::size_t i) -> Result<void> {
+      SHERD_TRY(found,
+                look_at(store, values_->key(some[i].name), [&](Findings& to) { return any_object(some[i], to); }));
+      findings[i] = std::move(found);
+      checked_bytes_.fetch_add(some[i].size, std::memory_order_relaxed);
+      return {};
+    }));
     for (const auto& each : findings) add_findings(report_, *each);
     return {};
   }
@@ -114,8 +116,8 @@ class CollectionCheck {
   // ---- objects of their own ----
 
   Result<void> object(const Listing::Object& object, Findings& to) {
-    const auto stray = [&](const char* message) -> Result<void> {
-      to.warning("stray_object", {}, message);
+    const auto foreign = [&](const char* message) -> Result<void> {
+      to.warning("foreign_object", {}, message);
       return {};
     };
     const std::string name(plain_name(object.name));
@@ -124,16 +126,16 @@ class CollectionCheck {
       to.counts.live_bytes += object.size;
     };
     if (part_->level != nullptr) {
-      if (!parse_cell(*part_->level, name)) return stray("is not a cell of this level");
+      if (!parse_cell(*part_->level, name)) return foreign("is not a cell of this level");
       count();
       return data_ ? decode_object(object, {0, name}, to) : Result<void>();
     }
     const auto id = state_.id_of(name);
     if (is_multiscale() && !id) {
       const auto of = parse_id(name);
-      if (!of) return stray("is neither a manifest nor the fragments of one");
-      SHERD_TRY(manifest, values_->place().store->open(values_->key(MultiscaleMeshManifest::key(*of))));
-      if (manifest == nullptr) return stray("are the fragments of a mesh that has no manifest");
+      if (!of) return foreign("is neither a manifest nor the fragments of one");
+      SHERD_TRY(manifest, values_->location().store->open(values_->key(MultiscaleMeshManifest::key(*of))));
+      if (manifest == nullptr) return foreign("are the fragments of a mesh that has no manifest");
       to.counts.live_bytes += object.size;
       return {};
     }
@@ -141,7 +143,7 @@ class CollectionCheck {
       to.counts.live_bytes += object.size;
       return {};
     }
-    if (!id) return stray("is not called as an object of this collection is: by its id");
+    if (!id) return foreign("is not named after an id, as objects of this collection are");
     count();
     if (is_multiscale()) return manifest_object({*id, name}, to);
     if (is_legacy()) return legacy_mesh({*id, name}, to);
@@ -168,7 +170,7 @@ class CollectionCheck {
     if (!size) return to.failed(std::move(size).error(), "unreadable", {});
     const std::uint64_t expected = manifest->fragments_size();
     const std::string told = "'" + fragments + "' has " + std::to_string(*size) +
-                             " bytes, and the fragments of this manifest take " + std::to_string(expected);
+                             " bytes, but the fragments of this manifest need " + std::to_string(expected);
     if (*size < expected) {
       to.error("fragments_size", {}, told);
       return {};
@@ -182,7 +184,7 @@ class CollectionCheck {
   }
 
   Result<std::uint64_t> size_of(const std::string& key) const {
-    SHERD_TRY(source, values_->place().store->open(key));
+    SHERD_TRY(source, values_->location().store->open(key));
     return source == nullptr ? Result<std::uint64_t>(std::uint64_t{0}) : source->size();
   }
 
@@ -201,7 +203,7 @@ class CollectionCheck {
   Result<void> legacy_part(const std::string& part, Findings& to) {
     auto stands = values_->has(part);
     if (!stands) return to.failed(std::move(stands).error(), "unreadable", {});
-    if (!*stands) to.error("fragment_missing", {}, "names the fragment '" + part + "', which is not there");
+    if (!*stands) to.error("fragment_missing", {}, "names the fragment '" + part + "', which does not exist");
     if (!*stands || !data_) return {};
     auto mesh = read_mesh_parts(*values_, {{part}, {}});
     if (mesh) return {};
@@ -214,7 +216,7 @@ class CollectionCheck {
   Result<void> shard(const Listing::Object& object, Findings& to) {
     const auto number = shard_number(values_->shards().format.sharding, object.name);
     if (!number) {
-      to.warning("stray_object", {}, "is not a shard of this collection");
+      to.warning("foreign_object", {}, "is not a shard of this collection");
       return {};
     }
     SHERD_TRY(outside, outside_grid());
@@ -273,14 +275,14 @@ class CollectionCheck {
   }
 
   Result<void> value_of(ByteSource& source, FoundChunk& found, Bytes value, Findings& to) {
-    const FaultPlace at{found.slot, found.extent.offset};
+    const FaultLocation at{found.slot, found.extent.offset};
     if (is_multiscale()) return sharded_manifest(source, found, value, to);
     auto decoded = decode(value);
     return decoded ? decoded : to.failed(std::move(decoded).error(), "object_decode", at);
   }
 
   Result<void> sharded_manifest(ByteSource& source, FoundChunk& found, Bytes value, Findings& to) {
-    const FaultPlace at{found.slot, found.extent.offset};
+    const FaultLocation at{found.slot, found.extent.offset};
     auto manifest = MultiscaleMeshManifest::parse(value);
     if (!manifest) return to.failed(std::move(manifest).error(), "object_decode", at);
     const MinishardIndex::Chunk chunk{found.slot, found.extent.offset, found.extent.length};
@@ -290,13 +292,13 @@ class CollectionCheck {
     check_order(*manifest, at, to);
     if (!data_ || *before == 0) return {};
     if (*before > config_.limits.chunk_bytes)
-      return to.failed(unsupported("its fragments take " + std::to_string(*before) +
+      return to.failed(unsupported("its fragments have " + std::to_string(*before) +
                                    " bytes, more than the limit chunk_bytes, and are not decoded"),
                        "object_decode", at);
     Scratch fragments;
     SHERD_TRY(fragments->resize(*before));
-    const RangeRead range{found.extent.offset, fragments->span()};
-    if (auto read = source.read({&range, 1}); !read) return to.failed(std::move(read).error(), "unreadable", at);
+    if (auto read = read_into(source, found.extent.offset, fragments->span()); !read)
+      return to.failed(std::move(read).error(), "unreadable", at);
     return fragments_of(*manifest, fragments->span(), at, to);
   }
 
@@ -337,11 +339,11 @@ class CollectionCheck {
     return {};
   }
 
-  static void check_order(const MultiscaleMeshManifest& manifest, const FaultPlace& at, Findings& to) {
+  static void check_order(const MultiscaleMeshManifest& manifest, const FaultLocation& at, Findings& to) {
     if (auto order = manifest.check_order(); !order) to.warning("fragment_order", at, order.error().message());
   }
 
-  Result<void> fragments_of(const MultiscaleMeshManifest& manifest, Bytes fragments, const FaultPlace& at,
+  Result<void> fragments_of(const MultiscaleMeshManifest& manifest, Bytes fragments, const FaultLocation& at,
                             Findings& to) {
     if (!QuantizedMesh::can_decode_draco()) {
       draco_skipped_ = true;
@@ -357,8 +359,8 @@ class CollectionCheck {
         auto decoded = decode_fragment(manifest, bytes, {level, i, bits});
         if (decoded) continue;
         const Error error = std::move(decoded).error();
-        const std::string place = "level " + std::to_string(level) + ": fragment " + std::to_string(i) + ": ";
-        SHERD_TRY(to.failed(Error(error.code(), place + error.message()), "object_decode", at));
+        const std::string location = "level " + std::to_string(level) + ": fragment " + std::to_string(i) + ": ";
+        SHERD_TRY(to.failed(Error(error.code(), location + error.message()), "object_decode", at));
       }
     return {};
   }
@@ -388,16 +390,16 @@ class CollectionCheck {
   std::uint64_t listed_bytes_ = 0;
 };
 
-/// Whether something stands at a place, and what it is where nothing is wrong with its info.
+/// Whether something is at a location, and its kind if its info is sound.
 struct FoundCollection {
   std::shared_ptr<State> state;
   bool stands = false;
 };
-Result<FoundCollection> find_collection(const State::Place& place, CheckReport& report) {
-  auto found = State::find(place);
+Result<FoundCollection> find_collection(const State::Location& location, CheckReport& report) {
+  auto found = State::find(location);
   if (found) return FoundCollection{found->value_or(nullptr), found->has_value()};
   const Error error = std::move(found).error();
-  SHERD_TRY(add_unreadable(error, error.key().empty() ? place.path + "/info" : error.key(), report));
+  SHERD_TRY(add_unreadable(error, error.key().empty() ? location.path + "/info" : error.key(), report));
   return FoundCollection{nullptr, true};
 }
 
@@ -414,32 +416,32 @@ Result<void> check_state(const State& state, bool data, CheckReport& report) {
   SHERD_TRY(CollectionCheck(state, data, report).run());
   const std::string properties = state.properties_path();
   if (properties.empty()) return {};
-  return check_reference(state.place, {"segment_properties", properties}, data, report);
+  return check_reference(state.location, {"segment_properties", properties}, data, report);
 }
 
 }  // namespace
 
-Result<bool> check_collection(const State::Place& place, bool data, CheckReport& report) {
-  SHERD_TRY(found, find_collection(place, report));
+Result<bool> check_collection(const State::Location& location, bool data, CheckReport& report) {
+  SHERD_TRY(found, find_collection(location, report));
   if (found.state) SHERD_TRY(check_state(*found.state, data, report));
   return found.stands;
 }
 
-Result<void> check_values(const State::Place& place, const Json& sharding, bool data, CheckReport& report) {
+Result<void> check_values(const State::Location& location, const Json& sharding, bool data, CheckReport& report) {
   SkeletonInfo info;  // of all kinds the one that wants nothing of the shards
   info.sharding = sharding;
-  SHERD_TRY(state, State::make(place, std::move(info)));
+  SHERD_TRY(state, State::make(location, std::move(info)));
   return CollectionCheck(*state, data, report, Objects::any_bytes).run();
 }
 
-Result<void> check_reference(const State::Place& from, const Reference& reference, bool data, CheckReport& report) {
+Result<void> check_reference(const State::Location& from, const Reference& reference, bool data, CheckReport& report) {
   Findings findings(from.path.empty() ? "info" : from.path + "/info");
   const std::string told = "'" + reference.member + "': '" + reference.path + "' leads ";
-  State::Place place = from;
+  State::Location location = from;
   FoundCollection found;
   if (auto path = path_below(from.path, reference.path)) {
-    place.path = *std::move(path);
-    SHERD_TRY(collection, find_collection(place, report));
+    location.path = *std::move(path);
+    SHERD_TRY(collection, find_collection(location, report));
     found = std::move(collection);
     if (!found.stands) findings.warning("reference_missing", {}, told + "to nothing that is a collection");
   } else {

@@ -1,5 +1,5 @@
 // What can be wrong with the shards of an array in two formats: a name that is gone, two names of different objects,
-// and two indices that do not agree. What each format finds wrong with its own half, its own check tells.
+// and two indices that do not agree. Faults within one of the formats are reported by that format's check.
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ class DualFormatCheck {
   DualFormatCheck(const Array::State& state, const Config& config)
       : state_(state), keys_(*counterpart_keys(state)), config_(config) {}
 
-  // By cell: what stands under either name.
+  // By cell: what is stored under either name.
   Result<std::vector<Names>> find() const {
     std::map<Shape, Names> found;
     const Shape count = state_.grid.count(state_.shape());
@@ -29,12 +29,13 @@ class DualFormatCheck {
       if (std::ranges::equal(cell, count, std::ranges::less()))
         found.try_emplace(cell, Names{cell, state_.key(cell), keys_.key(cell)});
     };
-    SHERD_TRY(for_each_stored(state_, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
-      add(cell);
-      return {};
-    }));
-    SHERD_TRY(state_.place.store->list(keys_.prefix, [&](const std::string& key, std::uint64_t) {
-      if (const auto cell = keys_.parse(key)) add(*cell);
+    SHERD_TRY(for_each_stored(state_, state_.shape(),
+                              [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+                                add(cell);
+                                return {};
+                              }));
+    SHERD_TRY(state_.location.store->visit(keys_.prefix, ListDepth::all, [&](const ListEntry& entry) {
+      if (const auto cell = keys_.parse(keys_.prefix + std::string(entry.name))) add(*cell);
       return true;
     }));
     std::vector<Names> names;
@@ -43,14 +44,14 @@ class DualFormatCheck {
   }
 
   Result<void> check(const Names& names, Findings& to) const {
-    auto first = state_.place.store->open(names.first);
+    auto first = state_.location.store->open(names.first);
     if (!first) return to.failed(std::move(first).error(), "unreadable", {});
-    auto second = state_.place.store->open(names.second);
+    auto second = state_.location.store->open(names.second);
     if (!second) return to.failed(std::move(second).error(), "unreadable", {});
     if (*first == nullptr && *second == nullptr) return {};  // erased since it was listed
     if (*first == nullptr || *second == nullptr) {
       const std::string& there = *first == nullptr ? names.second : names.first;
-      to.error("twin_missing", {},
+      to.error("counterpart_missing", {},
                "the shard exists only under the name '" + there + "'; add the other one as a hard link");
       return {};
     }
@@ -59,31 +60,31 @@ class DualFormatCheck {
     SHERD_TRY(other, (*second)->generation());
     if (generation == other) return extents(names.cell, **first, to);
     to.error(
-        "twin_differs", {},
-        "is not the same file as '" + names.second +
+        "counterpart_differs", {},
+        "is no longer the same file as '" + names.second +
             "': a write was interrupted, which the next one repairs, or a program that knows only one of the names has "
             "written");
     return {};
   }
 
  private:
-  // Indices that cannot be read are told of by the check of their own format.
+  // Indices that cannot be read are reported by the check of their own format.
   Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
     const ShardLayout& layout = *state_.layout.shard;
     const Limits& limits = config_.limits;
     const Shape grid = layout.grid(state_.grid.cell_shape(cell));
     const std::uint64_t first_id = state_.first_id(cell);
     SHERD_TRY(size, source.size());
-    const ShardPlace shard{source, {0, size}, layout, grid, first_id};
+    const ShardLocation shard{source, {0, size}, layout, grid, first_id};
     Cache none(0);
     const auto index = read_index(shard, limits, none);
     const auto entries = read_second_index(shard, limits);
-    if (!entries) return to.failed(entries.error(), "twin_index", {});
+    if (!entries) return to.failed(entries.error(), "counterpart_index", {});
     if (!index) return {};
     for (const SecondIndexEntry& entry : *entries) {
       const auto expected = layout.second->expected(entry.slot, **index);
       if (!expected || *expected == entry.extent) continue;
-      to.error("twin_extents", {entry.slot.slot, entry.extent ? entry.extent->offset : (*expected)->offset},
+      to.error("counterpart_extents", {entry.slot.slot, entry.extent ? entry.extent->offset : (*expected)->offset},
                SecondIndex::disagreement(entry.slot, *expected, entry.extent));
     }
     return {};
@@ -101,9 +102,10 @@ Result<void> check_dual_format(const Array::State& state, const Config& config,
   const DualFormatCheck check(state, config);
   SHERD_TRY(names, check.find());
   std::vector<std::unique_ptr<Findings>> findings(names.size());
-  SHERD_TRY(parallel_for(names.size(), config, [&](std::size_t i) -> Result<void> {
+  const Config waiting = with_requests(config, state.location.store->traits().parallel_requests);
+  SHERD_TRY(parallel_for(names.size(), waiting, [&](std::size_t i) -> Result<void> {
     SHERD_TRY(found,
-              look_at(*state.place.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
+              look_at(*state.location.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
     findings[i] = std::move(found);
     return {};
   }));

@@ -1,6 +1,6 @@
 // What can be wrong with a shard of ids. One that is a box of chunks is looked at as a shard in which each chunk of the
 // box has a slot. The lists of any other name chunks from anywhere in the array; it is looked at as if it were one of
-// the whole array, of which it holds some slots. Slots are numbered in C order.
+// the whole array; it holds some of its slots. Slots are numbered in C order.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -17,7 +17,7 @@ using neuroglancer::ShardedStoreOptions;
 Result<ChunkLayout> layout_as_shard(const Array::State& state, const Uint64Format& format,
                                     const CompressedMorton& morton) {
   const ArraySpec spec = *state.document().array;
-  SHERD_TRY(chunk, ChunkLayout::build(spec.codecs, state.place.codecs(), {spec.dtype, spec.ids->chunk_shape},
+  SHERD_TRY(chunk, ChunkLayout::build(spec.codecs, state.location.codecs(), {spec.dtype, spec.ids->chunk_shape},
                                       spec.fill_value, state.config().limits));
   ChunkLayout layout{.dtype = spec.dtype, .fill = spec.fill_value, .chain = {}, .shard = {}};
   layout.shard.emplace(ShardLayout{.inner_shape = spec.ids->chunk_shape,
@@ -55,12 +55,12 @@ Result<void> ObjectCheck::chunks_by_id(const IdShard& shard, const ChunkLayout& 
   return slots({*lists->source, {0, lists->size}, layout, shape}, lists->found, to);
 }
 
-Result<void> ObjectCheck::boxed(const Shape& cell, const std::string& key, Findings& to) const {
+Result<void> ObjectCheck::box_aligned(const Shape& cell, const std::string& key, Findings& to) const {
   const ShardLayout& layout = *state_.layout.shard;
   const IdIndex& index = *layout.ids();
   ShardedStoreOptions options{.config = config_};
   options.config.cache_bytes = 0;
-  const auto& store = state_.place.store;
+  const auto& store = state_.location.store;
   const ShardedStore::State values(state_.prefix.empty() ? store : prefixed_store(store, state_.prefix), index.format,
                                    options);
   const Shape shape = state_.grid.cell_shape(cell);

@@ -1,4 +1,4 @@
-// What stands below a prefix, with the directories in which it stands.
+// What is below a prefix, with its directories.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sherd {
 
 struct StoredVisit {
   std::function<bool(const std::string& key, std::uint64_t size)> object;  ///< false: that is enough
-  /// `path` is without the slash at its end; whether an object of the same name stands beside it, as only some stores
+  /// `path` is without the slash at its end; whether an object of the same name is next to it, as only some stores
   /// can have it. False: what is below is passed over.
   std::function<bool(const std::string& path, bool beside_object)> directory;
 };

@@ -1,5 +1,5 @@
-// Lists are judged entry by entry: whether an id belongs where it stands, and whether its bytes are in the shard and no
-// part of the index. Lists may stand anywhere, so that is known only when all of them have been read.
+// Lists are judged entry by entry: whether an id belongs where it is, and whether its bytes are in the shard and no
+// part of the index. Lists may be anywhere, so that is known only when all of them have been read.
 #include "tools/check_lists.hpp"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ class Lists {
         take_entry(list, chunk, *slot);
     }
     if (found_.size() <= limits_.index_bytes / sizeof(FoundChunk)) return true;
-    return unsupported("the lists of this shard take more than the limit index_bytes (" +
-                       std::to_string(limits_.index_bytes) + ")");
+    return unsupported("the lists of this shard exceed the limit index_bytes (" + std::to_string(limits_.index_bytes) +
+                       ")");
   }
 
   /// Ends the lists.
@@ -56,12 +56,12 @@ class Lists {
  private:
   bool is_misplaced(std::uint64_t minishard, std::uint64_t id) {
     const Uint64Sharding& sharding = shard_.values.format.sharding;
-    const auto place = sharding.place(id);
-    if (place == Uint64Sharding::Place{shard_.number, minishard}) return false;
+    const auto location = sharding.locate(id);
+    if (location == Uint64Sharding::Location{shard_.number, minishard}) return false;
     to_.error("id_misplaced", {},
               text(id) + " is in minishard " + std::to_string(minishard) + " but belongs in minishard " +
-                  std::to_string(place.minishard) + " of " + beside(neuroglancer::ShardKeys(sharding, place.shard)) +
-                  ", where readers look for it");
+                  std::to_string(location.minishard) + " of " +
+                  beside(neuroglancer::ShardKeys(sharding, location.shard)) + ", where readers look for it");
     return true;
   }
 
@@ -115,17 +115,17 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
     SHERD_TRY(to.failed(std::move(error), code, {}));
     return nothing();
   };
-  const bool is_data = shard.key.ends_with(".data");  // told of with the index before it
+  const bool is_data = shard.key.ends_with(".data");  // reported with the index before it
   auto opened = neuroglancer::open_shard(shard.values, shard.number);
   if (!opened && is_data) return nothing();
   if (!opened) {
-    // Of the older pair one half is gone, or its size is wrong; under whatever name it was listed.
+    // Of the older pair one object is missing, or its size is wrong; under either name.
     const bool is_half = opened.error().key().ends_with(".index");
     return failed(std::move(opened).error(), is_half ? "index_size" : "unreadable");
   }
   if (opened->source == nullptr && !is_data) return nothing();  // erased since it was listed
   if (opened->is_pair == shard.key.ends_with(".shard")) {
-    to.warning("stray_object", {}, "is not part of the shard that is read");
+    to.warning("foreign_object", {}, "is not part of the shard in use");
     return nothing();
   }
   if (is_data) return nothing();

@@ -1,4 +1,4 @@
-// What can be told of a shard of ids whatever its values are: whether its lists are sound, and what they refer to.
+// What can be checked of a shard of ids for any values: whether its lists are sound, and what they refer to.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct IdShard {
   const neuroglancer::ShardedStore::State& values;
   std::uint64_t number;
   std::string key;  ///< of the object that was listed: the shard, or a part of one
-  /// The slot that faults name; nullopt where nobody asks for this id, with what a warning says of that.
+  /// The slot that faults name; nullopt if no reader asks for this id, with what a warning says of that.
   std::function<std::optional<std::uint64_t>(std::uint64_t id)> slot;
   std::string outside = {};
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "store/read_into.hpp"
 #include "store/span.hpp"
 #include "tools/check.hpp"
 #include "tools/check_spot.hpp"
@@ -32,8 +33,8 @@ const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
 
 Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
   if (const neuroglancer::IdObjects* ids = neuroglancer::hashed_ids(state_)) return hashed(*ids, key, to);
-  if (state_.layout.shard && state_.layout.shard->ids() != nullptr) return boxed(cell, key, to);
-  auto source = state_.place.store->open(key);
+  if (state_.layout.shard && state_.layout.shard->ids() != nullptr) return box_aligned(cell, key, to);
+  auto source = state_.location.store->open(key);
   if (!source) return to.failed(std::move(source).error(), "unreadable", {});
   if (*source == nullptr) return {};  // erased since it was listed
   auto size = (*source)->size();
@@ -70,8 +71,7 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
   }
   Buffer encoded;
   SHERD_TRY(encoded.resize(spot.where.length));
-  const RangeRead range{spot.where.offset, encoded.span()};
-  if (auto read = spot.source.read({&range, 1}); !read)
+  if (auto read = read_into(spot.source, spot.where.offset, encoded.span()); !read)
     return to.failed(std::move(read).error(), "unreadable", spot.at());
   Buffer decoded;
   auto done = spot.layout.chain.decode_bytes(encoded.span(), limit, decoded);
@@ -88,17 +88,18 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
 Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   const ShardLayout& layout = *spot.layout.shard;
   SHERD_TRY(type, spot.layout.chain.inner_type(spot.layout.chain.stored_shape(spot.shape)));
-  const ShardPlace place{spot.source, spot.where, layout, layout.grid(type.shape), spot.first_id};
-  auto index_at = index_extents(place, config_.limits);
+  const ShardLocation location{spot.source, spot.where, layout, layout.grid(type.shape), spot.first_id};
+  auto index_at = index_extents(location, config_.limits);
   if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
   const std::uint64_t index_offset = index_at->front().offset;
   if (layout.second) {
-    auto second = second_extents(place, config_.limits);  // what is wrong with it, the check of the counterpart reports
+    auto second =
+        second_extents(location, config_.limits);  // what is wrong with it, the check of the counterpart reports
     if (second) index_at->insert(index_at->end(), second->begin(), second->end());
     std::ranges::sort(*index_at, {}, &Extent::offset);
   }
   Cache none(0);
-  auto index = read_index(place, config_.limits, none);
+  auto index = read_index(location, config_.limits, none);
   if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_offset));
 
   std::vector<Found> found;
@@ -107,7 +108,7 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
     if (entry == ShardIndex::Entry::empty) continue;
     if (!layout.inner->shard) ++to.counts.chunks;
     auto extent = (*index)->extent(slot);
-    FaultPlace at{slot, {}, spot.inside()};
+    FaultLocation at{slot, {}, spot.inside()};
     if (!extent) {
       const char* code = entry == ShardIndex::Entry::half_empty ? "entry_half_empty"
                          : entry == ShardIndex::Entry::overflow ? "extent_overflow"
@@ -181,10 +182,10 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
     const auto expected = leaf.chain.encoded_size(leaf.chain.stored_shape(shape));
     const auto possible = leaf.check_encoded_size(shape, length);
     if (expected ? length == *expected : possible.has_value()) return false;
-    FaultPlace at = inner ? FaultPlace{each.slot, each.extent.offset, spot.inside()} : spot.at();
+    FaultLocation at = inner ? FaultLocation{each.slot, each.extent.offset, spot.inside()} : spot.at();
     if (!spot.in_object) at.offset.reset();
     to.error("chunk_size", at,
-             expected ? "holds " + std::to_string(length) + " bytes, a chunk takes " + std::to_string(*expected)
+             expected ? "holds " + std::to_string(length) + " bytes, but a chunk has " + std::to_string(*expected)
                       : possible.error().message());
     return true;
   };
@@ -192,7 +193,7 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
   if (!data_) return {};
   std::vector<Wanted> wanted(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = {found[i].extent, i};
-  const auto runs = coalesce(wanted, state_.place.store->traits().coalesce_gap, kMaxRunBytes);
+  const auto runs = coalesce(wanted, state_.location.store->traits().coalesce_gap, kMaxRunBytes);
   // `found` is in the order of offsets already, which is what coalesce() sorts by.
   return parallel_for(runs.size(), config_, [&](std::size_t i) {
     return run(spot, std::span(found).subspan(runs[i].first, runs[i].last - runs[i].first), to);
@@ -205,9 +206,10 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   const ChunkLayout& leaf = spot.leaf();
   Extent all = found.front().extent;
   for (const Found& each : found) all.length = std::max(all.end(), each.extent.end()) - all.offset;
-  const auto place = [&](const Found& each) {
+  const auto location = [&](const Found& each) {
     if (!inner) return spot.at();
-    return FaultPlace{each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(), spot.inside()};
+    return FaultLocation{each.slot, spot.in_object ? each.extent.offset : std::optional<std::uint64_t>(),
+                         spot.inside()};
   };
   Budget::Share share;
   Scratch buffer;
@@ -217,9 +219,8 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   } else {
     share = budget_.take(all.length + std::min(chunk_bytes(leaf, spot.chunk_shape(found.front().slot)), kStreamBytes));
     SHERD_TRY(buffer->resize(all.length));
-    const RangeRead range{all.offset, buffer->span()};
-    if (auto read = spot.source.read({&range, 1}); !read) {
-      if (found.size() == 1) return to.failed(std::move(read).error(), "unreadable", place(found.front()));
+    if (auto read = read_into(spot.source, all.offset, buffer->span()); !read) {
+      if (found.size() == 1) return to.failed(std::move(read).error(), "unreadable", location(found.front()));
       share.release();
       for (std::size_t i = 0; i < found.size(); ++i) SHERD_TRY(run(spot, found.subspan(i, 1), to));
       return {};
@@ -229,7 +230,7 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   for (const Found& each : found) {
     auto decoded =
         decode(leaf, spot.chunk_shape(each.slot), bytes.subspan(each.extent.offset - all.offset, each.extent.length));
-    if (!decoded) SHERD_TRY(to.failed(std::move(decoded).error(), "chunk_decode", place(each)));
+    if (!decoded) SHERD_TRY(to.failed(std::move(decoded).error(), "chunk_decode", location(each)));
   }
   return {};
 }

@@ -31,7 +31,8 @@ void add_findings(CheckReport& report, Findings& findings) {
   for (Fault& fault : findings.take_faults()) report.faults.push_back(std::move(fault));
 }
 
-void Findings::add(Fault::Severity severity, std::string_view code, const FaultPlace& at, const std::string& message) {
+void Findings::add(Fault::Severity severity, std::string_view code, const FaultLocation& at,
+                   const std::string& message) {
   const std::lock_guard hold(mutex_);
   if (faults_.size() == kToldFaults) {
     ++left_out_;
@@ -40,15 +41,15 @@ void Findings::add(Fault::Severity severity, std::string_view code, const FaultP
   faults_.push_back({severity, std::string(code), key_, at.slot, at.offset, at.within + message});
 }
 
-void Findings::error(std::string_view code, const FaultPlace& at, const std::string& message) {
+void Findings::error(std::string_view code, const FaultLocation& at, const std::string& message) {
   add(Fault::Severity::error, code, at, message);
 }
 
-void Findings::warning(std::string_view code, const FaultPlace& at, const std::string& message) {
+void Findings::warning(std::string_view code, const FaultLocation& at, const std::string& message) {
   add(Fault::Severity::warning, code, at, message);
 }
 
-Result<void> Findings::failed(Error error, std::string_view code, const FaultPlace& at) {
+Result<void> Findings::failed(Error error, std::string_view code, const FaultLocation& at) {
   if (error.code() == ErrorCode::unavailable || error.code() == ErrorCode::conflict) return error;
   this->error(error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
   return {};
@@ -67,7 +68,7 @@ Result<void> Findings::check_version(Store& store) const {
     SHERD_TRY(generation, (*now)->generation());
     if (generation == *version_) return {};
   }
-  return std::move(conflict("changed again and again while it was checked; check it when nothing writes to it"))
+  return std::move(conflict("kept changing while it was checked; check again when no other process writes to it"))
       .in_key(key_);
 }
 

@@ -16,7 +16,7 @@ struct ObjectCheck::Spot {
   bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to the user
   std::uint64_t first_id = 0;
 
-  [[nodiscard]] FaultPlace at(std::optional<std::uint64_t> offset = {}) const {
+  [[nodiscard]] FaultLocation at(std::optional<std::uint64_t> offset = {}) const {
     return {slot, in_object ? offset.value_or(where.offset) : std::optional<std::uint64_t>(), within};
   }
   [[nodiscard]] const ChunkLayout& leaf() const { return layout.shard ? *layout.shard->inner : layout; }

@@ -1,11 +1,11 @@
 // The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
 // moment leaves something that can be gone on with:
 //   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. The copy is begun beside the destination (array/staged.hpp): a note there says what is being copied.
+//   2. The copy is begun next to the destination (array/staged.hpp): a note there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's
 //      objects, to which a group may refer, are copied as they are.
 //   4. Documents are written, those of members before their group's.
-//   5. What has been made is put into its place, and the note goes.
+//   5. What has been made is moved to the destination, and the note is erased.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 #include "tools/copy_options.hpp"
@@ -40,14 +40,14 @@ Result<void> note_copy(const StagedNode& staged, Store& store, const std::string
     if (noted)
       return conflict(
           "an unfinished copy of something else, or with other options, exists here; start again without resuming it");
-    SHERD_TRY(staged.abandon());  // what it is nobody can tell
+    SHERD_TRY(staged.abandon());  // its contents are unknown
   }
   return store.set(staged.note_key(), mine);
 }
 
 class TreeCopy {
  public:
-  TreeCopy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options)
+  TreeCopy(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options)
       : source_(source),
         destination_(destination),
         options_(options),
@@ -62,7 +62,7 @@ class TreeCopy {
       for (const Document& document : node.stored)
         SHERD_TRY(check_text(document.text, options_.config.limits).in_key(document.key));
     }
-    const auto making = [&](const NodePlace& place) { return make(place); };
+    const auto making = [&](const NodeLocation& location) { return make(location); };
     const StagedCopy copy{{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making};
     SHERD_TRY(is_there, has_documents(*destination_.store, nodes_.front()));
     if (is_there) {
@@ -75,7 +75,7 @@ class TreeCopy {
 
  private:
   // Makes what is not there yet, the root's document last.
-  Result<void> make(const NodePlace& root) {
+  Result<void> make(const NodeLocation& root) {
     for (NodeCopy& node : nodes_) {
       if (node.document.type != NodeType::array) continue;
       SHERD_TRY(check_links(at(root, node.path), node.document));
@@ -120,22 +120,22 @@ class TreeCopy {
     return new_format_.documents(join_path(destination_.path, node.path), node.document.document);
   }
 
-  // The same, with the texts that are stored at `place`: a node that stays as it is keeps its documents to the byte.
-  Result<void> keep_texts(const NodePlace& place, NodeCopy& node) const {
+  // The same, with the texts that are stored at `location`: a node that stays as it is keeps its documents to the byte.
+  Result<void> keep_texts(const NodeLocation& location, NodeCopy& node) const {
     const std::vector<DocumentVersion>& versions = node.document.versions;
     if (changes_format()) return {};
     node.stored = documents_of(node);
     for (std::size_t i = 0; i < node.stored.size() && node.stored.size() == versions.size(); ++i) {
-      SHERD_TRY(text, place.store->get(versions[i].key, place.config.limits.metadata_bytes));
+      SHERD_TRY(text, location.store->get(versions[i].key, location.config.limits.metadata_bytes));
       if (text) node.stored[i].text = *std::move(text);
     }
     return {};
   }
 
-  [[nodiscard]] NodePlace at(const NodePlace& root, const std::string& path) const {
-    NodePlace place = root;
-    place.path = join_path(root.path, path);
-    return place;
+  [[nodiscard]] NodeLocation at(const NodeLocation& root, const std::string& path) const {
+    NodeLocation location = root;
+    location.path = join_path(root.path, path);
+    return location;
   }
 
   Result<void> plan_all() {
@@ -170,7 +170,7 @@ class TreeCopy {
         referred_.insert_or_assign(*leads, join_path(source_.path, *leads));
   }
 
-  // Those to which the volume half of a copy leads, as one at this path did.
+  // Those to which the volume of a dual-format copy leads, as one at this path did.
   void note_references(const NodeCopy& node, const std::string& volume) {
     const auto& counterpart = node.document.counterpart;
     if (!counterpart) return;
@@ -182,26 +182,28 @@ class TreeCopy {
 
   Result<void> plan(const std::string& path) {
     if (options_.config.interrupted && options_.config.interrupted()) return unavailable("interrupted");
-    const NodePlace place = at(source_, path);
-    SHERD_TRY(document, format_.open(*place.store, place.path, place.config.limits));
+    const NodeLocation location = at(source_, path);
+    SHERD_TRY(document, format_.open(*location.store, location.path, location.config.limits));
     if (!document) return {};  // erased since it was listed
-    const std::string key = format_.document_key(place.path, document->type);
-    if (document->type == NodeType::array) return in_source(plan_array(place, path, *document), key, options_);
+    const std::string key = format_.document_key(location.path, document->type);
+    if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
     NodeCopy node{path, *std::move(document)};
-    SHERD_TRY(keep_texts(place, node));
+    SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (changes_format()) {
-      SHERD_TRY(fresh, new_format_.group_document(node.document.attributes));
+      const std::string_view ome = new_format_.traits().ome_version;
+      SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
+      carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits);
       node.document.document = std::move(fresh);
     }
     note_references(path, node.document.document);
     nodes_.push_back(std::move(node));
-    SHERD_TRY(members, format_.members(*place.store, place.path, place.config.limits, {}));
+    SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};
   }
 
-  // Chunks and shards go to the arrays of their rank; where the root is an array, that is an error to tell.
+  // Chunks and shards go to the arrays of their rank; where the root is an array, that is an error.
   [[nodiscard]] CopyOptions options_for(const ArraySpec& spec, const std::string& path) {
     CopyOptions options = options_;
     const std::size_t rank = spec.shape.size();
@@ -217,20 +219,23 @@ class TreeCopy {
     return options;
   }
 
-  Result<void> plan_array(const NodePlace& place, const std::string& path, const NodeDocument& document) {
-    auto source = make_array(place, document);
+  Result<void> plan_array(const NodeLocation& location, const std::string& path, const NodeDocument& document) {
+    auto source = make_array(location, document);
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
     NodeCopy node{path, document};
-    SHERD_TRY(keep_texts(place, node));
+    SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (path.empty()) SHERD_TRY(keep_image(*source, node));
-    NodePlace to = at(destination_, path);
+    NodeLocation to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
     if (changes_format()) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), node.document.attributes));
+      NodeDocument spelled = document;
+      spelled.array = fresh.array;  // as a copy of the copy will express it
+      carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits);
       node.document = std::move(fresh);
       node.stored.clear();
     } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
@@ -240,9 +245,9 @@ class TreeCopy {
       node.document = std::move(lowered);
     }
     if (options_.config.layout == Layout::zarr_neuroglancer) {
-      SHERD_TRY(counterpart, counterpart_of_copy({place, document}, {to, node.document}));
+      SHERD_TRY(counterpart, counterpart_of_copy({location, document}, {to, node.document}));
       SHERD_TRY(add_counterpart(to, node.document, counterpart));
-      note_references(node, place.path);
+      note_references(node, location.path);
       node.stored.clear();
     }
     to.writable = false;  // there is nothing to write to yet
@@ -285,7 +290,7 @@ class TreeCopy {
         .in_member(options_.chunks ? "chunks" : "shards");
   }
 
-  // A group's consolidated metadata is made of what is copied, whatever the source's said.
+  // A group's consolidated metadata is made of what is copied, regardless of the source's.
   Result<void> renew_consolidated_metadata() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       NodeCopy& group = nodes_[i];
@@ -329,11 +334,14 @@ class TreeCopy {
     if (const auto& pyramid = options_.pyramid) {
       json.set("pyramid", pyramid->method == Pyramid::Method::mean ? "mean" : "mode");
       json.set("ignore_zero", pyramid->ignore_zero);
+      std::string factors;
+      for (const auto& [axis, factor] : pyramid->factors) factors += axis + "=" + std::to_string(factor) + " ";
+      json.set("factors", factors);
     }
     return json.dump(2);
   }
 
-  // Lanes take one object after the other. Interruption is polled on the caller's thread only.
+  // Lanes copy one object after the other. Interruption is polled on the caller's thread only.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
     const CopyShares shares = share_memory(task, watched);
@@ -368,10 +376,10 @@ class TreeCopy {
   // A shard of two formats is there when both names are: a copy may have been cut off between them.
   Result<bool> is_done(const Array::State& to, const CellAccess& cell) {
     if (!options_.resume) return false;
-    SHERD_TRY(present, to.place.store->open(cell.key));
+    SHERD_TRY(present, to.location.store->open(cell.key));
     if (present == nullptr) return false;
     if (const CounterpartKeys* keys = counterpart_keys(to)) {
-      SHERD_TRY(other, to.place.store->open(keys->key(cell.cell)));
+      SHERD_TRY(other, to.location.store->open(keys->key(cell.cell)));
       if (other == nullptr) return false;
       SHERD_TRY(generation, present->generation());
       SHERD_TRY(of_other, other->generation());
@@ -402,8 +410,8 @@ class TreeCopy {
     return report;
   }
 
-  const NodePlace& source_;
-  const NodePlace& destination_;
+  const NodeLocation& source_;
+  const NodeLocation& destination_;
   const CopyOptions& options_;
   const Format& format_;         ///< of the source
   const Format& new_format_;     ///< of the destination
@@ -417,29 +425,29 @@ class TreeCopy {
 
 }  // namespace
 
-Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, const CopyOptions& options) {
-  SHERD_TRY(staged, StagedNode::begin(destination, copy.room, options.resume));
+Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options) {
+  SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, options.resume));
   SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
-  auto made = copy.make(staged.place());
+  auto made = copy.make(staged.location());
   if (made) made = staged.commit(copy.below);
-  if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to tell
+  if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to report
   return made;
 }
 
-// Documents are put into their place last, so the copy was finished, unless the document is one of before that a copy
+// Documents are written last, so the copy was finished, unless it is an older document that a copy
 // was to overwrite.
-Result<bool> complete_staged(const NodePlace& destination, const StagedCopy& copy) {
+Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy) {
   SHERD_TRY(left, StagedLeftover::find(destination));
   const bool is_ours = left.note() == copy.note;
   if (is_ours && !left.is_in_place()) return false;
-  NodePlace place = destination;
-  SHERD_TRY(enter(place));
-  SHERD_TRY(copy.make(place));
+  NodeLocation location = destination;
+  SHERD_TRY(enter(location));
+  SHERD_TRY(copy.make(location));
   if (is_ours || !left.note()) SHERD_TRY(left.erase(destination));
   return true;
 }
 
-Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
+Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options) {
   SHERD_TRY(from, in_store(source_of_copy(source, destination, options), source.store->url()));
   return in_store(TreeCopy(from, destination, options).run(), destination.store->url());
 }

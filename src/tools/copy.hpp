@@ -66,33 +66,38 @@ struct NodeCopy {
 };
 
 /// Whether a copy is one of an image, as a whole, rather than of nodes one by one.
-bool is_image_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+bool is_image_copy(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 /// invalid_argument where something is asked for that a copy of arrays cannot have.
 Result<void> refuse_volume_options(const CopyOptions& options);
 /// The nodes of such a copy, groups before their members.
-Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
+Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeLocation& destination,
                                          const CopyOptions& options);
-/// Where a copy is made from: where it becomes a volume, that half of a Zarr array in two formats.
-Result<NodePlace> source_of_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
-/// What those of the Zarr array's dimensions are that such a half knows. invalid_argument where `given` says otherwise.
-Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& half,
+/// The location of a copy's source; if the copy becomes a volume, the volume counterpart of a dual-format array.
+Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,
+                                    const CopyOptions& options);
+/// The axes of the Zarr array's dimensions that such a counterpart knows. invalid_argument if `given` says otherwise.
+Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& counterpart,
                                                      const std::vector<std::string>& given);
-/// What the volume half of a copy at `to`, whose document is there but for that, says of itself: what the source does.
+/// What the volume counterpart of a copy at `to`, whose document else exists, says of itself: the same as the source's.
 struct NodeOfCopy {
-  const NodePlace& place;
+  const NodeLocation& location;
   const NodeDocument& document;
 };
 Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeOfCopy& to);
 /// The document of a new array, as the destination's format lays it out. Keys stay alike as far as the format lets
 /// them: what they begin with is its own.
-Result<NodeDocument> new_node(const NodePlace& destination, ArraySpec spec, const Json& attributes);
+Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes);
+/// Adds to `copied`, the metadata of a copy of `source` in another format, what Spelling keeps or restores. A spelling
+/// with which the metadata would describe other data is not restored.
+void carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
+                    const Limits& limits);
 
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
-Result<CopyReport> copy_nodes(const NodePlace& source, const NodePlace& destination, const CopyOptions& options);
+Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 
 /// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
 /// any.
-Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options);
+Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options);
 /// Whether its last chunks end where the array does.
 bool is_clipped(const Array::State& state);
 
@@ -123,7 +128,7 @@ class LeafFinder {
 
   /// The box is one of the copy.
   LeafFinder(const ArrayCopy& task, Box box);
-  /// Calls `visit` for every chunk until it gives false. A shard that can only be decoded whole counts as one chunk.
+  /// Calls `visit` for every chunk until it returns false. A shard that can only be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
   /// The objects met so far.
   [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
@@ -142,7 +147,7 @@ struct CopyCounts {
   std::shared_ptr<Recorder> encoding = std::make_shared<Recorder>();  ///< counts encoded chunks, at every depth
 };
 
-/// What elements of variable length take in memory, which only decoding tells, estimated by what is stored of them and
+/// The memory of variable-length elements, known only after decoding, estimated by what is stored of them and
 /// by what was met so far. Thread-safe.
 class TextSizes {
  public:
@@ -155,7 +160,7 @@ class TextSizes {
   std::atomic<std::uint64_t> ratio_{0};  ///< the largest met
 };
 
-/// Gives free memory back to the system while chunks are encoded. Codecs allocate and free large blocks in every call,
+/// Returns free memory to the system while chunks are encoded. Codecs allocate and free large blocks in every call,
 /// of changing sizes and on several threads; the C library keeps what becomes free between others, so that a process
 /// with few bytes in use holds more the more objects it makes. Thread-safe.
 class HeapTrimmer {
@@ -169,38 +174,38 @@ class HeapTrimmer {
   std::atomic<std::uint64_t> since_{0};
 };
 
-/// A copy on its way to its place.
+/// A copy that is not yet at its destination.
 struct StagedCopy {
-  RoomOptions room;
-  std::string note;                                    ///< says what is being copied
-  std::vector<std::string> below = {};                 ///< the paths of its members
-  std::function<Result<void>(const NodePlace&)> make;  ///< all of it, there
+  ClearOptions clear;
+  std::string note;                                       ///< says what is being copied
+  std::vector<std::string> below = {};                    ///< the paths of its members
+  std::function<Result<void>(const NodeLocation&)> make;  ///< all of it, there
 };
-/// Makes a copy beside its destination and puts it there when it is whole. What fails by the destination's fault stays,
-/// to be gone on with where options say so.
-Result<void> make_staged(const NodePlace& destination, const StagedCopy& copy, const CopyOptions& options);
+/// Makes a copy next to its destination and puts it there when it is whole. What fails by the destination's fault
+/// stays, to be gone on with where options say so.
+Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options);
 
 /// Completes a copy whose document is at the destination already: makes the objects that are missing there, and erases
-/// what an earlier run left. False, and nothing is done, if an earlier run had not put its copy into its place.
-Result<bool> complete_staged(const NodePlace& destination, const StagedCopy& copy);
+/// what an earlier run left. False, and nothing is done, if an earlier run had not moved its copy to the destination.
+Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy);
 
-/// Where objects stand that are nobody's chunks.
-struct ObjectsPlace {
+/// Where objects are that are not chunks of an array.
+struct ObjectsLocation {
   std::shared_ptr<Store> store;
   std::string path;
 };
 /// Copies every object below a path as it is; where `resume` is set, those that are not there yet.
-Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
+Result<void> copy_below(const ObjectsLocation& from, const ObjectsLocation& to, bool resume, CopyCounts& counts,
                         const Config& config);
-/// Where a collection is to come, and whether one stands there.
+/// Where a collection is to come, and whether one exists there.
 struct CollectionCopy {
-  NodePlace place;
-  bool stands = false;
+  NodeLocation location;
+  bool is_there = false;
 };
-/// Copies a collection of Neuroglancer's objects to a place whose format is that of volumes.
-Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCopy& to, const CopyOptions& options);
+/// Copies a collection of Neuroglancer's objects to a location whose format is that of volumes.
+Result<CopyReport> copy_collection(const ObjectsLocation& from, const CollectionCopy& to, const CopyOptions& options);
 
-/// Values on their way into a store of ids, of which many are put together. Thread-safe.
+/// Values on their way into a store of ids, many of which are put together. Thread-safe.
 class ValueBatch {
  public:
   /// Puts what it has whenever that is so many bytes. The store must outlive it.

@@ -1,7 +1,7 @@
-// Copies objects that are nobody's chunks: what stands below a collection of Neuroglancer's objects goes as it is, so
-// that all that stands in a shard stays where it stands, the fragments of meshes before their manifests among it. A
-// collection of its own comes to be beside its place, as all copies do (copy.cpp). Of one that stands already only what
-// is missing is made; info comes last then: until then the copy is none.
+// Copies objects that are not chunks: what is below a collection of Neuroglancer's objects goes as it is, so
+// that everything in a shard keeps its offset, the fragments of meshes before their manifests among it. A
+// collection of its own is made next to its destination, as all copies do (copy.cpp). Of one that already exists only
+// what is missing is made; info comes last then: until then the copy is none.
 #include <atomic>
 
 #include "base/buffer.hpp"
@@ -44,9 +44,11 @@ Result<void> copy_one(const Objects& all, const std::string& key, CopyCounts& co
 
 /// All objects, info documents last.
 Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& counts) {
+  const Config waiting =
+      with_requests(config, std::max(all.from.traits().parallel_requests, all.to.traits().parallel_requests));
   std::vector<std::string> batch, infos;
   const auto flush = [&](std::vector<std::string>& keys) -> Result<void> {
-    SHERD_TRY(parallel_for(keys.size(), config, [&](std::size_t i) { return copy_one(all, keys[i], counts); }));
+    SHERD_TRY(parallel_for(keys.size(), waiting, [&](std::size_t i) { return copy_one(all, keys[i], counts); }));
     keys.clear();
     return {};
   };
@@ -75,15 +77,15 @@ Result<void> refuse_changes(const CopyOptions& options) {
 }
 
 /// Of what a collection's copy replaces; half of it may be gone already.
-Result<void> refuse_other_files(const NodePlace& place) {
-  SHERD_TRY(moving, is_moving(place));
+Result<void> refuse_other_files(const NodeLocation& location) {
+  SHERD_TRY(moving, is_moving(location));
   if (moving) return {};
-  SHERD_TRY(stranger, foreign_object_among(place));
-  return stranger ? Result<void>(foreign_object_error(*stranger)) : Result<void>();
+  SHERD_TRY(foreign, foreign_object_among(location));
+  return foreign ? Result<void>(foreign_object_error(*foreign)) : Result<void>();
 }
 
 /// What this copy is.
-std::string note_of(const ObjectsPlace& from, const std::string& info) {
+std::string note_of(const ObjectsLocation& from, const std::string& info) {
   Json json;
   json.set("source", from.store->url());
   json.set("path", from.path);
@@ -93,38 +95,38 @@ std::string note_of(const ObjectsPlace& from, const std::string& info) {
 
 }  // namespace
 
-Result<void> copy_below(const ObjectsPlace& from, const ObjectsPlace& to, bool resume, CopyCounts& counts,
+Result<void> copy_below(const ObjectsLocation& from, const ObjectsLocation& to, bool resume, CopyCounts& counts,
                         const Config& config) {
   return copy_all({*from.store, prefix_of(from.path), *to.store, prefix_of(to.path), resume}, config, counts);
 }
 
-Result<CopyReport> copy_collection(const ObjectsPlace& from, const CollectionCopy& to, const CopyOptions& options) {
+Result<CopyReport> copy_collection(const ObjectsLocation& from, const CollectionCopy& to, const CopyOptions& options) {
   SHERD_TRY(refuse_changes(options));
-  const NodePlace& place = to.place;
-  if (to.stands && !options.overwrite && !options.resume)
+  const NodeLocation& location = to.location;
+  if (to.is_there && !options.overwrite && !options.resume)
     return conflict("a collection exists here already; overwrite it, resume a copy, or choose another path")
-        .in_key(info_of(place.path));
+        .in_key(info_of(location.path));
   const std::uint64_t most = options.config.limits.metadata_bytes;
   SHERD_TRY(info, from.store->get(info_of(from.path), most));
-  SHERD_TRY(present, place.store->get(info_of(place.path), most));
+  SHERD_TRY(present, location.store->get(info_of(location.path), most));
   CopyCounts counts;
-  const auto make = [&](const NodePlace& there) {
+  const auto make = [&](const NodeLocation& there) {
     return copy_below(from, {there.store, there.path}, options.resume, counts, options.config);
   };
-  const bool replaces = to.stands && options.overwrite;
-  StagedCopy copy{{.overwrite = options.overwrite, .strays = replaces}, note_of(from, info.value_or("")), {}, make};
+  const bool replaces = to.is_there && options.overwrite;
+  StagedCopy copy{{.overwrite = options.overwrite, .foreign = replaces}, note_of(from, info.value_or("")), {}, make};
   bool completed = false;
-  if (options.resume && to.stands && info == present) {
-    SHERD_TRY(done, complete_staged(place, copy));
+  if (options.resume && to.is_there && info == present) {
+    SHERD_TRY(done, complete_staged(location, copy));
     completed = done;
   }
   if (!completed) {
-    if (replaces) SHERD_TRY(refuse_other_files(place));
-    copy.make = [&](const NodePlace& there) -> Result<void> {
+    if (replaces) SHERD_TRY(refuse_other_files(location));
+    copy.make = [&](const NodeLocation& there) -> Result<void> {
       SHERD_TRY(make(there));
-      return replaces ? refuse_other_files(place) : Result<void>();
+      return replaces ? refuse_other_files(location) : Result<void>();
     };
-    SHERD_TRY(make_staged(place, copy, options));
+    SHERD_TRY(make_staged(location, copy, options));
   }
   CopyReport report;
   report.shards = counts.written;

@@ -38,7 +38,7 @@ NewCounterpart again(const Json& info) {
 Result<Json> words_of_array(const NodeOfCopy& to) {
   const Json& attributes = to.document.attributes;
   if (attributes.find("spacing") == nullptr && attributes.find("neuroglancer_info") == nullptr) return Json();
-  NodePlace reading = to.place;
+  NodeLocation reading = to.location;
   reading.writable = false;
   SHERD_TRY(array, make_array(std::move(reading), to.document));
   const auto view = VolumeView::of(*to.document.array, array.state().layout);
@@ -59,9 +59,9 @@ Result<Json> words_of_array(const NodeOfCopy& to) {
 
 }  // namespace
 
-Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& half,
+Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& counterpart,
                                                      const std::vector<std::string>& given) {
-  std::vector<std::string> axes = axes_in(half.dimensions);
+  std::vector<std::string> axes = axes_in(counterpart.dimensions);
   if (given.empty()) return axes;
   SHERD_TRY(names, axis_names(given).in_member("axes"));
   if (names == axes) return axes;
@@ -71,26 +71,27 @@ Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& ha
       .in_member("axes");
 }
 
-Result<NodePlace> source_of_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
+Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,
+                                    const CopyOptions& options) {
   if (destination.format->arrays_have_documents() || !source.format->arrays_have_documents()) return source;
   SHERD_TRY(node, source.format->open(*source.store, source.path, source.config.limits));
   if (!node || node->type != NodeType::array) return source;
   const std::string key = source.format->document_key(source.path, NodeType::array);
-  SHERD_TRY(half, find_volume_counterpart(source, *node).in_key(key));
-  if (!half) return source;
-  SHERD_TRY(axes_of_counterpart(*half, options.axes).in_key(key));
-  return std::move(half->place);
+  SHERD_TRY(counterpart, find_volume_counterpart(source, *node).in_key(key));
+  if (!counterpart) return source;
+  SHERD_TRY(axes_of_counterpart(*counterpart, options.axes).in_key(key));
+  return std::move(counterpart->location);
 }
 
 Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeOfCopy& to) {
-  if (!source.place.format->arrays_have_documents()) {
+  if (!source.location.format->arrays_have_documents()) {
     const Json* scale = source.document.document.find("scale");
     const Json& info = *source.document.document.find("info");
-    const auto counterpart = find_counterpart(source.place, source.document);
+    const auto counterpart = find_counterpart(source.location, source.document);
     return counterpart && *counterpart ? again(info) : NewCounterpart{.volume = words_of(info, *scale->as_uint())};
   }
-  SHERD_TRY(half, find_volume_counterpart(source.place, source.document));
-  if (half) return again(half->info);
+  SHERD_TRY(counterpart, find_volume_counterpart(source.location, source.document));
+  if (counterpart) return again(counterpart->info);
   SHERD_TRY(words, words_of_array(to));
   return NewCounterpart{.volume = std::move(words)};
 }

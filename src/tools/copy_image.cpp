@@ -13,11 +13,12 @@
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "tools/copy_options.hpp"
+#include "tools/pyramid.hpp"
 
 namespace sherd {
 namespace {
 
-bool is_volume(const NodePlace& place) { return !place.format->arrays_have_documents(); }
+bool is_volume(const NodeLocation& location) { return !location.format->arrays_have_documents(); }
 
 std::string parent_of(const std::string& path) {
   const std::size_t end = path.rfind('/');
@@ -40,7 +41,7 @@ Result<std::vector<std::string>> volume_axes(const CopyOptions& options, bool in
       .in_member("axes");
 }
 
-Result<ImageSource> find_volume(const NodePlace& source, const NodeDocument& document, const CopyOptions& options,
+Result<ImageSource> find_volume(const NodeLocation& source, const NodeDocument& document, const CopyOptions& options,
                                 bool into_volume) {
   const Json& info = *document.document.find("info");
   std::optional<std::size_t> only;
@@ -73,7 +74,7 @@ Result<void> rename_axes(Image& image, const CopyOptions& options) {
   return {};
 }
 
-Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& document, const CopyOptions& options) {
+Result<ImageSource> find_group(const NodeLocation& source, const NodeDocument& document, const CopyOptions& options) {
   SHERD_TRY(image, image_of_group(document.attributes));
   if (!image)
     return invalid_argument(
@@ -82,24 +83,24 @@ Result<ImageSource> find_group(const NodePlace& source, const NodeDocument& docu
   SHERD_TRY(rename_axes(found.image, options));
   for (const ImageLevel& level : found.image.levels) {
     SHERD_TRY(path, normal_path(level.path));
-    const NodePlace place = at_path(source, join_path(source.path, path));
-    SHERD_TRY(node, source.format->open(*place.store, place.path, place.config.limits));
-    const std::string key = source.format->document_key(place.path, NodeType::array);
+    const NodeLocation location = at_path(source, join_path(source.path, path));
+    SHERD_TRY(node, source.format->open(*location.store, location.path, location.config.limits));
+    const std::string key = source.format->document_key(location.path, NodeType::array);
     if (!node || !node->array) return std::move(not_found("the image has no array here")).in_key(key);
     if (node->array->shape.size() != found.image.axes.size())
       return std::move(corrupt("has other dimensions than the image has axes")).in_key(key).in_member("shape");
-    found.levels.push_back({place, *std::move(node)});
+    found.levels.push_back({location, *std::move(node)});
   }
   return found;
 }
 
 // An array that is a volume, too, is the image that its volume says; a resolution of an OME-NGFF image is what the
 // group of that says.
-Result<Image> find_array(const NodePlace& source, NodeDocument& document, const CopyOptions& options, bool volume) {
-  SHERD_TRY(half, find_volume_counterpart(source, document));
-  if (half) {
-    SHERD_TRY(axes, axes_of_counterpart(*half, options.axes));
-    return image_of_volume(half->info, 0, axes);
+Result<Image> find_array(const NodeLocation& source, NodeDocument& document, const CopyOptions& options, bool volume) {
+  SHERD_TRY(counterpart, find_volume_counterpart(source, document));
+  if (counterpart) {
+    SHERD_TRY(axes, axes_of_counterpart(*counterpart, options.axes));
+    return image_of_volume(counterpart->info, 0, axes);
   }
   SHERD_TRY(array, make_array(source, document));
   SHERD_TRY(level, find_single_level(array, volume));
@@ -112,7 +113,7 @@ Result<Image> find_array(const NodePlace& source, NodeDocument& document, const 
 // The same chunks, codecs and all else, of another length.
 Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   if (!std::holds_alternative<RegularGrid>(spec.grid))
-    return std::move(invalid_argument("the chunks differ in shape; say which shape those of the pyramid are to have"))
+    return std::move(invalid_argument("the chunks differ in shape; choose the chunk shape of the pyramid"))
         .in_member("chunks");
   spec.shape = std::move(shape);
   return spec;
@@ -137,7 +138,7 @@ Result<void> set_type(ImageSource& source, const CopyOptions& options) {
 
 class ArraysPlan {
  public:
-  ArraysPlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
+  ArraysPlan(ImageSource source, const NodeLocation& destination, const CopyOptions& options)
       : source_(std::move(source)), destination_(destination), options_(options) {}
 
   Result<std::vector<NodeCopy>> run() && {
@@ -150,7 +151,10 @@ class ArraysPlan {
     }
     if (options_.pyramid) SHERD_TRY(add_pyramid());
     if (!group) return std::move(nodes_);
-    SHERD_TRY(document, destination_.format->group_document(group_attributes(source_.image, source_.attributes)));
+    const Json given = as_ome_version(source_.attributes, "0.5", destination_.path);
+    const Json attributes = as_ome_version(group_attributes(source_.image, given),
+                                           destination_.format->traits().ome_version, destination_.path);
+    SHERD_TRY(document, destination_.format->group_document(attributes));
     SHERD_TRY(lowered, destination_.format->lower(std::move(document), destination_.config.limits));
     nodes_.front().document = std::move(lowered);
     return std::move(nodes_);
@@ -158,18 +162,18 @@ class ArraysPlan {
 
  private:
   Result<void> add(const LevelSource& level, const std::string& path) {
-    SHERD_TRY(source, make_array(level.place, level.document));
+    SHERD_TRY(source, make_array(level.location, level.document));
     SHERD_TRY(source.state().check_access());
     SHERD_TRY(spec, copied_spec(source.state(), destination_, options_));
     spec.dimension_names.assign(source_.image.axes.begin(), source_.image.axes.end());
     Json attributes = level.document.attributes;
     attributes.erase(kLayoutMember);
-    if (path.empty() && !level.place.format->arrays_have_documents())
+    if (path.empty() && !level.location.format->arrays_have_documents())
       attributes = array_attributes(source_.image, std::move(attributes));
     SHERD_TRY(node, new_node(destination_, spec, attributes));
-    NodePlace to = at_path(destination_, join_path(destination_.path, path));
+    NodeLocation to = at_path(destination_, join_path(destination_.path, path));
     if (options_.config.layout == Layout::zarr_neuroglancer) {
-      SHERD_TRY(counterpart, counterpart_of_copy({level.place, level.document}, {to, node}));
+      SHERD_TRY(counterpart, counterpart_of_copy({level.location, level.document}, {to, node}));
       SHERD_TRY(add_counterpart(to, node, counterpart));
     }
     to.writable = false;  // there is nothing to write to yet
@@ -182,10 +186,9 @@ class ArraysPlan {
   }
 
   Result<void> add_pyramid() {
-    const Pyramid& pyramid = *options_.pyramid;
-    SHERD_TRY(check_pyramid(pyramid, last_.dtype));
-    for (std::uint64_t made = 0; wants_level(source_.image, pyramid, made, last_.shape, chunks_); ++made) {
-      auto next = add_coarser_level(source_.image, pyramid, last_.shape, false);
+    SHERD_TRY(plan, PyramidPlan::make(*options_.pyramid, source_.image, last_.dtype));
+    for (std::uint64_t made = 0; plan.wants_level(source_.image, made, last_.shape, chunks_); ++made) {
+      auto next = plan.add_level(source_.image, last_.shape, false);
       if (!next) return {};
       SHERD_TRY(spec, coarser_spec(std::move(last_), std::move(next->shape)));
       last_ = std::move(spec);
@@ -199,7 +202,7 @@ class ArraysPlan {
   }
 
   ImageSource source_;
-  const NodePlace& destination_;
+  const NodeLocation& destination_;
   const CopyOptions& options_;
   std::vector<NodeCopy> nodes_;
   ArraySpec last_;
@@ -208,11 +211,11 @@ class ArraysPlan {
 
 }  // namespace
 
-bool is_image_copy(const NodePlace& source, const NodePlace& destination, const CopyOptions& options) {
+bool is_image_copy(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options) {
   return is_volume(source) || is_volume(destination) || options.pyramid.has_value();
 }
 
-Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlace& destination,
+Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeLocation& destination,
                                          const CopyOptions& options) {
   const bool volume = is_volume(destination);
   if (options.config.layout != Layout::plain && (volume || options.pyramid))
@@ -230,7 +233,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodePlace& source, const NodePlac
                 : plan_arrays(std::move(found), destination, options);
 }
 
-Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& options, bool volume) {
+Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume) {
   SHERD_TRY(document, source.format->open(*source.store, source.path, source.config.limits));
   if (!document) return not_found("the node no longer exists: " + source.store->url());
   const std::string key = source.format->document_key(source.path, document->type);
@@ -244,44 +247,17 @@ Result<ImageSource> find_image(const NodePlace& source, const CopyOptions& optio
 
 Result<void> refuse_volume_options(const CopyOptions& options) {
   if (options.encoding.empty() && !options.sharding) return {};
-  return std::move(invalid_argument("applies to volumes, and the copy is not a volume; say codecs and shards"))
+  return std::move(invalid_argument("can only be used if the copy is a volume; use codecs and shards"))
       .in_member(options.encoding.empty() ? "sharding" : "encoding");
 }
 
-Result<void> check_pyramid(const Pyramid& pyramid, const DType& dtype) {
-  return Reduction{.method = pyramid.method, .ignore_zero = pyramid.ignore_zero}.check(dtype).in_member("pyramid");
-}
-
-bool wants_level(const Image& image, const Pyramid& pyramid, std::uint64_t made, const Shape& shape,
-                 const Shape& chunks) {
-  if (pyramid.levels) return made < *pyramid.levels;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    if (image.is_spatial(d) && d < chunks.size() && shape[d] > chunks[d]) return true;
-  return false;
-}
-
-std::optional<CoarserLevel> add_coarser_level(Image& image, const Pyramid& pyramid, const Shape& finer, bool whole) {
-  ImageLevel level = image.levels.back();
-  Reduction how{pyramid.method, pyramid.ignore_zero, Shape(finer.size(), 1), Shape(finer.size(), 0)};
-  for (std::size_t d = 0; d < finer.size(); ++d) {
-    if (!image.is_spatial(d) || finer[d] <= 1) continue;
-    how.step[d] = 2;
-    how.phase[d] = whole && std::fmod(level.offset[d], 2) != 0 ? 1 : 0;
-    level.spacing[d] *= 2;
-    level.offset[d] = (level.offset[d] - static_cast<double>(how.phase[d])) / 2;
-  }
-  if (how.most() == 1) return std::nullopt;
-  image.levels.push_back(std::move(level));
-  return CoarserLevel{how.shape_of(finer), std::move(how)};
-}
-
-Result<std::vector<NodeCopy>> plan_arrays(ImageSource source, const NodePlace& destination,
+Result<std::vector<NodeCopy>> plan_arrays(ImageSource source, const NodeLocation& destination,
                                           const CopyOptions& options) {
   SHERD_TRY(refuse_volume_options(options));
   return ArraysPlan(std::move(source), destination, options).run();
 }
 
-Result<NodeDocument> new_node(const NodePlace& destination, ArraySpec spec, const Json& attributes) {
+Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes) {
   complete_codecs(spec.codecs, destination.codecs(), spec.dtype);
   spec.keys = KeyEncoding{.separator = spec.keys.separator};
   spec.attributes = attributes;

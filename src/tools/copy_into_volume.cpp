@@ -11,6 +11,7 @@
 #include "neuroglancer/create.hpp"
 #include "sherd/sharded_build.hpp"
 #include "tools/copy_image.hpp"
+#include "tools/pyramid.hpp"
 
 namespace sherd {
 namespace {
@@ -21,7 +22,7 @@ using neuroglancer::VolumeScale;
 
 constexpr std::uint64_t kBlock = 8;
 
-// x, y and z of lengths in the order of axes; 1 where there is no such axis.
+// x, y and z of lengths in the order of axes; 1 if the axis does not exist.
 Triple in_xyz(const Shape& lengths, const std::vector<std::string>& axes) {
   Triple result{};
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -59,7 +60,7 @@ Result<void> check_options(const CopyOptions& options) {
 
 class VolumePlan {
  public:
-  VolumePlan(ImageSource source, const NodePlace& destination, const CopyOptions& options)
+  VolumePlan(ImageSource source, const NodeLocation& destination, const CopyOptions& options)
       : source_(std::move(source)), image_(source_.image), destination_(destination), options_(options) {}
 
   Result<std::vector<NodeCopy>> run() && {
@@ -96,9 +97,9 @@ class VolumePlan {
 
   Result<void> open_levels() {
     for (const LevelSource& level : source_.levels) {
-      SHERD_TRY(array, make_array(level.place, level.document));
+      SHERD_TRY(array, make_array(level.location, level.document));
       SHERD_TRY(array.state().check_access());
-      const std::string key = level.place.format->document_key(level.place.path, NodeType::array);
+      const std::string key = level.location.format->document_key(level.location.path, NodeType::array);
       if (!arrays_.empty() && (array.dtype() != arrays_.front().dtype() ||
                                channels_of(array.shape()) != channels_of(arrays_.front().shape())))
         return std::move(invalid_argument("has another data type or other channels than the finest resolution"))
@@ -108,7 +109,7 @@ class VolumePlan {
     return {};
   }
 
-  // What the image was before, as far as it is told, and what it is now.
+  // What the image was before, as far as it is known, and what it is now.
   void start_info() {
     if (auto kept = VolumeInfo::parse(image_.info)) kept_ = *std::move(kept);
     if (kept_) info_ = *kept_;
@@ -146,7 +147,7 @@ class VolumePlan {
     }
     const Array& array = arrays_[std::min(level, arrays_.size() - 1)];
     if (array.chunks().empty())
-      return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
+      return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
           .in_member("chunks");
     return in_xyz(array.chunks(), image_.axes);
   }
@@ -204,21 +205,21 @@ class VolumePlan {
                                                           .dtype = info_.data_type,
                                                           .encoding = scale.encoding})
                   .in_member("sharding"));
-    // Chunks that nobody has compressed are moved as they are.
+    // Uncompressed chunks are moved as they are.
     if (scale.encoding == "raw" && !is_compressed(source.state())) chosen.set("data_encoding", "raw");
     return chosen;
   }
 
   Result<void> add_pyramid() {
-    SHERD_TRY(check_pyramid(*options_.pyramid, info_.data_type));
+    SHERD_TRY(plan, PyramidPlan::make(*options_.pyramid, image_, info_.data_type));
     for (double& offset : image_.levels.front().offset) offset = std::round(offset);
     Shape shape = arrays_.front().shape();
     SHERD_TRY(chunk, chunk_of(0));
     Shape chunks(shape.size(), 1);
     for (std::size_t axis = 0; axis < 3; ++axis)
       chunks[dimension_of(image_.axes, std::string_view("xyz").substr(axis, 1))] = chunk[axis];
-    for (std::uint64_t made = 0; wants_level(image_, *options_.pyramid, made, shape, chunks); ++made) {
-      auto next = add_coarser_level(image_, *options_.pyramid, shape, true);
+    for (std::uint64_t made = 0; plan.wants_level(image_, made, shape, chunks); ++made) {
+      auto next = plan.add_level(image_, shape, true);
       if (!next) return {};
       shape = std::move(next->shape);
       SHERD_TRY(add_scale(made + 1, shape));
@@ -235,7 +236,7 @@ class VolumePlan {
 
   Result<NodeDocument> scale_node(const Json& info, std::size_t number) const {
     Json document{Json::Object{{"info", info}, {"scale", std::uint64_t{number}}}};
-    if (source_.levels.front().place.format->arrays_have_documents())
+    if (source_.levels.front().location.format->arrays_have_documents())
       document.set("axes", Json(Json::Array(image_.axes.begin(), image_.axes.end())));
     SHERD_TRY(node, neuroglancer::lower_volume(std::move(document), destination_.path));
     const std::string member = "scales[" + std::to_string(number) + "]";
@@ -269,10 +270,10 @@ class VolumePlan {
   // A volume that stays as it is keeps its document to the byte.
   Result<std::vector<Document>> stored_documents(const Json& info) const {
     const LevelSource& first = source_.levels.front();
-    if (first.place.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
+    if (first.location.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
       return std::vector<Document>();
-    const std::string key = first.place.format->document_key(first.place.path, NodeType::array);
-    SHERD_TRY(text, first.place.store->get(key, first.place.config.limits.metadata_bytes));
+    const std::string key = first.location.format->document_key(first.location.path, NodeType::array);
+    SHERD_TRY(text, first.location.store->get(key, first.location.config.limits.metadata_bytes));
     if (!text) return std::vector<Document>();
     return std::vector{
         Document{destination_.format->document_key(destination_.path, NodeType::group), *std::move(text)}};
@@ -280,7 +281,7 @@ class VolumePlan {
 
   ImageSource source_;
   Image& image_;
-  const NodePlace& destination_;
+  const NodeLocation& destination_;
   const CopyOptions& options_;
   std::vector<Array> arrays_;
   std::optional<VolumeInfo> kept_;
@@ -290,7 +291,7 @@ class VolumePlan {
 
 }  // namespace
 
-Result<std::vector<NodeCopy>> plan_volume(ImageSource source, const NodePlace& destination,
+Result<std::vector<NodeCopy>> plan_volume(ImageSource source, const NodeLocation& destination,
                                           const CopyOptions& options) {
   return VolumePlan(std::move(source), destination, options).run();
 }

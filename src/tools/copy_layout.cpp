@@ -1,4 +1,4 @@
-// Decides what a copy looks like and what that means for its chunks. Codecs that stand around a shard belong to all of
+// Decides what a copy looks like and what that means for its chunks. Codecs around a shard belong to all of
 // its chunks: where the shard is taken apart, they are put around each chunk. Chunks can be moved as they are where
 // both sides cut the array alike and encode the pieces by the same codecs, however they are grouped into objects.
 #include <algorithm>
@@ -71,9 +71,9 @@ IndexLocation source_location(const ChunkLayout& layout) {
   return index != nullptr ? index->location : IndexLocation::end;
 }
 
-// The same chunks, whole ones, and shards as any format has them. Encodings that the destination does not know give way
-// to its own codecs.
-Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destination) {
+// The same chunks, whole ones, and shards as any format has them. Encodings that the destination does not know are
+// replaced by its own codecs.
+Result<ArraySpec> unclipped(const Array::State& source, const NodeLocation& destination) {
   ArraySpec spec = *source.document().array;
   const CodecTable table = destination.codecs();
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
@@ -95,7 +95,7 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodePlace& destina
 Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
   if (!options.chunks && !has_one_shape(source))
-    return std::move(invalid_argument("the source's chunks differ in shape; say which shape the copy's are to have"))
+    return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
         .in_member("chunks");
   create.chunks = options.chunks.value_or(source.chunks);
   create.auto_shards = options.auto_shards || (!options.shards && neuroglancer::hashed_ids(source) != nullptr);
@@ -104,7 +104,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
   else if (!create.auto_shards && source.shards)
     create.shards = *source.shards;
   else if (!create.auto_shards && source.layout.shard)
-    return std::move(invalid_argument("the source's shards differ in shape; say which shape the copy's are to have"))
+    return std::move(invalid_argument("the source's shards differ in shape; choose the shard shape of the copy"))
         .in_member("shards");
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
   create.codecs = options.codecs.value_or(as_list(leaf));
@@ -162,13 +162,13 @@ bool is_clipped(const Array::State& state) {
 
 namespace {
 
-Result<ArraySpec> wanted_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
+Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options) {
   ArraySpec spec = *source.document().array;
   const DefaultCodecs& defaults = destination.format->traits().default_codecs;
   const auto& only_index = destination.format->traits().only_index;
   auto location = options.index_location;
   if (only_index && !location) location = IndexLocation::end;
-  if (is_clipped(source) && source.place.format->name() != destination.format->name()) {
+  if (is_clipped(source) && source.location.format->name() != destination.format->name()) {
     SHERD_TRY(whole, unclipped(source, destination));
     spec = std::move(whole);
   }
@@ -196,7 +196,7 @@ Result<ArraySpec> wanted_spec(const Array::State& source, const NodePlace& desti
   return spec;
 }
 
-// The same with chunks in C order; nullopt where they are already, or stand inside other codecs.
+// The same with chunks in C order; nullopt where they are already, or are inside other codecs.
 Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
   const bool is_within = find_shard(spec.codecs) != spec.codecs.end() && spec.codecs.size() > 1;
@@ -209,8 +209,8 @@ Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
 
 }  // namespace
 
-// An order of elements for which the destination's format has no words gives way.
-Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& destination, const CopyOptions& options) {
+// An order of elements that the destination's format cannot express is replaced.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options) {
   SHERD_TRY(spec, wanted_spec(source, destination, options));
   if (options.codecs || !destination.format->arrays_have_documents()) return spec;
   const auto document = destination.format->array_document(spec);
@@ -221,7 +221,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodePlace& desti
 
 namespace {
 
-// How chunks become bytes, whichever dimension stands where: leading transposes as one order of the dimensions that
+// How chunks become bytes, in any order of dimensions: leading transposes as one order of the dimensions that
 // have a length, and the codecs behind them.
 struct LeafCoding {
   std::vector<std::size_t> order;
@@ -229,7 +229,7 @@ struct LeafCoding {
 };
 
 LeafCoding leaf_coding(const Codecs& leaf, const Array::State& state) {
-  const CodecTable table = state.place.codecs();
+  const CodecTable table = state.location.codecs();
   LeafCoding coding{{}, canonical(leaf, table)};
   std::vector<std::size_t> order(state.chunks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -248,7 +248,7 @@ LeafCoding leaf_coding(const Codecs& leaf, const Array::State& state) {
 
 bool same_leaf(const Array::State& source, const Codecs& from, const Array::State& destination, const Codecs& to) {
   LeafCoding left = leaf_coding(from, source), right = leaf_coding(to, destination);
-  if (source.place.format->name() != destination.place.format->name()) {
+  if (source.location.format->name() != destination.location.format->name()) {
     left.rest = without_checksums(std::move(left.rest));
     right.rest = without_checksums(std::move(right.rest));
   }
@@ -264,13 +264,13 @@ bool same_leaf(const Array::State& source, const Codecs& from, const Array::Stat
 CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   const ArraySpec from = *source.document().array;
   const ArraySpec to = *destination.document().array;
-  const CodecTable table = source.place.codecs();
+  const CodecTable table = source.location.codecs();
   const bool alike = same_grid(from, to);
   const bool clipped = is_clipped(source);
   const bool same_ids =
       from.ids.has_value() == to.ids.has_value() && (!from.ids || from.ids->sharding == to.ids->sharding);
   const auto is_dual_format = [](const Array::State& state) {
-    const auto counterpart = find_counterpart(state.place, state.document());
+    const auto counterpart = find_counterpart(state.location, state.document());
     return counterpart && counterpart->has_value();
   };
   const bool same_files = !is_dual_format(source) && !is_dual_format(destination);

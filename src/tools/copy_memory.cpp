@@ -1,5 +1,5 @@
-// What a copy holds in memory: how the budget is divided, what text takes that is not decoded yet, and values that wait
-// to be put together.
+// What a copy holds in memory: how the budget is divided, how much memory variable-length bytes will need, and values
+// that wait to be put together.
 #include <malloc.h>
 
 #include <algorithm>
@@ -31,7 +31,12 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
 
   CopyShares shares{.config = config};
   shares.config.progress = nullptr;
-  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, thread_count(config.threads));
+  // What moves encoded chunks mostly waits; a copy that decodes reads its source in batches.
+  const unsigned parallel =
+      std::max(from.location.store->traits().parallel_requests, to.location.store->traits().parallel_requests);
+  const unsigned most =
+      thread_count(task.way == CopyWay::encoded ? config.threads : with_requests(config, parallel).threads);
+  const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, most);
   shares.config.threads = static_cast<unsigned>(threads);
   shares.lanes =
       task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;

@@ -1,5 +1,5 @@
 // How encoded chunks get from one object to another: a whole object, a chunk that is an object on one side, and the
-// chunks of a shard in the order in which they are written. The source is opened anew and must still be the version
+// chunks of a shard in the order in which they are written. The source is opened again and must still be the version
 // whose index was read.
 #include <algorithm>
 
@@ -7,18 +7,19 @@
 #include "base/endian.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/read_into.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_slots.hpp"
 
 namespace sherd {
 namespace {
 
-// What is moved is not decoded, so this is all that shows of a chunk whether it is one.
+// What is moved is not decoded, so nothing else shows whether it is a chunk.
 Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uint64_t bytes) {
   SHERD_TRY(chunk.check_encoded_size(shape, bytes));
   const auto exact = chunk.shard ? std::nullopt : chunk.chain.encoded_size(chunk.chain.stored_shape(shape));
   if (!exact || *exact == bytes) return {};
-  return corrupt("holds " + std::to_string(bytes) + " bytes, and a chunk takes " + std::to_string(*exact));
+  return corrupt("holds " + std::to_string(bytes) + " bytes, but a chunk has " + std::to_string(*exact));
 }
 
 // The volume has the chunk without its checksum, and nothing would show there that it is damaged.
@@ -76,12 +77,10 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
   if (values_) {
     SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
     Buffer bytes;
-    SHERD_TRY(bytes.resize(part.length));
-    const RangeRead range{part.offset, bytes.span()};
-    SHERD_TRY(source.read({&range, 1}).in_key(source.name()));
+    SHERD_TRY(read_into(source, part, bytes).in_key(source.name()));
     SHERD_TRY(values_->put(at.key, std::move(bytes)));
   } else {
-    SHERD_TRY(object, to_.place.store->write(at.key, part.length));
+    SHERD_TRY(object, to_.location.store->write(at.key, part.length));
     SHERD_TRY(object->copy(source, part.offset, part.length, 0));
     SHERD_TRY(object->commit());
   }
@@ -118,7 +117,7 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   if (task_.everything) add_missing();
   if (slots.empty()) return {};
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
-  SHERD_TRY(object, to_.place.store->write(at.key));
+  SHERD_TRY(object, to_.location.store->write(at.key));
   SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
   SHERD_TRY(update, plan_new(*coding));
   ShardWriter writer(*coding, std::move(update), shares_.window);

@@ -1,7 +1,7 @@
-// How one stored object of a copy comes to be. A shard is written in the order that ChunkOrder says, whatever the
-// memory: chunks that are moved follow one another in it, and where elements are needed, the touched slots are halved
-// along that order until the box around them fits. Each half is a run of the order, so the same bytes come of any
-// budget, and what the source does not store is not read.
+// How one stored object of a copy comes to be. A shard is written in the order that ChunkOrder says, with any
+// amount of memory: chunks that are moved follow one another in it, and where elements are needed, the touched slots
+// are halved along that order until the box around them fits. Each half is a run of the order, so the same bytes come
+// of any budget, and what the source does not store is not read.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -44,7 +44,7 @@ std::pair<std::size_t, std::uint64_t> halving(const ShardLayout& shard, const Bo
   for (std::size_t d = 0; d < rank; ++d) {
     const std::uint64_t last = cells.origin[d] + cells.shape[d] - 1;
     const int width = std::bit_width(cells.origin[d] ^ last) - 1;
-    // Of equal bits, the first dimension's is the highest in the code; the last one's where chunks stand by id.
+    // Of equal bits, the first dimension's is the highest in the code; the last one's if chunks have ids.
     if (width < bit || (width == bit && shard.ids() == nullptr)) continue;
     bit = width;
     highest = d;
@@ -63,7 +63,7 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       encoding_(encoding_config(shares.config, counts.encoding)),
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
       budget_(shares.reading),
-      reader_(encoding_, to_.place.store->traits(), to_.cache, budget_, nullptr),
+      reader_(encoding_, to_.location.store->traits(), to_.cache, budget_, nullptr),
       writer_(encoding_, shares.box_bytes / 2, reader_),
       under_way_(shares.box_bytes * shares.lanes),
       heap_(shares.config.memory_budget) {
@@ -118,7 +118,7 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, encoded));
   heap_.encoded(bytes);
   if (!present) return {};
-  SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.place.store->set(at.key, encoded.span()));
+  SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.location.store->set(at.key, encoded.span()));
   ++counts_.written;
   return {};
 }
@@ -186,7 +186,7 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   Slots all(at, to_.layout);
   SHERD_TRY(slots, touched(all));
   if (slots.empty()) return {};
-  SHERD_TRY(object, to_.place.store->write(at.key));
+  SHERD_TRY(object, to_.location.store->write(at.key));
   SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
   SHERD_TRY(update, plan_new(*coding));
   ShardWriter writer(*coding, std::move(update), shares_.window);
@@ -214,7 +214,7 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
   return encode_boxes(all, slots.subspan(first), writer, batches);
 }
 
-// What the elements around some slots take in memory.
+// The memory of the elements around some slots.
 std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots) const {
   const Shape shape = all.elements(all.around(slots)).shape;
   const std::uint64_t bytes = element_count(shape).value_or(~std::uint64_t{0} / 64) * to_.dtype.size();

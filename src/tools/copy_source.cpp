@@ -1,4 +1,4 @@
-// What a source has stored, and where: a listing gives the objects, indices give the chunks inside. Only what meets
+// What a source has stored, and where: a listing finds the objects, indices the chunks inside. Only what meets
 // the box in question is looked at, so that one chunk in a huge array costs one chunk's work.
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct CellRange {
   }
 };
 
-// Calls visit(cell) for each cell in C order until it gives false.
+// Calls visit(cell) for each cell in C order until it returns false.
 template <class Visit>
 Result<bool> for_each_cell(const CellRange& range, const Visit& visit) {
   for (std::size_t d = 0; d < range.begin.size(); ++d)
@@ -133,7 +133,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
   if (!plan.reduction && !other_fill) plan.way = copy_way(from, to);
   plan.clips = is_clipped(from) != is_clipped(to);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
-  SHERD_TRY(for_each_stored(from, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+  SHERD_TRY(for_each_stored(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
       if (cell[d] >= count[d]) return {};
     plan.stored.push_back(ravel(cell, count));
@@ -190,7 +190,7 @@ Result<void> LeafFinder::visit(const Visit& visit) {
 Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
   const std::string key = state_.key(cell);
   const auto look = [&]() -> Result<bool> {
-    SHERD_TRY(source, state_.place.store->open(key));
+    SHERD_TRY(source, state_.location.store->open(key));
     if (source == nullptr) return true;  // erased since it was listed
     SHERD_TRY(size, source->size());
     SHERD_TRY(generation, source->generation());
@@ -213,7 +213,7 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
                          return visit(found);
                        });
   };
-  return in_store(look().in_key(key), state_.place.store->url());
+  return in_store(look().in_key(key), state_.location.store->url());
 }
 
 }  // namespace sherd

@@ -26,7 +26,7 @@ float from_half(std::uint16_t bits, bool bfloat) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
-// Calls visit(value) for each element; false where the type is not real, of which there is nothing to draw.
+// Calls visit(value) for each element; false where the type is not real, which cannot be drawn.
 template <class Visit>
 bool visit_elements(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
   const auto each = [&]<class T>(T /*type*/) {
@@ -179,7 +179,7 @@ Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
 
 std::byte level(double share) { return static_cast<std::byte>(std::lround(255 * std::min(share, 1.0))); }
 
-// The colour that the image has for an id, otherwise the same one wherever the id is: any hue, never dark. 0 is black.
+// The colour that the image has for an id, otherwise the same one everywhere: any hue, never dark. 0 is black.
 std::uint32_t colour_of(std::uint64_t id, const LabelColours& known) {
   if (const auto at = known.find(id); at != known.end()) return at->second;
   if (id == 0) return 0;

@@ -28,7 +28,8 @@ class PlaneChoice {
     SHERD_TRY(refuse_line());
     choose_rest();
     if (!cut_ && options.index)
-      return invalid_argument("there is no axis to cut across, the array has shape " + to_string(shape_))
+      return invalid_argument("an axis to cut across needs three or more dimensions; the array has shape " +
+                              to_string(shape_))
           .in_member("index");
     return plane();
   }

@@ -13,7 +13,7 @@ struct PicturePlane {
   std::size_t row = 0, column = 0;
   std::optional<std::size_t> channel = {};  ///< whose elements are shown as colours
   bool are_samples = false;                 ///< they are the red, green, blue (and opacity) of the pixel
-  std::optional<std::size_t> axis = {};     ///< across which the plane is cut; nothing where there is no choice
+  std::optional<std::size_t> axis = {};     ///< across which the plane is cut; nullopt if only one is possible
   double row_step = 1, column_step = 1;     ///< how far apart elements are, in one unit
 
   [[nodiscard]] std::uint64_t index() const { return axis ? box.origin[*axis] : 0; }

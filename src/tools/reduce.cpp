@@ -1,5 +1,5 @@
-// Means and modes of up to eight elements. Integers are summed exactly and rounded half to even; floats are summed in
-// double, in the order in which they stand. A mode is the value that occurs most often, of several the smallest.
+// Means and modes of up to 16 elements. Integers are summed exactly and rounded half to even; floats are summed in
+// double, in C order. A mode is the value that occurs most often, of several the smallest.
 #include "tools/reduce.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kMost = 8;
+constexpr std::size_t kMost = 16;
 
 template <class T>
 using SumOf =
@@ -145,9 +145,9 @@ Result<void> Reduction::check(const DType& dtype) const {
     return unsupported("a pyramid is made of integers, bool, float32 and float64, not of " + dtype.name());
   const bool floating = dtype.kind() == DType::Kind::float32 || dtype.kind() == DType::Kind::float64;
   if (method == Pyramid::Method::mode && floating)
-    return invalid_argument("the mode is for labels, and these are " + dtype.name() + "; take the mean");
+    return invalid_argument("mode is for labels, but the elements are " + dtype.name() + "; use mean");
   if (method == Pyramid::Method::mean && ignore_zero)
-    return invalid_argument("zeros are ignored among labels, in a pyramid of modes; the mean counts them");
+    return invalid_argument("zeros can only be ignored in a pyramid of modes");
   return {};
 }
 

@@ -15,10 +15,10 @@ namespace sherd {
 struct Reduction {
   Pyramid::Method method = Pyramid::Method::mean;
   bool ignore_zero = false;
-  Shape step = {};   ///< 1 or 2, at most three of them 2
+  Shape step = {};   ///< 1 or 2, at most four of them 2
   Shape phase = {};  ///< 0 or 1, and 0 where the step is 1
 
-  /// unsupported or invalid_argument where elements of this type have no such mean or mode.
+  /// unsupported or invalid_argument if this type has no mean or mode.
   [[nodiscard]] Result<void> check(const DType& dtype) const;
   /// Of what becomes of an array.
   [[nodiscard]] Shape shape_of(const Shape& finer) const;

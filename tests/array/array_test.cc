@@ -1,5 +1,5 @@
-// What an array promises besides reading back what was written: resizing, appending, sparse storage, snapshots for
-// readers, bounded growth of updated shards, and refusals.
+// What an array promises in addition to reading back what was written: resizing, appending, sparse storage, snapshots
+// for readers, bounded growth of updated shards, and refusals.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -190,7 +190,7 @@ TEST(Array, AnUpdateKeepsUntouchedChunksAtTheirOffsets) {
   const std::string before = *store->get("c/0/0").value();
   array.write(Box{{4, 4}, {4, 4}}, std::span<const std::uint16_t>(std::vector<std::uint16_t>(16, 3))).value();
   const std::string after = *store->get("c/0/0").value();
-  // A reader who took the old index finds every old chunk, and even the old index, where it was.
+  // A reader with the old index finds every old chunk, and even the old index, where it was.
   EXPECT_EQ(after.substr(0, before.size()), before);
 }
 

@@ -1,8 +1,9 @@
-// How much memory a call takes beside the caller's own: what a child process grows by at its largest, layout by layout,
-// against the budget it was given.
+// How much memory a call needs in addition to the caller's own: what a child process grows by at its largest, layout by
+// layout, against the budget it was given.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -24,7 +25,7 @@ constexpr unsigned kThreads = 8;
 constexpr std::uint64_t kOverhead = (6 * kThreads + 12) * kMiB;
 constexpr Shape::value_type kRows = 8192, kColumns = 8192;  // 128 MiB of uint16
 
-// Half noise: encoded, an element takes about one byte.
+// Half noise: encoded, an element has about one byte.
 std::vector<std::uint16_t> half_noise(std::size_t count) {
   std::vector<std::uint16_t> values(count);
   std::uint32_t state = 1;
@@ -32,7 +33,7 @@ std::vector<std::uint16_t> half_noise(std::size_t count) {
   return values;
 }
 
-// Encoded, an element takes next to nothing.
+// Encoded, an element has almost no bytes.
 std::vector<std::uint16_t> steps(std::size_t count) {
   std::vector<std::uint16_t> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint16_t>(1 + i / 4096);
@@ -173,6 +174,24 @@ TEST_F(MemoryBudget, BoundsManyRegionsInOneCall) {
   EXPECT_LE(grown / kMiB, (bytes + kOverhead) / kMiB);
 }
 
+TEST_F(MemoryBudget, BoundsReadsInBatchesOfRequests) {
+  const std::uint64_t bytes = 64 * kMiB;
+  for (const bool sharded : {false, true}) {
+    CreateOptions options{
+        .shape = {kRows, kColumns}, .dtype = DType::uint16, .chunks = {512, 1024}, .codecs = Codecs{"blosc:lz4:1"}};
+    if (sharded) options.shards = {2048, 4096};
+    store_noise(options);
+    const std::uint64_t grown = growth_in_child([&] {
+      const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
+      const auto store = delayed_store(file_store(folder_ / "a").value(), std::chrono::microseconds(100), 32);
+      const auto array = std::make_shared<Array>(open_array(store, {.config = with_budget(bytes)}).value());
+      return [=] { array->read(Box{{0, 0}, {kRows, kColumns}}, std::span(*into)).value(); };
+    });
+    EXPECT_LE(grown / kMiB, (bytes + kOverhead) / kMiB) << sharded;
+    std::filesystem::remove_all(folder_ / "a");
+  }
+}
+
 TEST_F(MemoryBudget, BoundsTheCacheOfWholeShardsToo) {
   const std::uint64_t bytes = 32 * kMiB;
   CreateOptions options{
@@ -305,7 +324,7 @@ TEST_F(MemoryBudget, BuffersOfEarlierWritesAreReused) {
   const auto values = half_noise(2048 * 2048);
   const Box all{{0, 0}, {2048, 2048}};
   EXPECT_LT(faults([&] { array.write(all, std::span<const std::uint16_t>(values)).value(); }), 20 * 16 * 64)
-      << "a chunk takes 128 pages, its last encoding 75, and each write encodes 16";
+      << "a chunk has 128 pages, its last encoding 75, and each write encodes 16";
 }
 
 TEST_F(MemoryBudget, BuffersOfEarlierReadsAreReused) {
@@ -315,7 +334,7 @@ TEST_F(MemoryBudget, BuffersOfEarlierReadsAreReused) {
   array.write(Box{{0, 0}, {512, 512}}, std::span<const std::uint16_t>(values)).value();
   std::vector<std::uint16_t> part(510 * 300);
   const auto read = [&] { array.read(Box{{1, 100}, {510, 300}}, std::span(part)).value(); };
-  EXPECT_LT(faults(read), 20 * 20) << "a chunk takes 64 pages, and each read decodes two";
+  EXPECT_LT(faults(read), 20 * 20) << "a chunk has 64 pages, and each read decodes two";
 }
 
 TEST_F(MemoryBudget, SmallerThanAChunkStillAllowsOneChunkAtATime) {

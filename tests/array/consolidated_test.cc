@@ -1,4 +1,5 @@
-// Consolidated metadata: a node's own document is the truth whatever the copies say, and every edit reaches the copies.
+// Consolidated metadata: a node's own document is the truth regardless of the copies, and every edit reaches the
+// copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // What CreateOptions become: chosen chunk and shard shapes, codec lists, and the documents of new arrays.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "array/create.hpp"
@@ -16,12 +17,12 @@ std::string member(const CreateOptions& options, std::string_view name) {
   return created(options).metadata().find(name)->dump();
 }
 
-void expect_refused(const CreateOptions& options, ErrorCode code, std::string_view place) {
+void expect_refused(const CreateOptions& options, ErrorCode code, std::string_view location) {
   auto store = memory_store();
   const auto array = create_array(store, "a", options);
-  ASSERT_FALSE(array) << place;
+  ASSERT_FALSE(array) << location;
   EXPECT_EQ(array.error().code(), code) << array.error().text();
-  EXPECT_EQ(array.error().member(), place) << array.error().text();
+  EXPECT_EQ(array.error().member(), location) << array.error().text();
   EXPECT_TRUE(store->list_dir("").value().objects.empty()) << "a refused creation wrote something";
   EXPECT_TRUE(store->list_dir("").value().prefixes.empty()) << "a refused creation wrote something";
 }
@@ -175,7 +176,7 @@ TEST(CreateArray, CompletesCodecListsAndModernizesNames) {
   EXPECT_EQ(codecs(DType::bytes, {}), R"([{"name":"vlen-bytes","configuration":{}}])");
 }
 
-// zarr-python takes names of numcodecs only with a configuration, and no gzip without a level.
+// zarr-python accepts names of numcodecs only with a configuration, and no gzip without a level.
 TEST(CreateArray, WritesDefaultsForOmittedCodecMembers) {
   const auto last = [](std::string_view codec, const DType& dtype = DType::int16) {
     const Json given = codec.starts_with('{') ? parsed(codec) : Json(codec);
@@ -193,7 +194,7 @@ TEST(CreateArray, WritesDefaultsForOmittedCodecMembers) {
   EXPECT_EQ(last(R"({"name": "numcodecs.zlib"})"), R"({"name":"numcodecs.zlib","configuration":{"level":1}})");
   EXPECT_EQ(last(R"({"name": "numcodecs.lzma", "configuration": {"filters": [{"id": 33}]}})"),
             R"({"name":"numcodecs.lzma","configuration":{"filters":[{"id":33}],"format":1,"check":-1,"preset":null}})")
-      << "Python's lzma refuses a preset beside filters";
+      << "Python's lzma refuses a preset together with filters";
   EXPECT_EQ(
       last(R"({"name": "blosc", "configuration": {"cname": "lz4"}})"),
       R"({"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":2,"blocksize":0}})");
@@ -281,13 +282,14 @@ TEST(CreateArray, ReportsShardLengthsClippedToTheArray) {
 }
 
 TEST(CreateArray, NamesCodecsThatThisVersionDoesNotSupport) {
-  for (const std::string name : {"zfp", "n5_default", "conditional", "optional"}) {
+  for (const std::string name : {"pcodec", "gdeflate", "zarrs.vlen"}) {
     for (const Json& codec : {Json(name), Json(name + ":1"), Json(Json::Object{{"name", name}})}) {
       const auto array =
           create_array(memory_store(), "", {.shape = {4}, .dtype = DType::int16, .codecs = std::vector{codec}});
       ASSERT_FALSE(array) << name;
       EXPECT_EQ(array.error().code(), ErrorCode::unsupported);
-      EXPECT_EQ(array.error().message(), "the codec '" + name + "' is not supported by this version");
+      EXPECT_THAT(array.error().message(),
+                  testing::StartsWith("the codec '" + name + "' is not supported by this version"));
     }
   }
 }
@@ -334,7 +336,8 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .codecs = std::vector<Json>{parsed(R"({"name": "ztsd"})")}}, invalid,
                  "codecs[0].name");
   expect_refused({.shape = shape, .raw_codecs = parsed(R"(["bytes", "ztsd"])")}, invalid, "raw_codecs[1].name");
-  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "zfp"}}, ErrorCode::unsupported, "codecs[1]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "gdeflate"}}, ErrorCode::unsupported,
+                 "codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{}, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
   expect_refused({.shape = shape, .auto_shards = true, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");

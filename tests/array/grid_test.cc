@@ -187,7 +187,7 @@ TEST(ChunkKey, OfRangesHasTheCoordinatesOfTheClippedChunk) {
     EXPECT_EQ(grid.parse_key(key), std::nullopt) << key;
 }
 
-// An array of 8 x 8 chunks of which each shard is a box of 4 x 2.
+// An array of 8 x 8 chunks; each shard is a box of 4 x 2.
 ArraySpec array_of_ids(bool hashed) {
   const Uint64Sharding sharding{.preshift_bits = 2, .minishard_bits = 1, .shard_bits = 3};
   ArraySpec spec = regular_array({80, 80}, hashed ? Shape{10, 10} : Shape{40, 20});

@@ -1,4 +1,4 @@
-// The hierarchy: what stands where, who finds it, and that no edit of anybody is lost.
+// The hierarchy: what is stored where, who finds it, and that no edit is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST_P(EveryStore, ForeignObjectsAreNeitherChunksNorErased) {
   EXPECT_EQ(code_of(create_array(store_, "a", bytes_array(true))), ErrorCode::conflict);
   EXPECT_EQ(text_at(*store_, "a/c/0"), "old");
   EXPECT_EQ(text_at(*store_, "a/notes.txt"), "mine");
-  EXPECT_TRUE(create_group(store_, "a")) << "a group may take in what stands below it";
+  EXPECT_TRUE(create_group(store_, "a")) << "a group may adopt what is below it";
 }
 
 TEST_P(EveryStore, OverwritingRemovesOnlyWhatBelongsToTheNode) {

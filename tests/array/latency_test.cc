@@ -1,34 +1,16 @@
 // Reads from a store whose requests have latency: they are sent together, as many at a time as the store allows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <thread>
 
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
+#include "tests/store/round_trips.hpp"
 
 namespace sherd {
 namespace {
-
-constexpr unsigned kParallel = 32;
-
-/// Counts the round trips that a call waits for if kParallel requests are under way at a time.
-class RoundTrips final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    ++requests;
-    ++rounds;
-    return ForwardingStore::open(key);
-  }
-  Result<void> read(std::span<const ReadRequest> batch, const OnReply& reply) override {
-    requests += batch.size();
-    rounds += (batch.size() + kParallel - 1) / kParallel;
-    return store_->read(batch, reply);
-  }
-  std::atomic<std::uint64_t> requests{0}, rounds{0};
-};
 
 class Latency : public ::testing::Test {
  protected:
@@ -41,7 +23,7 @@ class Latency : public ::testing::Test {
     OpenOptions open;
     open.config = options.config;
     Array opened = open_array(store_, open).value();
-    store_->requests = store_->rounds = 0;
+    store_->reset();
     return opened;
   }
   static void expect_elements(const Array& array, const Box& box) {
@@ -61,8 +43,7 @@ class Latency : public ::testing::Test {
   static Box all(const Array& array) { return {{0, 0}, array.shape()}; }
 
   std::shared_ptr<Store> memory_ = memory_store();
-  std::shared_ptr<RoundTrips> store_ =
-      std::make_shared<RoundTrips>(delayed_store(memory_, std::chrono::microseconds(100), kParallel));
+  std::shared_ptr<RoundTrips> store_ = slow_store(memory_);
 };
 
 TEST_F(Latency, FiveHundredAndTwelveUnshardedChunksTakeSixteenRoundTrips) {
@@ -149,6 +130,59 @@ TEST_F(Latency, AColdInnerChunkTakesOneRequestIfTheObjectIsNoLargerThanATailRead
   EXPECT_EQ(store_->requests, 1U);
 }
 
+TEST_F(Latency, AWarmInnerChunkTakesOneRequestWhichConfirmsTheIndex) {
+  for (const CacheMode mode : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) {
+    CreateOptions options{
+        .shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}, .overwrite = true};
+    options.config.cache = mode;
+    const Array array = written(options);
+    expect_elements(array, {{8, 8}, {8, 8}});
+    store_->reset();
+    expect_elements(array, {{8, 8}, {8, 8}});
+    EXPECT_EQ(store_->requests, 1U) << static_cast<int>(mode);
+    expect_elements(array, {{3, 3}, {2, 7}});
+    EXPECT_EQ(store_->requests, 2U) << static_cast<int>(mode);
+  }
+}
+
+TEST_F(Latency, AShardThatWasReplacedIsReadInItsNewVersion) {
+  for (const CacheMode mode : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) {
+    CreateOptions options{
+        .shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}, .overwrite = true};
+    options.config.cache = mode;
+    const Array array = written(options);
+    expect_elements(array, all(array));
+    const Array writer = open_array(memory_, {.writable = true}).value();
+    writer.write(Box{{0, 0}, {8, 64}}, std::span<const std::uint32_t>(std::vector<std::uint32_t>(8 * 64, 5))).value();
+    std::vector<std::uint32_t> values(64 * 64);
+    array.read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < 8 * 64 ? 5 : i + 1) << i;
+    memory_->erase("c/0/0").value();
+    array.read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+    EXPECT_EQ(values[63], 5U);
+    EXPECT_EQ(values[0], 0U) << "the shard is missing now";
+    EXPECT_EQ(values[63 * 64], 63 * 64 + 1U);
+  }
+}
+
+TEST_F(Latency, AChunkThatWasMissingIsFoundOnceAnotherWriterHasStoredIt) {
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}};
+  const Array writer = create_array(memory_, "", options).value();
+  const std::vector<std::uint32_t> ones(8 * 8, 1), twos(8 * 8, 2);
+  writer.write(Box{{0, 0}, {8, 8}}, std::span(ones)).value();
+  std::uint64_t row = 8;
+  for (const bool missing_is_error : {false, true}) {
+    const Array array = open_array(store_, {.config = {.missing_is_error = missing_is_error}}).value();
+    std::vector<std::uint32_t> values(64);
+    array.read(Box{{0, 0}, {8, 8}}, std::span(values)).value();
+    EXPECT_EQ(array.read(Box{{row, 0}, {8, 8}}, std::span(values)).has_value(), !missing_is_error);
+    writer.write(Box{{row, 0}, {8, 8}}, std::span(twos)).value();
+    array.read(Box{{row, 0}, {8, 8}}, std::span(values)).value();
+    EXPECT_EQ(values, twos);
+    row += 8;
+  }
+}
+
 TEST_F(Latency, MissingChunksAreTheFillValue) {
   const Array array = create_array(memory_, "", {.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}}).value();
   std::vector<std::uint32_t> values(64 * 64, 7);
@@ -187,6 +221,113 @@ TEST_F(Latency, ASmallBudgetReadsTheSameInMoreBatches) {
   expect_elements(array, {{3, 70}, {200, 100}});
 }
 
+/// `sharding_indexed` with chunks of this size, and `inner` as their codecs.
+std::string sharding(const std::string& chunk, const std::string& inner) {
+  return R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [)" + chunk + ", " + chunk +
+         R"(], "codecs": )" + inner +
+         R"(, "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}}])";
+}
+
+TEST_F(Latency, EachLevelOfNestedShardsTakesOneRoundTripMore) {
+  std::string codecs = R"([{"name": "bytes", "configuration": {"endian": "little"}}, "zstd"])";
+  std::uint64_t levels = 0;
+  for (const char* size : {"4", "8", "16"}) {
+    codecs = sharding(size, codecs);
+    ++levels;
+    CreateOptions options{.shape = {96, 96}, .dtype = DType::uint32, .overwrite = true};
+    options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [32, 32]}})").value();
+    options.raw_codecs = Json::parse(codecs).value();
+    options.config.coalesce_gap = 0;
+    const Array array = written(options);
+    expect_elements(array, {{17, 17}, {62, 62}});
+    EXPECT_EQ(store_->batches, levels + 1) << "over nine shards";
+    store_->reset();
+    expect_elements(array, {{17, 17}, {62, 62}});
+    EXPECT_EQ(store_->batches, 1U) << "with all indices in the cache";
+  }
+}
+
+TEST_F(Latency, ShardsThatAreReadableOnlyWholeAreReadTogether) {
+  for (const CacheMode mode : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) {
+    CreateOptions options{.shape = {256, 256}, .dtype = DType::uint32, .overwrite = true};
+    options.chunk_grid = Json::parse(R"({"name": "regular", "configuration": {"chunk_shape": [32, 32]}})").value();
+    std::string codecs = sharding("8", R"([{"name": "bytes", "configuration": {"endian": "little"}}])");
+    codecs.insert(codecs.size() - 1, R"(, "zstd")");
+    options.raw_codecs = Json::parse(codecs).value();
+    options.config.cache = mode;
+    const Array array = written(options);
+    expect_elements(array, {{5, 5}, {240, 240}});
+    EXPECT_EQ(store_->requests, 64U) << static_cast<int>(mode);
+    EXPECT_EQ(store_->rounds, 2U) << static_cast<int>(mode);
+  }
+}
+
+TEST_F(Latency, EveryKindOfCacheReadsChunksTogether) {
+  for (const CacheMode mode : {CacheMode::shard, CacheMode::chunks})
+    for (const bool sharded : {false, true}) {
+      CreateOptions options{.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
+      if (sharded) options.shards = Shape{16, 16};
+      options.config.cache = mode;
+      const Array array = written(options);
+      expect_elements(array, all(array));
+      EXPECT_EQ(store_->rounds, sharded ? 4U : 16U);
+      store_->reset();
+      expect_elements(array, {{1, 1}, {250, 120}});
+      EXPECT_EQ(store_->rounds, sharded ? 4U : 16U) << "requests without bytes, which confirm what is kept";
+    }
+}
+
+TEST_F(Latency, ABudgetOfOneChunkReadsTheSameOneAfterTheOther) {
+  for (const bool sharded : {false, true}) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
+    if (sharded) options.shards = Shape{16, 16};
+    options.config.memory_budget = 0;
+    const Array array = written(options);
+    expect_elements(array, all(array));
+    expect_elements(array, {{3, 3}, {50, 50}});
+  }
+}
+
+bool is_of_chunks(std::span<const ReadRequest> requests) {
+  return std::ranges::any_of(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); });
+}
+
+/// Answers the first request of a batch of chunks, and all others once one has been decoded.
+class AnswersAfterDecoding final : public ForwardingStore {
+ public:
+  AnswersAfterDecoding(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
+      : ForwardingStore(std::move(store)), recorder_(std::move(recorder)) {}
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.parallel_requests = kParallel;
+    return traits;
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    if (!is_of_chunks(requests)) return store_->read(requests, reply);
+    SHERD_TRY(store_->read(requests.first(1), reply));
+    for (int i = 0; i < 10'000 && recorder_->chunks_decoded == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    decoded_between += recorder_->chunks_decoded > 0 ? 1 : 0;
+    return store_->read(requests.subspan(1),
+                        [&](std::size_t i, Result<ReadReply> answer) { return reply(i + 1, std::move(answer)); });
+  }
+  int decoded_between = 0;
+
+ private:
+  const std::shared_ptr<Recorder> recorder_;
+};
+
+TEST_F(Latency, RepliesAreDecodedWhileOtherRequestsAreUnderWay) {
+  for (const unsigned threads : {1U, 2U}) {
+    written({.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true});
+    const auto recorder = std::make_shared<Recorder>();
+    const auto store = std::make_shared<AnswersAfterDecoding>(memory_, recorder);
+    const Array array = open_array(store, {.config = {.threads = threads, .recorder = recorder}}).value();
+    expect_elements(array, all(array));
+    EXPECT_EQ(store->decoded_between, 1) << "one batch, in which decoding began before the second reply";
+  }
+}
+
 TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
   for (const char* location : {"start", "end"}) {
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .overwrite = true};
@@ -203,17 +344,18 @@ TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
   }
 }
 
-/// Documents come at once, and chunks after an hour.
+/// Documents come at once, and chunks after so long that a test that waits for them has failed.
 class SlowChunks final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return slow_->read(requests, reply);
+    return is_of_chunks(requests) ? slow_->read(requests, reply) : store_->read(requests, reply);
   }
+  static constexpr std::chrono::minutes kDelay{2};
 
  private:
-  const std::shared_ptr<Store> slow_ = delayed_store(store_, std::chrono::hours(1), kParallel);
+  const std::shared_ptr<Store> slow_ = delayed_store(store_, kDelay, kParallel);
 };
 
 TEST_F(Latency, AnInterruptEndsAReadThatWaits) {
@@ -223,10 +365,66 @@ TEST_F(Latency, AnInterruptEndsAReadThatWaits) {
   open.config.interrupted = [&] { return ++polls > 2; };
   const Array array = open_array(std::make_shared<SlowChunks>(memory_), open).value();
   std::vector<std::uint32_t> values(64 * 64);
+  const auto begin = std::chrono::steady_clock::now();
   const auto read = array.read(Box{{0, 0}, {64, 64}}, std::span(values));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, SlowChunks::kDelay / 2) << "long before the store answers";
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(polls, 3);
+}
+
+class LatencyOfMembers : public Latency, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, LatencyOfMembers, ::testing::Values("zarr3", "zarr2"),
+                         [](const auto& format) { return std::string(format.param); });
+
+TEST_P(LatencyOfMembers, FiveHundredArraysAreListedAndOpenedTogether) {
+  constexpr std::uint64_t members = 500, rounds = (members + kParallel - 1) / kParallel;
+  create_group(memory_, "", {}, false, {}, GetParam()).value();
+  for (std::uint64_t i = 0; i < members; ++i)
+    create_array(memory_, "a" + std::to_string(i), {.shape = {1}, .dtype = DType::uint8, .chunks = {1}}).value();
+  const Group group = open_group(store_, {.format = GetParam()}).value();
+  EXPECT_EQ(store_->rounds, 1U) << "all documents of the group are one batch";
+  store_->rounds = 0;
+  std::vector<std::string> names;
+  const auto listed = group.members().value();
+  for (const auto& [name, type] : listed) {
+    EXPECT_EQ(type, NodeType::array);
+    names.push_back(name);
+  }
+  EXPECT_EQ(names.size(), members);
+  EXPECT_EQ(store_->rounds, rounds);
+  store_->rounds = 0;
+  const std::uint64_t documents = std::string_view(GetParam()) == "zarr2" ? 4 : 1;
+  std::size_t opened = 0;
+  group
+      .open_all(names,
+                [&](std::size_t i, Result<Node> node) -> Result<void> {
+                  EXPECT_EQ(std::get<Array>(node.value()).path(), names[i]);
+                  ++opened;
+                  return {};
+                })
+      .value();
+  EXPECT_EQ(opened, members);
+  EXPECT_LE(store_->rounds, documents * rounds + 4) << "a few batches are not full";
+}
+
+TEST_F(Latency, TheFormatOfALocationIsFoundInOneRoundTrip) {
+  for (const char* format : {"zarr3", "zarr2", "draft2022"}) {
+    memory_->erase_prefix("").value();
+    create_array(memory_, "", {.shape = {1}, .dtype = DType::uint8, .chunks = {1}, .format = format}).value();
+    store_->rounds = 0;
+    EXPECT_EQ(open_array(store_).value().format(), format);
+    EXPECT_EQ(store_->rounds, 1U) << format;
+  }
+}
+
+TEST_F(Latency, AHundredChunksAreErasedTogether) {
+  create_array(memory_, "", {.shape = {100}, .dtype = DType::uint8, .chunks = {1}}).value();
+  Array array = open_array(store_, {.writable = true}).value();
+  array.fill(Box{{0}, {100}}, std::vector<std::byte>{std::byte{7}}).value();
+  store_->erased = 0;
+  array.resize({0}).value();
+  EXPECT_EQ(store_->erased, 1U) << "batches";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How long a handle waits for a lock is its own setting, whatever the store was opened with.
+// How long a handle waits for a lock is its own setting, regardless of how the store was opened.
 #include <gtest/gtest.h>
 
 #include <future>

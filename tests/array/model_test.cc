@@ -74,7 +74,7 @@ Json draw_codecs(Random& random, Shape shape, int depth) {
   return codecs;
 }
 
-// An axis of a selection and the coordinates it stands for.
+// An axis of a selection and the coordinates it means.
 Selection::Axis draw_axis(Random& random, std::uint64_t length, Indices& coordinates) {
   if (chance(random, 20)) {
     Indices list(draw(random, 0, 7));

@@ -1,4 +1,4 @@
-// Small nodes in a store, and what stands there.
+// Small nodes in a store, and what is stored there.
 #pragma once
 
 #include <memory>

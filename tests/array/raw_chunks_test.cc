@@ -1,5 +1,5 @@
 // Chunks without a compressor are written in blocks, never held whole: what is stored must be what the codec says,
-// whatever the block that an element falls into.
+// for any block that an element falls into.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Many regions in one call: each index and each chunk is read and decoded once, whatever the regions have in common.
+// Many regions in one call: each index and each chunk is read and decoded once, also if regions overlap.
 // That such a call reads what each region would alone, for any layout, is tested in model_test.cc.
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST_F(ReadMany, FiveHundredAndTwelveChunksOfOneShardCostOneIndex) {
   EXPECT_EQ(cost.decoded, 512U);
 }
 
-TEST_F(ReadMany, RunsOfNeighboursAreReadTogetherWhateverRegionWantsThem) {
+TEST_F(ReadMany, RunsOfNeighboursAreReadTogetherForAllRegions) {
   Boxes boxes;
   for (std::uint64_t i = 0; i < 32; ++i) boxes.add({{64, (i * 7 % 32) * 8}, {8, 8}});  // one row of inner chunks
   EXPECT_EQ(reading(written(), boxes).requests.size(), 2U) << "the index, and one run";

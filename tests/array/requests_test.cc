@@ -84,7 +84,7 @@ TEST_F(Requests, AWarmInnerChunkCostsOneDataRead) {
 TEST_F(Requests, ABoxOverNeighbouringInnerChunksIsOneReadPerRun) {
   const Array array = sharded();
   reading(array, {{0, 0}, {1, 1}});
-  // A row of four inner chunks stands together in C order; a column of two is two runs.
+  // A row of four inner chunks is contiguous in C order; a column of two is two runs.
   EXPECT_EQ(reading(array, {{8, 0}, {8, 32}}).size(), 1U);
   EXPECT_EQ(reading(array, {{0, 8}, {16, 8}}).size(), 2U);
 }

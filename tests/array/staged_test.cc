@@ -1,4 +1,4 @@
-// Nodes that are put into the place of others, and erased: what a failure or a kill on the way leaves is neither taken
+// Nodes that are put in place of others, and erased: what a failure or a kill on the way leaves is neither taken
 // for an array nor lost, and the next attempt goes through.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ void end_at_each_call(const Attempt& attempt, const Look& look) {
   }
 }
 
-// Whatever stands at "a" is the old array, whole, or no array; gives whether it is one.
+// At "a" is the whole old array or none; returns whether there is one.
 bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
   if (!open(store, {.path = "a"})) return false;
   EXPECT_EQ(elements(store, "a"), bytes_from(1));
@@ -91,7 +91,7 @@ TEST(StagedNode, IsNotLostIfItCannotBeMovedIntoPlace) {
     if (open(beneath, {.path = "a"}) && elements(beneath, "a") == bytes_from(11)) return;  // only tidying up failed
     if (!is_old_or_nothing(beneath)) {
       failed_on_the_way = true;
-      EXPECT_THAT(error.text(), HasSubstr("stands below '.sherd-new-"));
+      EXPECT_THAT(error.text(), HasSubstr("is below '.sherd-new-"));
       EXPECT_THAT(keys_of(*beneath),
                   testing::IsSupersetOf({testing::EndsWith("/node/a/c/0"), testing::EndsWith("/node/a/c/1"),
                                          testing::EndsWith("/node/a/zarr.json")}));

@@ -280,7 +280,7 @@ class OverwritingWhileOthersWrite : public testing::Test {
 };
 
 TEST_F(OverwritingWhileOthersWrite, ChangesNothingIfItMayNotWait) {
-  const auto stored = [&] {  // beside what a copy leaves to be resumed
+  const auto stored = [&] {  // except what a copy leaves to be resumed
     auto keys = keys_of(*store_);
     std::erase_if(keys, [](const std::string& key) { return key.starts_with(".sherd-new-"); });
     return keys;

@@ -1,5 +1,5 @@
 // What can be chosen at run time: where it shows, and that it shows nowhere else. And what the bytes at an array's edge
-// and the names of its chunks must be, whatever was chosen.
+// and the names of its chunks must be, for any choice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(Strategy, NearbyExtentsAreReadTogether) {
     const Array array = open_array(store, {.config = config}).value();
     config.coalesce_gap = gap;
     const Array tuned = array.with_config(config);
-    requests(tuned, Box{{31, 31}, {1, 1}}, *recorder);  // whatever is kept of the index is kept from here on
+    requests(tuned, Box{{31, 31}, {1, 1}}, *recorder);  // caches the index
     EXPECT_EQ(requests(tuned, first_and_third_chunk, *recorder), expected) << gap;
   }
 }
@@ -157,7 +157,7 @@ TEST(Edges, ChunksAreStoredInFullAndPaddedWithTheFillValue) {
   store->set("c/1", std::string_view("\x06???")).value();
   std::vector<std::uint8_t> values(5);
   array.read(Box{{0}, {5}}, std::span(values)).value();
-  EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4, 6})) << "what other writers put there is nobody's business";
+  EXPECT_EQ(values, (std::vector<std::uint8_t>{1, 2, 3, 4, 6})) << "what other writers put there is ignored";
 }
 
 TEST(Keys, HaveExactlyOneSpelling) {

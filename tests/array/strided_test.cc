@@ -46,7 +46,7 @@ void each_element(const Region& part, std::span<const std::int64_t> strides, std
   nest(0, 0, 0);
 }
 
-/// A part of a chunk, and memory with strides of its own in which it has a place.
+/// A part of a chunk, and memory with strides of its own that holds it.
 struct Case {
   std::size_t size = 1;  // of an element
   Shape chunk = {};
@@ -72,7 +72,7 @@ struct Case {
   }
 };
 
-/// Gives the memory dense strides in this order of dimensions (the last one fastest), `pad` bytes after each element
+/// Sets dense strides of the memory in this order of dimensions (the last one fastest), `pad` bytes after each element
 /// and every other dimension backwards where asked.
 void lay_out(Case& of, const Shape& result, const std::vector<std::size_t>& order, std::size_t pad, bool backwards) {
   of.strides.assign(result.size(), 0);

@@ -28,7 +28,7 @@ constexpr std::string_view kShard = R"({"name": "sharding_indexed", "configurati
     "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
     "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})";
 
-TEST(ValueCodecs, StandBeforeShardsAndTheirFillValueGoesThroughThem) {
+TEST(ValueCodecs, CanPrecedeShardsAndConvertTheirFillValue) {
   const std::string chain = R"({"name": "scale_offset", "configuration": {"offset": 7}},
       {"name": "cast_value", "configuration": {"data_type": "int8"}},
       {"name": "transpose", "configuration": {"order": [1, 0]}},

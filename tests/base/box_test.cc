@@ -1,4 +1,4 @@
-// Shapes and selections, against what NumPy gives.
+// Shapes and selections, compared with NumPy.
 #include "sherd/box.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(ElementCount, IsAbsentWhenItOverflows) {
   EXPECT_EQ(element_count({3, 4}), 12u);
   EXPECT_EQ(element_count({std::uint64_t{1} << 32, (std::uint64_t{1} << 32) - 1}), 0xFFFFFFFF00000000u);
   EXPECT_EQ(element_count({std::uint64_t{1} << 32, std::uint64_t{1} << 32}), std::nullopt) << "wraps to 0";
-  EXPECT_EQ(element_count({kMaxLength, kMaxLength, 0}), 0u) << "no elements, whatever the other lengths";
+  EXPECT_EQ(element_count({kMaxLength, kMaxLength, 0}), 0u) << "no elements, for any other lengths";
 }
 
 TEST(ShapeText, IsThatOfATuple) {
@@ -64,7 +64,7 @@ TEST(SelectionParse, ClampsSlicesAsNumPyDoes) {
   }
 }
 
-TEST(SelectionParse, TakesNumbersOfAnySizeInSlices) {
+TEST(SelectionParse, AcceptsNumbersOfAnySizeInSlices) {
   const Shape huge = {kMaxLength};
   EXPECT_EQ(range_of(*Selection::parse("-99999999999999999999999:99999999999999999999999", huge)),
             (Range{0, kMaxLength, 1}));

@@ -32,7 +32,7 @@ TEST(Results, ReuseFreedBlocksOfSimilarSize) {
   const long before = page_faults();
   for (const std::size_t size : {kMiB, kMiB - 100, kMiB / 2 + 4096, kMiB}) free_bytes(touched(size));
 #if SHERD_MEASURES_MEMORY
-  EXPECT_LE(page_faults() - before, 8) << "256 pages would be faulted in anew each time";
+  EXPECT_LE(page_faults() - before, 8) << "256 pages would be faulted in again each time";
 #else
   (void)before;
 #endif

@@ -33,7 +33,35 @@ TEST(DType, KnowsEveryPlainTypeByItsName) {
                       {"r8", K::raw, 1, 1},
                       {"r24", K::raw, 3, 1},
                       {"string", K::string, sizeof(VarBytes), 1},
-                      {"bytes", K::bytes, sizeof(VarBytes), 1}};
+                      {"bytes", K::bytes, sizeof(VarBytes), 1},
+                      {"int2", K::int2, 1, 1},
+                      {"int4", K::int4, 1, 1},
+                      {"uint2", K::uint2, 1, 1},
+                      {"uint4", K::uint4, 1, 1},
+                      {"float4_e2m1fn", K::float4_e2m1fn, 1, 1},
+                      {"float6_e2m3fn", K::float6_e2m3fn, 1, 1},
+                      {"float6_e3m2fn", K::float6_e3m2fn, 1, 1},
+                      {"float8_e3m4", K::float8_e3m4, 1, 1},
+                      {"float8_e4m3", K::float8_e4m3, 1, 1},
+                      {"float8_e4m3b11fnuz", K::float8_e4m3b11fnuz, 1, 1},
+                      {"float8_e4m3fn", K::float8_e4m3fn, 1, 1},
+                      {"float8_e4m3fnuz", K::float8_e4m3fnuz, 1, 1},
+                      {"float8_e5m2", K::float8_e5m2, 1, 1},
+                      {"float8_e5m2fnuz", K::float8_e5m2fnuz, 1, 1},
+                      {"float8_e8m0fnu", K::float8_e8m0fnu, 1, 1},
+                      {"complex_float16", K::complex_float16, 4, 2},
+                      {"complex_bfloat16", K::complex_bfloat16, 4, 2},
+                      {"complex_float4_e2m1fn", K::complex_float4_e2m1fn, 2, 1},
+                      {"complex_float6_e2m3fn", K::complex_float6_e2m3fn, 2, 1},
+                      {"complex_float6_e3m2fn", K::complex_float6_e3m2fn, 2, 1},
+                      {"complex_float8_e3m4", K::complex_float8_e3m4, 2, 1},
+                      {"complex_float8_e4m3", K::complex_float8_e4m3, 2, 1},
+                      {"complex_float8_e4m3b11fnuz", K::complex_float8_e4m3b11fnuz, 2, 1},
+                      {"complex_float8_e4m3fn", K::complex_float8_e4m3fn, 2, 1},
+                      {"complex_float8_e4m3fnuz", K::complex_float8_e4m3fnuz, 2, 1},
+                      {"complex_float8_e5m2", K::complex_float8_e5m2, 2, 1},
+                      {"complex_float8_e5m2fnuz", K::complex_float8_e5m2fnuz, 2, 1},
+                      {"complex_float8_e8m0fnu", K::complex_float8_e8m0fnu, 2, 1}};
   for (const Row& row : rows) {
     const auto dtype = DType::parse(row.name);
     ASSERT_TRUE(dtype) << row.name;
@@ -55,14 +83,15 @@ TEST(DType, IsFoundForEveryElementTypeOfCpp) {
 }
 
 TEST(DType, RefusesByNameWhatItDoesNotSupport) {
-  for (const char* name : {"int4", "uint2", "float8_e4m3", "float6_e2m3fn", "float4_e2m1fn", "complex_float16",
-                           "complex_float8_e5m2", "int128", "", "R8", "r", "r0", "r08", "r-8", "float", "optional"}) {
+  for (const char* name :
+       {"int3", "float8_e4m4", "complex_int8", "int128", "", "R8", "r", "r0", "r08", "r-8", "float"}) {
     const auto dtype = DType::parse(name);
     ASSERT_FALSE(dtype) << name;
     EXPECT_EQ(dtype.error().code(), ErrorCode::unsupported) << name;
     EXPECT_NE(dtype.error().text().find("'" + std::string(name) + "'"), std::string::npos) << dtype.error().text();
   }
-  for (const char* name : {"numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct"})
+  for (const char* name :
+       {"numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct", "optional", "zarrs.optional"})
     EXPECT_EQ(DType::parse(name).error().code(), ErrorCode::invalid_argument) << name << " needs a configuration";
 }
 
@@ -107,6 +136,24 @@ TEST(DType, StructsArePackedAndComparedByTheirFields) {
   EXPECT_TRUE(DType::structure({{"point", point}, {"id", DType::uint8}}));
 }
 
+TEST(DType, ComplexFloatsOf32And64BitsHaveTwoNames) {
+  EXPECT_EQ(*DType::parse("complex_float32"), DType::complex64);
+  EXPECT_EQ(*DType::parse("complex_float64"), DType::complex128);
+  EXPECT_EQ(DType::parse("complex_float32")->name(), "complex64");
+}
+
+TEST(DType, OptionalValuesHaveAByteMore) {
+  const DType maybe = *DType::optional(DType::int32);
+  EXPECT_EQ(maybe.size(), 5u);
+  EXPECT_EQ(maybe.word_size(), 0u);
+  EXPECT_EQ(maybe.fields().front().dtype, DType::int32);
+  EXPECT_EQ(DType::optional(maybe)->size(), 6u);
+  EXPECT_EQ(maybe, *DType::optional(DType::int32));
+  EXPECT_NE(maybe, *DType::optional(DType::uint32));
+  EXPECT_EQ(DType::optional(DType::string).error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(DType::optional(*DType::raw(std::uint64_t{8} << 30)).error().code(), ErrorCode::unsupported);
+}
+
 TEST(DType, RefusesStructsTooLargeToAddress) {
   EXPECT_FALSE(DType::structure({}));
   EXPECT_FALSE(DType::structure({{"", DType::uint8}}));
@@ -122,6 +169,7 @@ TEST(DType, BoundsTheNestingOfStructs) {
     ASSERT_TRUE(type) << depth;
   }
   EXPECT_EQ(DType::structure({{"inner", *type}}).error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(DType::optional(*type).error().code(), ErrorCode::unsupported);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(JsonParse, SaysWhereTheErrorIs) {
 
 TEST(JsonParse, RefusesDuplicateKeys) {
   EXPECT_EQ(refusal(R"({"a": {"shape":[1],"b":2,"shape":[2]}})"),
-            "JSON, line 1, column 7 (byte 6): the key \"shape\" stands twice in the object that begins here");
+            "JSON, line 1, column 7 (byte 6): the key \"shape\" appears twice in the object that begins here");
   EXPECT_EQ(code_of(R"({"shape":1,"\u0073hape":2})"), ErrorCode::corrupt) << "the same key, written with an escape";
   EXPECT_EQ(code_of(R"({"":1,"":2})"), ErrorCode::corrupt);
   EXPECT_TRUE(Json::parse(R"({"a":1,"b":{"a":1},"A":1})"));
@@ -230,7 +230,7 @@ TEST(JsonParse, BoundsTheDepthWithoutRecursion) {
   EXPECT_EQ(deepest->dump().size(), 8192u);
 }
 
-TEST(JsonParse, TakesLongStringsAndManyElements) {
+TEST(JsonParse, AcceptsLongStringsAndManyElements) {
   const std::string text = "\"" + std::string(16 << 20, 'a') + "\"";
   EXPECT_EQ(Json::parse(text)->text().size(), std::size_t{16} << 20);
   std::string list = "[0";

@@ -72,7 +72,7 @@ Result<int> quarter_of(int value) {
   return *quarter;
 }
 
-TEST(Try, GivesValuesAndPassesErrorsOn) {
+TEST(Try, ReturnsValuesAndPassesErrorsOn) {
   EXPECT_EQ(*quarter_of(12), 3);
   EXPECT_EQ(quarter_of(3).error().text(), "odd");
   EXPECT_EQ(quarter_of(6).error().text(), "second half: odd");

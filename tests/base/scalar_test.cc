@@ -325,7 +325,7 @@ TEST(Scalar, RefusesValuesTheTypeCannotEncode) {
     EXPECT_EQ(scalar.error().code(), ErrorCode::invalid_argument);
     EXPECT_NE(scalar.error().text().find(dtype.name()), std::string::npos) << scalar.error().text();
   }
-  EXPECT_EQ(parse_scalar(Json(), DType::uint16).error().text(), "null is not a value of uint16; give one, such as 0");
+  EXPECT_EQ(parse_scalar(Json(), DType::uint16).error().text(), "null is not a value of uint16; write one, such as 0");
   EXPECT_EQ(parse_scalar(json_of("300"), DType::uint8).error().text(), "300 does not fit uint8 (0 to 255)");
 }
 

@@ -6,15 +6,10 @@
 namespace sherd {
 namespace {
 
-using Kind = StoreUrl::Kind;
-
-std::string file(std::string_view text) {
-  const auto url = parse_url(text);
-  return url && url->kind == Kind::file ? url->path : "no file";
-}
+std::string file(std::string_view text) { return file_path(text).value(); }
 ErrorCode refusal(std::string_view text) {
-  const auto url = parse_url(text);
-  return url ? ErrorCode::io : url.error().code();
+  const auto path = file_path(text);
+  return path ? ErrorCode::io : path.error().code();
 }
 
 TEST(Url, UsesAPlainPathUnchanged) {
@@ -32,9 +27,24 @@ TEST(Url, DecodesAFileUrlOnce) {
   EXPECT_EQ(file("file:/a"), "/a");
 }
 
-TEST(Url, KnowsMemory) {
-  EXPECT_EQ(parse_url("memory:").value().kind, Kind::memory);
-  EXPECT_EQ(parse_url("memory://").value().kind, Kind::memory);
+TEST(Url, HasASchemeInLowerCase) {
+  EXPECT_EQ(scheme_of("S3://bucket/a"), "s3");
+  EXPECT_EQ(scheme_of("memory:"), "memory");
+  for (const char* path : {"a", "/data/a:b", ":", "1://x", ""}) EXPECT_EQ(scheme_of(path), "") << path;
+  EXPECT_TRUE(is_url("s3://bucket/a"));
+  for (const char* text : {"memory:", "file:/a", "a:b", "a", "://"}) EXPECT_FALSE(is_url(text)) << text;
+}
+
+TEST(Url, OfAStoreMayNameOnlyItsKind) {
+  EXPECT_TRUE(is_anonymous("memory:"));
+  EXPECT_TRUE(is_anonymous("memory://"));
+  for (const char* url : {"memory:x", "memory:/", "file:///a", "a", ""}) EXPECT_FALSE(is_anonymous(url)) << url;
+}
+
+TEST(Url, OfAStoreOfFilesSaysWhereTheyAre) {
+  EXPECT_EQ(path_of_store("file:///a%20b"), "/a b");
+  EXPECT_EQ(path_of_store("memory:"), std::nullopt);
+  EXPECT_EQ(path_of_store("file://host/a"), std::nullopt);
 }
 
 TEST(Url, RefusesWhatItDoesNotUnderstand) {
@@ -43,11 +53,9 @@ TEST(Url, RefusesWhatItDoesNotUnderstand) {
         std::string_view("file:a"), std::string_view("file://"), std::string_view("file:///a?b"),
         std::string_view("file:///a#b"), std::string_view("file:///a%"), std::string_view("file:///a%4"),
         std::string_view("file:///a%4g"), std::string_view("file:///a%00b"), std::string_view("a\0b", 3),
-        std::string_view("memory:x")}) {
+        std::string_view("s3://bucket/a"), std::string_view("https://host/a")}) {
     EXPECT_EQ(refusal(text), ErrorCode::invalid_argument) << text;
   }
-  EXPECT_EQ(refusal("s3://bucket/a"), ErrorCode::unsupported);
-  EXPECT_EQ(refusal("https://host/a"), ErrorCode::unsupported);
 }
 
 TEST(Url, OfAPathReturnsThePath) {

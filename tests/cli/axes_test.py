@@ -129,7 +129,7 @@ def test_an_array_of_an_ome_group_has_its_spacing_units_and_position(sherd, tmp_
 
 def test_a_level_of_a_pyramid_has_its_own_spacing(sherd, tmp_path):
     make_volume(sherd)
-    sherd.ok("copy", "em", "em.zarr", "--to", "zarr3", "--pyramid", "mean:1")
+    sherd.ok("copy", "em", "em.zarr", "--to", "zarr3", "--pyramid", "mean:1", "--factors", "2,2,2")
     sherd.ok("export", "em.zarr/1", "a.nii")
     sherd.ok("export", "em.zarr", "b.nii", "--level", "1")
     assert (tmp_path / "a.nii").read_bytes() == (tmp_path / "b.nii").read_bytes()
@@ -148,7 +148,7 @@ def test_a_level_keeps_the_orientation_and_the_scale_of_the_nifti_file_it_was_ma
     made.header.set_slope_inter(0.5, 3)
     nibabel.save(made, tmp_path / "brain.nii")
     sherd.ok("import", "brain.nii", "brain.zarr")
-    sherd.ok("copy", "brain.zarr", "levels.zarr", "--pyramid", "mean:1")
+    sherd.ok("copy", "brain.zarr", "levels.zarr", "--pyramid", "mean:1", "--factors", "2,2,2")
     sherd.ok("export", "levels.zarr/0", "a.nii")
     sherd.ok("export", "levels.zarr/1", "b.nii")
     fine, coarse = (nibabel.load(tmp_path / name) for name in ["a.nii", "b.nii"])

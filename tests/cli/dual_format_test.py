@@ -37,8 +37,8 @@ def test_an_array_is_written_through_either_format(sherd, tmp_path):
         (["--codec", "zstd"], "--codec: layout zarr+neuroglancer: 'bytes' may only be followed by 'gzip' and then 'crc32c', not 'zstd'"),
         (["--shards", "16,32,32"], "these are, in elements: 16x8x8, 32x8x8, 32x16x8, 32x16x16, 64x16x16, 64x32x16"),
         (["--index-location", "start"], "the index must be at the end"),
-        (["--encoding", "jpeg"], "--encoding: the chunks of a Zarr array are raw to Neuroglancer"),
-        (["--sharding", "none"], "--sharding: the volume has the array's shards"),
+        (["--encoding", "jpeg"], "--encoding: chunks shared with a Zarr array can only be raw"),
+        (["--sharding", "none"], "--sharding cannot be used here: the volume uses the array's shards"),
     ],
 )
 def test_a_violated_condition_is_reported(sherd, tmp_path, change, message):
@@ -80,9 +80,9 @@ def test_diverged_names_are_reported_and_not_written(sherd, tmp_path):
     shard.unlink()
     shard.write_bytes(bytes_of_it)
     ran = sherd("check", "em.zarr", "--json")
-    assert ran.code == 1 and [fault["code"] for fault in ran.json["faults"]] == ["twin_differs"]
+    assert ran.code == 1 and [fault["code"] for fault in ran.json["faults"]] == ["counterpart_differs"]
     ran = sherd("write", "em.zarr", "--select", "0,0,0", "--value", "8")
-    assert ran.code == 6 and "is not the same file as 'c/0/0/0' any more" in ran.stderr
+    assert ran.code == 6 and "is no longer the same file as 'c/0/0/0':" in ran.stderr
 
 
 def test_a_written_array_keeps_its_layout(sherd):

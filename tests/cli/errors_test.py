@@ -71,8 +71,10 @@ def test_options_of_a_volumes_copy_are_named_too(sherd, volume, tmp_path, option
 
 @pytest.mark.parametrize("options, text", [
     (["--dtype", "unit8"], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
+    (["--dtype", ">u2"], "--dtype: '>u2' is a byte order too; use uint16"),
+    (["--dtype", "<u3"], "--dtype: unknown data type '<u3'"),
     (["--dtype", '{"name": "unit8"}'], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
-    (["--dtype", '{"nam": "uint8"}'], "--dtype: nam: a data type has no such member"),
+    (["--dtype", '{"nam": "uint8"}'], "--dtype: nam: a data type has no member of this name"),
     (["--dtype", "uint8", "--fill-value", "300"], "--fill-value: 300 does not fit uint8 (0 to 255)"),
     (["--dtype", "uint8", "--dimension-names", "a"], "--dimension-names: 1 names for an array of 2 dimensions"),
     (["--dtype", "uint8", "--attributes", "[1]"], "--attributes: must be an object"),
@@ -85,7 +87,7 @@ def test_create_names_the_option_that_is_wrong(sherd, tmp_path, options, text):
 
 @pytest.mark.parametrize("options, text", [
     (["--key", "../x"], "--key: is outside the store"), (["--sharding", "{}"], "--sharding: @type: is missing"),
-    (["--key", "info"], "--key: 'info' is where the info document is")])
+    (["--key", "info"], "--key: 'info' is the path of the info document; choose another key")])
 def test_create_names_the_option_of_a_volume_that_is_wrong(sherd, tmp_path, options, text):
     volume = ["--store-format", "precomputed", "--shape", "8,8,8", "--dtype", "uint8", "--resolution", "8,8,8"]
     assert message(sherd, "create", "bad", *volume, *options) == text

@@ -275,7 +275,7 @@ def test_a_pyramid_of_a_hyperstack_halves_neither_channels_nor_times(sherd, tmp_
     tifffile.imwrite(tmp_path / "a.tif", values, imagej=True, resolution=(4, 4),
                      metadata={"axes": "TZCYX", "spacing": 3.5, "unit": "um", "finterval": 0.5})
     sherd.ok("import", "a.tif", "a.zarr")
-    sherd.ok("copy", "a.zarr", "p.zarr", "--pyramid", "mean:1")
+    sherd.ok("copy", "a.zarr", "p.zarr", "--pyramid", "mean:1", "--factors", "2,2,2")
     group = zarr.open_group(tmp_path / "p.zarr", mode="r")
     fine = values.transpose(0, 2, 1, 3, 4)
     numpy.testing.assert_array_equal(group["0"][...], fine)

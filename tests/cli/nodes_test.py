@@ -9,7 +9,7 @@ FULL = ["--shape", "10,20", "--dtype", "float32", "--chunks", "2,5", "--shards",
         "--attributes", '{"a": [1, 2]}', "--dimension-names", "y,x"]
 
 
-def test_create_takes_every_option_of_an_array(sherd, tmp_path):
+def test_create_accepts_every_option_of_an_array(sherd, tmp_path):
     sherd.ok("create", "a.zarr", *FULL)
     document = json.loads((tmp_path / "a.zarr/zarr.json").read_text())
     sharding = document["codecs"][0]["configuration"]

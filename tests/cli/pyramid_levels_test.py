@@ -140,3 +140,29 @@ def test_a_dual_format_copy_of_a_level_is_the_same_volume_as_in_a_pyramid(sherd,
     (info,) = [json.loads(path.read_text()) for path in tmp_path.glob("both/**/info")]
     assert info["type"] == "segmentation"
     assert (info["scales"][0]["resolution"], info["scales"][0]["voxel_offset"]) == ([16, 16, 80], [1, 1, 1])
+
+
+@pytest.mark.parametrize(("options", "second"), [
+    ([], (8, 6, 8)), (["--factors", "auto"], (8, 6, 8)), (["--factors", "2,2,2"], (4, 6, 8)), (["--factors", "2,1,1"], (4, 12, 16)),
+    (["--factors", "x=2,z=2"], (4, 12, 8)),
+])
+def test_factors_are_given_in_order_or_by_name(sherd, tmp_path, options, second):
+    """Planes are 40 nm apart, pixels 8 nm wide."""
+    make_image(tmp_path / "img")
+    sherd.ok("copy", "img/0", "p.zarr", "--pyramid", "mode:1", *options)
+    group = zarr.open_group(tmp_path / "p.zarr", mode="r")
+    assert group["1"].shape == second
+    scale = group.attrs["ome"]["multiscales"][0]["datasets"][1]["coordinateTransformations"][0]["scale"]
+    assert scale == [step * whole / half for step, whole, half in zip((40, 8, 8), (8, 12, 16), second)]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--pyramid", "mode", "--factors", "2,2"], "--factors: 2 factors for the axes z, y, x"),
+    (["--pyramid", "mode", "--factors", "t=2"], "--factors: the image has no axis 't'"),
+    (["--pyramid", "mode", "--factors", "a,b"], "--factors: 'a' is not a factor"),
+    (["--factors", "2,2,2"], "--factors can only be used with --pyramid"),
+])
+def test_factors_that_do_not_fit_are_usage_errors(sherd, tmp_path, options, message):
+    make_image(tmp_path / "img")
+    ran = sherd("copy", "img/0", "p.zarr", *options)
+    assert ran.code == 2 and message in ran.stderr and not (tmp_path / "p.zarr").exists()

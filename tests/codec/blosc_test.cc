@@ -113,7 +113,7 @@ TEST(Blosc, AnEncodedSizeThatIsNotTheChunksIsRefused) {
     put_word(stored, 12, word(stored, 12) + static_cast<std::uint32_t>(difference));
     EXPECT_EQ(refusal(stored), ErrorCode::corrupt);
   }
-  EXPECT_EQ(refusal(Bytes(16)), ErrorCode::unsupported) << "zeros are no chunk of version 2";
+  EXPECT_EQ(refusal(Bytes(16)), ErrorCode::unsupported) << "zeros are not a chunk of version 2";
 }
 
 TEST(Blosc, AStoredChunkOfAnotherSizeIsRefused) {

@@ -83,7 +83,7 @@ inline Bytes encoded(const BytesCodec& codec, std::span<const std::byte> decoded
   return to;
 }
 
-/// The decoded bytes; `capacity` bytes at most. nullopt as the codec gives it.
+/// The decoded bytes; `capacity` bytes at most. nullopt as the codec returns it.
 inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<const std::byte> from,
                                             std::size_t capacity) {
   Bytes to(capacity);
@@ -95,7 +95,7 @@ inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<c
   return std::optional(std::move(to));
 }
 
-/// The bytes that decode_blocks gives, all blocks but the last one being full.
+/// The bytes that decode_blocks returns, all blocks but the last one being full.
 inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const std::byte> from, std::size_t block_size,
                                        std::uint64_t limit) {
   Bytes block(block_size);
@@ -114,7 +114,7 @@ inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const 
   return all;
 }
 
-/// Encodes, decodes with exact, ample and too little room, and compares.
+/// Encodes, decodes with exact, ample and too small memory, and compares.
 inline void expect_round_trip(const BytesCodec& codec, const Bytes& bytes) {
   const Bytes once = encoded(codec, bytes);
   EXPECT_EQ(once, encoded(codec, bytes)) << "the encoding is not deterministic";
@@ -141,7 +141,7 @@ inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
   }
 }
 
-/// Damages bytes at random: any answer but a crash or a size beyond the room will do.
+/// Damages bytes at random: any answer but a crash or a size beyond the memory will do.
 inline void survive_damage(const BytesCodec& codec, const Bytes& stored, std::size_t capacity) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

@@ -1,4 +1,4 @@
-// compressed_segmentation beyond what other writers give: every width, every way to cut, and bytes that lie.
+// compressed_segmentation beyond what other writers produce: every width, every way to cut, and bytes that lie.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -39,7 +39,7 @@ Result<Bytes> decoded(const ArrayBytesCodec& codec, const ChunkType& type, std::
   return elements;
 }
 
-/// `count` labels far apart, of which the elements take one by chance; each occurs where there are enough elements.
+/// `count` labels far apart, a random one per element; with enough elements each label occurs.
 Bytes labels(const ChunkType& type, std::uint64_t count, unsigned seed = 1) {
   std::mt19937_64 random(seed);
   const std::size_t size = type.dtype.size();
@@ -100,7 +100,7 @@ TEST(CompressedSegmentation, CutsChunksOfAnyShapeIntoBlocksOfAnyShape) {
 }
 
 TEST(CompressedSegmentation, EqualTablesOfAChannelAreStoredOnce) {
-  // 27 blocks, all of which hold the same three labels in other places.
+  // 27 blocks that all hold the same three labels at other positions.
   const ChunkType type{DType::uint64, {1, 12, 12, 12}};
   const auto codec = codec_of({4, 4, 4});
   Bytes elements;
@@ -117,7 +117,7 @@ TEST(CompressedSegmentation, EqualTablesOfAChannelAreStoredOnce) {
 }
 
 TEST(CompressedSegmentation, TablesMayOverlapAndBeAnywhere) {
-  // Two blocks of 2x1x1: one label from the middle of the other's table, which stands before the headers' end.
+  // Two blocks of 2x1x1: one label from the middle of the other's table, which is before the headers' end.
   const ChunkType type{DType::uint32, {1, 1, 1, 4}};
   const Bytes stored = bytes_of({1, 5u, 4, 4u | 1u << 24, 6, 70, 71, 0b10});
   const std::uint32_t expected[] = {71, 71, 70, 71};
@@ -135,17 +135,17 @@ TEST(CompressedSegmentation, EveryOffsetAndIndexIsCheckedAndNamed) {
     EXPECT_THAT(result.error().message(), HasSubstr(text));
   };
   refused({}, "0 bytes");
-  refused(good, "channel 0, block 0: an index lies behind the table");
+  refused(good, "channel 0, block 0: an index is beyond the end of the table");
   refused({0, good[1], good[2], good[3], 7, 8}, "the first channel begins at word 0; the chunk has 1");
   refused({2, good[1], good[2], good[3], 7, 8}, "the first channel begins at word 2");
   refused({1, good[1]}, "truncated");
-  refused({1, 5u, 2, 0b10, 7, 8}, "the table lies behind the end");
-  refused({1, 0xffffffu, 2, 0b10, 7, 8}, "the table lies behind the end");
-  refused({1, 3u | 1u << 24, 5, 0b10, 7, 8}, "the indices lie behind the end");
-  refused({1, 3u | 1u << 24, 0xffffffff, 0b10, 7, 8}, "the indices lie behind the end");
+  refused({1, 5u, 2, 0b10, 7, 8}, "the table is beyond the end");
+  refused({1, 0xffffffu, 2, 0b10, 7, 8}, "the table is beyond the end");
+  refused({1, 3u | 1u << 24, 5, 0b10, 7, 8}, "the indices are beyond the end");
+  refused({1, 3u | 1u << 24, 0xffffffff, 0b10, 7, 8}, "the indices are beyond the end");
   for (const std::uint32_t width : {3, 5, 6, 7, 12, 24, 31, 33, 64, 128, 255})
     refused({1, 3u | width << 24, 2, 0b10, 7, 8}, "nor 32 bits");
-  refused({1, 3u | 32u << 24, 2, 0xffffffff, 7, 8}, "an index lies behind the table");
+  refused({1, 3u | 32u << 24, 2, 0xffffffff, 7, 8}, "an index is beyond the end of the table");
   Bytes odd = bytes_of({1, 3u | 1u << 24, 2, 0b10, 7, 8});
   EXPECT_TRUE(decoded(*codec, type, odd));
   odd.push_back(std::byte{0});
@@ -208,7 +208,7 @@ TEST(CompressedSegmentation, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(code_of(codec->check({DType::uint64, {8, 8}})), ErrorCode::invalid_argument);
 }
 
-TEST(CompressedSegmentation, TakesThreeDimensionsForOneChannel) {
+TEST(CompressedSegmentation, AcceptsThreeDimensionsForOneChannel) {
   const auto codec = codec_of({4, 2, 3});
   for (const DType& dtype : {DType::uint32, DType::uint64}) {
     const ChunkType three{dtype, {7, 5, 9}}, four{dtype, {1, 7, 5, 9}};

@@ -51,8 +51,12 @@ struct Example {
 };
 constexpr Example kExamples[] = {
     {"numcodecs.categorize", R"({"labels": ["", "shard", "a longer text"], "dtype": "|O", "astype": "|u1"})"},
+    {"conditional", R"({"codecs": [{"name": "numcodecs.zlib", "configuration": {"level": 1}}, {"name": "crc32c"}]})"},
     {"numcodecs.delta", R"({"dtype": "<u4"})"},
     {"numcodecs.fixedscaleoffset", R"({"offset": 10, "scale": 4, "dtype": "<f4", "astype": "|u1"})"},
+    {"n5_default", R"({"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
+                                  {"name": "bytes", "configuration": {"endian": "big"}},
+                                  {"name": "gzip", "configuration": {"level": 1}}]})"},
     {"transpose", R"({"order": [1, 0]})"},
 };
 
@@ -84,7 +88,8 @@ class EveryCodec : public testing::TestWithParam<const CodecEntry*> {
  protected:
   /// nullopt where the codec needs a configuration that is not among the examples.
   std::optional<Subject> subject() {
-    for (const DType& dtype : {DType::uint32, DType::float32, DType::uint8, DType::bool_, DType::string, DType::bytes})
+    for (const DType& dtype : {DType::uint32, DType::float32, DType::uint8, DType::bool_, DType::string, DType::bytes,
+                               *DType::optional(DType::uint16)})
       if (auto chain = chain_of(*GetParam(), dtype, table_)) return Subject{dtype, *std::move(chain)};
     return std::nullopt;
   }
@@ -105,6 +110,9 @@ class EveryCodec : public testing::TestWithParam<const CodecEntry*> {
       std::memcpy(&bytes[i * dtype.size()],
                   dtype == DType::float32 ? static_cast<const void*>(&real) : static_cast<const void*>(&number),
                   dtype.size());
+      // A number may be missing; all its bytes are 0 then.
+      if (dtype.kind() == DType::Kind::optional && number % 3 != 0) bytes[(i + 1) * dtype.size() - 1] = std::byte{1};
+      if (dtype.kind() == DType::Kind::optional && number % 3 == 0) bytes[i * dtype.size()] = std::byte{0};
     }
     return bytes;
   }
@@ -146,6 +154,7 @@ TEST_P(EveryCodec, NamesTheMemberWhereItNeedsAConfiguration) {
   if (subject()) return;
   const auto refused = chain_of(*GetParam(), DType::float32, table_);
   ASSERT_FALSE(refused);
+  if (refused.error().text().find("built without") != std::string::npos) GTEST_SKIP() << refused.error().text();
   EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument) << refused.error().text();
   EXPECT_THAT(refused.error().member(), testing::HasSubstr("configuration"));
 }
@@ -202,14 +211,14 @@ TEST_P(EveryCodec, AnswersEveryTruncationAndDamageWithAChunkOrATypedError) {
 TEST_P(EveryCodec, StoresTheInnerChunksOfAnArray) {
   const auto of = subject();
   if (!of || of->dtype.is_variable()) return;
-  NodePlace place = new_place(memory_store(), "a", "zarr3", {}).value();
-  place.tables.codecs = table_;
+  NodeLocation location = new_location(memory_store(), "a", "zarr3", {}).value();
+  location.tables.codecs = table_;
   CreateOptions options{.shape = {24, 40}, .dtype = of->dtype, .chunks = kShape, .shards = {24, 40}};
   Json codec(Json::Object{{"name", std::string(GetParam()->name)}});
   for (const Example& example : kExamples)
     if (example.codec == GetParam()->name) codec.set("configuration", json(example.configuration));
   options.codecs = {{codec}};
-  const Array array = create_array_at(place, options).value();
+  const Array array = create_array_at(location, options).value();
   const Bytes chunk = elements(of->dtype);
   const Box box{{12, 20}, kShape};
   array.write(box, BasicAnyView<const std::byte>::dense(chunk.data(), of->dtype, kShape)).value();

@@ -32,7 +32,7 @@ std::vector<T> there_and_back(const ArrayCodec& codec, const std::vector<T>& val
   return read;
 }
 
-TEST(Delta, IntegersComeBackWhateverTheirDifferences) {
+TEST(Delta, IntegersOfAnyDifferenceAreRestored) {
   using Limits64 = std::numeric_limits<std::int64_t>;
   const std::vector<std::int64_t> wide = {Limits64::min(), Limits64::max(), 0, -1, Limits64::min()};
   EXPECT_EQ(there_and_back(*filter(delta_codec, R"({"dtype":"<i8"})", DType::int64).value(), wide, DType::int64), wide);
@@ -43,6 +43,15 @@ TEST(Delta, IntegersComeBackWhateverTheirDifferences) {
                            std::vector<std::uint8_t>(), DType::uint8)
                 .size(),
             0u);
+}
+
+TEST(Delta, SumsOfDoublesHaveTheirPrecision) {
+  const std::vector<double> values = {1e9 + 0.25, 1e9 + 0.5, -1.0 / 1024, 3e-300};
+  const auto codec = filter(delta_codec, R"({"dtype":"<f8"})", DType::float64).value();
+  const auto read = there_and_back(*codec, values, DType::float64);
+  EXPECT_EQ(read[0], values[0]);
+  EXPECT_EQ(read[1], values[1]);
+  EXPECT_NEAR(read[2], values[2], 1e-6) << "as far as the rounding of the differences allows";
 }
 
 TEST(Delta, TheStoredTypeIsAstype) {
@@ -184,7 +193,7 @@ TEST(Bitround, KeepsAtLeastOneBitAndForNumcodecsOnlyBitsOfFloats) {
   EXPECT_NE(code(bitround_codec, 3, DType::bool_), "");
 }
 
-TEST(AsType, TakesTheArraysTypeWhereNoneIsNamed) {
+TEST(AsType, UsesTheArraysTypeIfNoneIsNamed) {
   const auto codec = filter(astype_codec, R"({"encode_dtype":"|u1"})", DType::float64).value();
   EXPECT_EQ(codec->encoded_type({DType::float64, {2}}).value().dtype, DType::uint8);
   EXPECT_EQ(there_and_back<double>(*codec, {7.75, 0}, DType::float64), (std::vector<double>{7, 0}));

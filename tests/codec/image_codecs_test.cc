@@ -240,7 +240,7 @@ TEST(Png, RefusesTypesItCannotStore) {
   }
 }
 
-TEST(ImageCodecs, TakeThreeDimensionsForOneChannel) {
+TEST(ImageCodecs, AcceptThreeDimensionsForOneChannel) {
   for (const CodecEntry* entry : {&png_codec, &jpeg_codec}) {
     const auto codec = codec_of(*entry);
     const ChunkType three{DType::uint8, {3, 4, 5}}, four{DType::uint8, {3, 4, 5, 1}};

@@ -59,6 +59,30 @@ TEST(Packbits, BooleansTakeOneBit) {
   }
 }
 
+TEST(Packbits, NumbersOfFewBitsTakeNoMore) {
+  struct Row {
+    DType dtype;
+    const char *elements, *stored;
+  };
+  const Row rows[] = {{DType::int4, "fff80703", "8f37"},
+                      {DType::uint4, "0f080703", "8f37"},
+                      {DType::int2, "fffe0100ff", "1b03"},
+                      {DType::uint2, "0302010003", "1b03"},
+                      {DType::float4_e2m1fn, "0f0807", "8f07"},
+                      {DType::float6_e3m2fn, "3f200105", "3f1814"},
+                      {DType::complex_float4_e2m1fn, "0f080703", "8f37"},
+                      {DType::float8_e4m3, "ff8001", "ff8001"}};
+  for (const Row& row : rows) {
+    const Bytes elements = from_hex(row.elements);
+    const ChunkType type{row.dtype, {elements.size() / row.dtype.size()}};
+    const auto codec = packbits("");
+    EXPECT_EQ(packed(*codec, type, elements), from_hex(row.stored)) << row.dtype.name();
+    EXPECT_EQ(unpacked(*codec, type, from_hex(row.stored), elements.size()).value(), elements) << row.dtype.name();
+  }
+  EXPECT_EQ(packbits(R"({"last_bit": 4})")->check({DType::int4, {1}}).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(packbits("")->check({*DType::optional(DType::int4), {1}}).error().code(), ErrorCode::unsupported);
+}
+
 TEST(Packbits, KeepsTheBitsBetweenFirstAndLastOfEveryType) {
   const DType types[] = {DType::uint8,   DType::int8,    DType::uint16,   DType::int16,
                          DType::uint32,  DType::int32,   DType::uint64,   DType::int64,

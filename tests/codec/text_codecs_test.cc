@@ -134,12 +134,20 @@ TEST(TextCodecs, BytesThatLieAreRefused) {
     ASSERT_FALSE(read.has_value()) << text;
     EXPECT_NE(read.error().code(), ErrorCode::unavailable) << text;
   }
-  EXPECT_EQ(code_of(codec_of(json2_codec, "{}", {2}).read(bytes_of(R"(["a",null,"|O",[2]])"))), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(codec_of(msgpack2_codec, "{}", {1}).read(from_hex("93c0a27c4f9101"))), ErrorCode::unsupported);
+  EXPECT_EQ(code_of(codec_of(json2_codec, "{}", {2}).read(bytes_of(R"(["a",1,"|O",[2]])"))), ErrorCode::unsupported);
+  EXPECT_EQ(code_of(codec_of(json2_codec, "{}", {1}).read(bytes_of(R"([{"a":[1,2,3,4,5,6,7,8]},"|O",[1]])"))),
+            ErrorCode::unsupported);
+  EXPECT_EQ(code_of(codec_of(msgpack2_codec, "{}", {1}).read(from_hex("9301a27c4f9101"))), ErrorCode::unsupported);
   const Codec colours = codec_of(categorize_codec, kColours, {2});
   EXPECT_EQ(code_of(colours.read(from_hex("0103"))), ErrorCode::corrupt) << "a number without a label";
   EXPECT_EQ(code_of(colours.read(from_hex("01"))), ErrorCode::corrupt);
   EXPECT_EQ(code_of(colours.read(from_hex("010202"))), ErrorCode::corrupt);
+}
+
+TEST(TextCodecs, FillersOfZarrPythonAreEmptyTexts) {
+  const std::vector<std::string> texts = {"a", "", ""};
+  EXPECT_EQ(codec_of(json2_codec, "{}", {3}).read(bytes_of(R"(["a",0,null,"|O",[3]])")).value(), texts);
+  EXPECT_EQ(codec_of(msgpack2_codec, "{}", {3}).read(from_hex("95a16100c0a27c4f9103")).value(), texts);
 }
 
 TEST(TextCodecs, DamageIsRefusedOrDecodesToTexts) {
@@ -161,7 +169,7 @@ TEST(TextCodecs, DamageIsRefusedOrDecodesToTexts) {
   }
 }
 
-TEST(Categorize, TakesTextsOfFixedLengthToo) {
+TEST(Categorize, AcceptsTextsOfFixedLengthToo) {
   const ChunkType type{DType::fixed_length_utf32(20).value(), {3}};
   const Codec codec = try_codec(categorize_codec, json(kColours), type).value();
   Bytes elements(60);

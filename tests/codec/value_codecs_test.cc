@@ -2,6 +2,7 @@
 // zarr-extensions that it does not show. tests/array/value_codecs_test.cc has whole arrays.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 
 #include "codec/chain.hpp"
@@ -83,6 +84,42 @@ TEST(ValueCodecs, EncodeAndDecodeAndRefuseAsZarrPythonDoes) {
       ASSERT_EQ(*read, from_hex(row.find("read")->text()));
     }
   }
+}
+
+/// float32 values cast to a type of one byte; nullopt where they are refused.
+std::optional<std::vector<int>> cast_to(std::string_view type, std::string_view more,
+                                        const std::vector<float>& values) {
+  const auto chain = chain_of(R"({"name": "cast_value", "configuration": {"data_type": ")" + std::string(type) + '"' +
+                                  std::string(more) + "}}",
+                              DType::float32, {values.size()})
+                         .value();
+  const auto stored = encoded_by(chain, {values.size()}, std::as_bytes(std::span(values)));
+  if (!stored) return std::nullopt;
+  std::vector<int> words;
+  for (const std::byte word : *stored) words.push_back(std::to_integer<int>(word));
+  return words;
+}
+
+TEST(CastValue, KnowsNumbersOfFewBits) {
+  using Words = std::vector<int>;
+  EXPECT_EQ(cast_to("int4", "", {-8, 7, 2.5F}), (Words{0xf8, 7, 2}));
+  EXPECT_EQ(cast_to("int4", "", {8}), std::nullopt);
+  EXPECT_EQ(cast_to("int4", R"(, "out_of_range": "clamp")", {8, -100}), (Words{7, 0xf8}));
+  EXPECT_EQ(cast_to("int4", R"(, "out_of_range": "wrap")", {8, -9, 17}), (Words{0xf8, 7, 1}));
+  EXPECT_EQ(cast_to("uint2", R"(, "out_of_range": "wrap")", {-1, 5}), (Words{3, 1}));
+  EXPECT_EQ(cast_to("float8_e5m2", "", {1, -0.0F, INFINITY, 57344, 1.125F}), (Words{0x3c, 0x80, 0x7c, 0x7b, 0x3c}));
+  EXPECT_EQ(cast_to("float8_e5m2", R"(, "rounding": "towards-positive")", {1.125F, -1.125F}), (Words{0x3d, 0xbc}));
+  EXPECT_EQ(cast_to("float8_e5m2", "", {1e6F}), std::nullopt);
+  EXPECT_EQ(cast_to("float8_e5m2", R"(, "out_of_range": "clamp")", {1e6F, -1e6F}), (Words{0x7c, 0xfc}));
+  EXPECT_EQ(cast_to("float8_e4m3fn", R"(, "out_of_range": "clamp")", {1e6F, -1e6F, NAN}), (Words{0x7e, 0xfe, 0x7f}));
+  EXPECT_EQ(cast_to("float8_e4m3fnuz", "", {-0.0F, -1e-9F, NAN}), (Words{0, 0, 0x80}));
+  EXPECT_EQ(cast_to("float8_e4m3fnuz", R"(, "out_of_range": "clamp")", {INFINITY}), std::nullopt);
+  EXPECT_EQ(cast_to("float4_e2m1fn", "", {6, -0.5F, 5}), (Words{7, 9, 6}));
+  EXPECT_EQ(cast_to("float4_e2m1fn", "", {NAN}), std::nullopt);
+  EXPECT_EQ(cast_to("float4_e2m1fn", R"(, "scalar_map": {"encode": [["NaN", 0]]})", {NAN}), (Words{0}));
+  EXPECT_EQ(cast_to("float8_e8m0fnu", "", {1, 3, 0.75F}), (Words{127, 129, 127}));
+  EXPECT_EQ(cast_to("float8_e8m0fnu", "", {0}), std::nullopt);
+  EXPECT_EQ(cast_to("float8_e8m0fnu", R"(, "out_of_range": "clamp")", {0, -5, 1e38F}), (Words{0, 0, 253}));
 }
 
 TEST(CastValue, RoundsBfloat16OnceInEveryMode) {

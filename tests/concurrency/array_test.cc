@@ -1,4 +1,4 @@
-// Arrays that threads and processes share: nothing is lost, nothing is torn, whatever the store, the layout, the cache.
+// Arrays that threads and processes share: nothing is lost, nothing is torn, for any store, layout, cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -12,7 +12,7 @@ using neuroglancer::BuildOptions;
 using neuroglancer::ShardedBuilder;
 
 constexpr std::size_t kThreads = 4;
-constexpr std::size_t kValues = 4000;  // of 2 KiB: several times the arenas of the least memory
+constexpr std::size_t kValues = 4000;  // of 2 KiB: several times the arenas of the minimum memory
 
 std::string value_of(std::size_t number) { return std::string(1500 + number % 1000, static_cast<char>(number)); }
 

@@ -219,7 +219,7 @@ TEST_F(ValuesChangedBetweenReads, AreCopiedAgain) {
 
 TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue) {
   ShardedStoreOptions options{.writable = true, .config = undurable()};
-  options.config.max_unused = 1;  // no shard is written anew, which would leave the old one readable
+  options.config.max_unused = 1;  // no shard is rewritten, which would leave the old one readable
   const auto values = ShardedStore::open(store_, hashed(), options).value();
   std::vector<ShardedStore::Item> items;
   for (std::uint64_t id = 0; id < 16; ++id) items.push_back({id, as_bytes(std::string_view("some"))});
@@ -229,13 +229,13 @@ TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(checked.error().key().ends_with(".shard")) << checked.error().text();
-  EXPECT_NE(checked.error().text().find("when nothing writes to it"), std::string::npos) << checked.error().text();
+  EXPECT_NE(checked.error().text().find("when no other process writes to it"), std::string::npos) << checked.error().text();
   const auto to = memory_store();
   const auto copied = sherd::copy(interrupted_, to, {.config = alone()});
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(copied.error().key().ends_with(".shard")) << copied.error().text();
-  EXPECT_NE(copied.error().text().find("when nothing writes to it"), std::string::npos) << copied.error().text();
+  EXPECT_NE(copied.error().text().find("when no other process writes to it"), std::string::npos) << copied.error().text();
   EXPECT_TRUE(to->list("", [](const std::string&, std::uint64_t) { return false; }).value()) << "nothing is left";
 }
 
@@ -288,7 +288,7 @@ TEST_P(ChangingVolume, IsCopiedConsistentlyOrNotAtAll) {
         EXPECT_EQ(checked.error().code(), ErrorCode::conflict) << checked.error().text();
     }
   }
-  // A writer that never pauses may make every copy a conflict. Whatever those left, the next copy is sound.
+  // A writer that never pauses may make every copy a conflict. After any of those the next copy is sound.
   const int sound = outcomes.sound;
   outcomes.add(sherd::copy(from_, to_, options), to_);
   EXPECT_EQ(outcomes.sound, sound + 1);

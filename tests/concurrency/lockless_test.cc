@@ -136,7 +136,7 @@ TEST_P(LocklessArray, LosesNoChangeOfDifferentChunks) {
     for (std::uint64_t round = 0; round < kRounds; ++round) set(array, t * kSide, get(array, t * kSide) + 1);
   });
   for (std::uint64_t t = 0; t < kThreads; ++t) EXPECT_EQ(get(open(), t * kSide), kRounds) << t;
-  EXPECT_GT(store_->conflicts(), 0U) << "of which no caller knows";
+  EXPECT_GT(store_->conflicts(), 0U) << "hidden from callers";
 }
 
 TEST_P(LocklessArray, LosesNoChangeOfElementsOfTheSameChunk) {
@@ -212,7 +212,7 @@ TEST_P(LocklessValues, LosesNoneThatManyHandlesPutAndEraseWhileOthersCompact) {
     EXPECT_EQ(open().get(t).value(), std::to_string(kRounds)) << t;
     EXPECT_EQ(open().get(100 + t).value(), std::nullopt) << t;
   }
-  EXPECT_GT(store_->conflicts(), 0U) << "of which no caller knows";
+  EXPECT_GT(store_->conflicts(), 0U) << "hidden from callers";
 }
 
 TEST_P(LocklessValues, LosesNoneWhereShardsComeAndGo) {

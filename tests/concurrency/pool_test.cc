@@ -28,7 +28,7 @@ Config threads(unsigned count) {
   return config;
 }
 
-/// Remembers the most that were inside at one time.
+/// Remembers the maximum that were inside at one time.
 class Crowd {
  public:
   void enter() {
@@ -290,6 +290,105 @@ TEST(Budget, HasAShareBackWhenTheLastOwnerOfTheShareReleasesIt) {
   owner = budget.take(0);  // releases them
   other.join();
   EXPECT_TRUE(taken);
+}
+
+/// Calls `body` with tasks, inside a loop as they must be.
+template <class Body>
+Result<void> with_tasks(const Config& config, const Body& body) {
+  return parallel_for(1, config, [&](std::size_t) -> Result<void> {
+    Tasks tasks(config);
+    body(tasks);
+    return tasks.finish();
+  });
+}
+
+TEST(Tasks, AreRunOnceAndMayAddOthers) {
+  for (const unsigned count : {1U, 2U, 7U}) {
+    const Config config = threads(count);
+    std::vector<std::atomic<int>> runs(1000);
+    std::atomic<std::size_t> done{0};
+    ASSERT_TRUE(with_tasks(config, [&](Tasks& tasks) {
+      for (std::size_t i = 0; i < runs.size() / 2; ++i)
+        tasks.add([&, i]() -> Result<void> {
+          tasks.add_first([&, i]() -> Result<void> {
+            ++runs[runs.size() / 2 + i];
+            ++done;
+            return {};
+          });
+          ++runs[i];
+          ++done;
+          return {};
+        });
+      tasks.help_until([&] { return done == runs.size(); });
+    }));
+    for (const auto& each : runs) EXPECT_EQ(each, 1) << count << " threads";
+  }
+}
+
+TEST(Tasks, MayBeLoopsThatOtherThreadsJoin) {
+  const Config config = threads(4);
+  std::atomic<int> runs{0};
+  ASSERT_TRUE(with_tasks(config, [&](Tasks& tasks) {
+    tasks.add([&] {
+      return parallel_for(100, config, [&](std::size_t) -> Result<void> {
+        ++runs;
+        return {};
+      });
+    });
+    tasks.help_until([&] { return runs == 100; });
+  }));
+  EXPECT_EQ(runs, 100);
+}
+
+TEST(Tasks, OfACallWithoutOtherThreadsAreRunByTheThreadThatWaits) {
+  const Config one = threads(1);
+  ASSERT_TRUE(parallel_for(2, threads(2), [&](std::size_t) -> Result<void> {
+    std::atomic<int> runs{0};
+    Tasks tasks(one);
+    for (int i = 0; i < 10; ++i)
+      tasks.add([&]() -> Result<void> {
+        ++runs;
+        return {};
+      });
+    tasks.help_until([&] { return runs == 10; });
+    EXPECT_EQ(runs, 10);
+    return tasks.finish();
+  }));
+}
+
+TEST(Tasks, EndWithTheFirstFailureAndDropWhatHasNotBegun) {
+  std::atomic<int> runs{0};
+  const auto done = with_tasks(threads(2), [&](Tasks& tasks) {
+    for (int i = 0; i < 1000; ++i)
+      tasks.add([&, i]() -> Result<void> {
+        ++runs;
+        return i < 3 ? Result<void>{} : corrupt("task " + std::to_string(i));
+      });
+    tasks.help_until([] { return false; });
+    EXPECT_TRUE(tasks.failed());
+  });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::corrupt);
+  EXPECT_LT(runs, 10);
+}
+
+TEST(Tasks, HandOnWhatOneOfThemThrows) {
+  const auto throwing = [] {
+    return with_tasks(threads(2), [](Tasks& tasks) {
+      tasks.add([]() -> Result<void> { throw std::runtime_error("thrown"); });
+      tasks.help_until([] { return false; });
+    });
+  };
+  EXPECT_THROW((void)throwing(), std::runtime_error);
+}
+
+TEST(Tasks, EndAWaitThatIsInterrupted) {
+  Config config = threads(2);
+  int polls = 0;
+  config.interrupted = [&] { return ++polls > 1; };
+  const auto done = with_tasks(config, [](Tasks& tasks) { tasks.help_until([] { return false; }); });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::string name_of(const testing::TestParamInfo<Setting>& setting) {
 class ReplacedShard : public testing::TestWithParam<Setting> {
  protected:
   ReplacedShard() {
-    create(directory_ / "new", 2, ChunkOrder::f);  // other chunks at the same places
+    create(directory_ / "new", 2, ChunkOrder::f);  // other chunks at the same offsets
   }
 
   /// The old shard, and a handle that knows nothing of it.
@@ -97,7 +97,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
     array_.emplace(open_array(store_, {.config = config}).value());
   }
 
-  /// Elements tell their version and their place: 1000 times the one and the other.
+  /// Elements encode their version and their position: 1000 times the one and the other.
   static std::uint16_t element(std::uint16_t version, std::size_t row, std::size_t column) {
     return static_cast<std::uint16_t>(version * 1000 + row * 16 + column);
   }
@@ -114,7 +114,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
         .value();
   }
 
-  /// Another process puts the new shard in the place of the old one.
+  /// Another process replaces the old shard by the new one.
   void replace() {
     namespace fs = std::filesystem;
     const pid_t child = ::fork();
@@ -144,10 +144,10 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
     ASSERT_EQ(status, 0);
   }
 
-  /// The version of which all elements of the box are, or -1; missing elements are of version 0.
+  /// The version of all elements of the box, or -1; missing elements are of version 0.
   int read_version() {
     Values values(std::size_t{16} * 2);
-    // Two rows of inner chunks that do not stand next to each other: several runs, whatever the order.
+    // Two rows of inner chunks that are not adjacent: several runs in any order.
     const auto selection = Selection::parse("1:15:13,:", array_->shape()).value();
     array_->read(selection, std::span(values)).value();
     const int version = values[0] / 1000;
@@ -182,7 +182,7 @@ TEST_P(ReplacedShard, IsReadInItsOldOrNewVersion) {
     interrupted += happened;
     if (!happened) break;
   }
-  // With all of it in the cache there is no read to interrupt.
+  // With all of it in the cache no read can be interrupted.
   const bool nothing_to_read = GetParam().warm && GetParam().cache != CacheMode::index;
   EXPECT_GE(interrupted, nothing_to_read ? 0 : GetParam().cache == CacheMode::shard ? 1 : 2);
 }

@@ -73,7 +73,7 @@ class ConcurrentWriter : public testing::TestWithParam<const char*> {
   Array create(DType dtype, bool overwrite) const {
     const std::string path = GetParam();
     CreateOptions options{.shape = {8}, .dtype = dtype, .chunks = {3}, .overwrite = overwrite};
-    // At the root, chunks are stored beside the document.
+    // At the root, chunks are stored next to the document.
     if (path.empty()) options.chunk_key_encoding = Json::parse(R"({"name": "v2"})").value();
     return create_array(other_, path, options).value();
   }

@@ -20,7 +20,7 @@ from crash.operations import strace as inject
 FALLIBLE = [call for call in CHANGES if call not in ("exit_group", "unlinkat")]
 READING = ("openat", "pread64", "newfstatat", "fcntl", "getdents64")
 # What an error says whose call has changed something nevertheless.
-PUBLISHED = ("the new version is in place but may not outlive a power failure",
+PUBLISHED = ("the new version is written, but may be lost in a power failure",
              "the change is stored, but consolidated metadata could not be renewed")
 
 

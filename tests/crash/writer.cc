@@ -71,7 +71,7 @@ void create_crowd(const std::string& directory) {
   write(must(sherd::create_array(must(sherd::file_store(directory)), "a", options)), {{0, 0}, {128, 128}}, 1);
 }
 
-/// The whole shard anew, of values that no codec makes smaller.
+/// Rewrites the whole shard, of values that no codec makes smaller.
 void write_noise(const std::string& directory) {
   Values values(std::size_t{128} * 128);
   std::uint32_t noise = 1;

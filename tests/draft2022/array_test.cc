@@ -113,7 +113,6 @@ TEST(DraftHierarchy, RefusesWhatTheDraftCannotExpress) {
   EXPECT_THAT(refused([](auto& o) { o.index_codecs = std::vector<Json>{"bytes", "crc32c"}; }), HasSubstr("checksum"));
   EXPECT_THAT(refused([](auto& o) { o.index_codecs = std::vector<Json>{"bytes:big"}; }), HasSubstr("index_codecs"));
   EXPECT_THAT(refused([](auto& o) { o.index_location = IndexLocation::start; }), HasSubstr("index_location"));
-  EXPECT_THAT(refused([](auto& o) { o.codecs = std::vector<Json>{"bytes", "crc32c"}; }), HasSubstr("'crc32c'"));
   EXPECT_THAT(refused([](auto& o) { o.codecs = std::vector<Json>{"packbits"}; }), HasSubstr("'packbits'"));
   EXPECT_THAT(refused([](auto& o) {
                 o.shape = {8, 8, 8};
@@ -244,7 +243,7 @@ TEST(DraftHierarchy, DimensionNamesAreKeptInTheAttributeOfXarray) {
   EXPECT_EQ(stored(), R"({"a":1,"_ARRAY_DIMENSIONS":["y","x"]})");
   EXPECT_EQ(array.attributes().dump(), R"({"a":1})");
   array.set_attributes(parsed(R"({"b": 2})")).value();
-  EXPECT_EQ(stored(), R"({"b":2,"_ARRAY_DIMENSIONS":["y","x"]})");
+  EXPECT_EQ(stored(), R"({"_ARRAY_DIMENSIONS":["y","x"],"b":2})");
   EXPECT_THAT(open_array(store, {.path = "a"}).value().dimension_names(), ElementsAre("y", "x"));
   array.set_attributes(parsed(R"({"_ARRAY_DIMENSIONS": ["row", "column"]})")).value();
   EXPECT_THAT(open_array(store, {.path = "a"}).value().dimension_names(), ElementsAre("row", "column"));

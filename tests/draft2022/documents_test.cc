@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                             unsupported_code, "data_type.fallback"},
                     Refusal{R"({"data_type": {"type": "<c8", "x": 1}})", unsupported_code, "data_type.x"},
                     Refusal{R"({"data_type": [["a", "<i2"], ["b", ">i2"]]})", unsupported_code, "data_type[1]"},
-                    Refusal{R"({"data_type": [["a", "<i2", [3]]]})", unsupported_code, "data_type[0]"},
+                    Refusal{R"({"data_type": [["a", "<i2", [0]]]})", corrupt_code, "data_type[0][2]"},
                     Refusal{R"({"data_type": [["a"]]})", corrupt_code, "data_type[0]"}));
 
 std::string nested_type(int depth) {
@@ -77,13 +77,13 @@ std::string nested_type(int depth) {
   for (int i = 0; i < depth; ++i) type = "[[\"a\", " + type + "]]";
   return "{\"fill_value\": null, \"data_type\": " + type + "}";
 }
-std::string nested_place(int depth) {
-  std::string place = "data_type";
-  for (int i = 0; i < depth; ++i) place += "[0][1]";
-  return place;
+std::string nested_location(int depth) {
+  std::string location = "data_type";
+  for (int i = 0; i < depth; ++i) location += "[0][1]";
+  return location;
 }
 INSTANTIATE_TEST_SUITE_P(DeepTypes, DraftRefusedArray,
-                         testing::Values(Refusal{nested_type(30), unsupported_code, nested_place(17)}));
+                         testing::Values(Refusal{nested_type(30), unsupported_code, nested_location(17)}));
 
 INSTANTIATE_TEST_SUITE_P(
     Codecs, DraftRefusedArray,

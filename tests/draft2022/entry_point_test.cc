@@ -1,5 +1,5 @@
-// Entry points of the draft that are damaged: whatever is wrong with one, no node of its hierarchy seems never to have
-// been there, and `check` says that something is wrong.
+// Damaged entry points of the draft: for any damage, no node of the hierarchy is reported as one that does not
+// exist, and `check` reports a fault.
 #include <gtest/gtest.h>
 
 #include "sherd/sherd.hpp"

@@ -92,7 +92,7 @@ TEST(DraftTransformer, ListsTheKeysOfStoredChunks) {
   EXPECT_THAT(world->list_prefix("meta/").value(), ElementsAre("meta/root/a.array.json"));
 }
 
-TEST(DraftTransformer, ListsDirectoriesOfWhichSomeMayBeEmpty) {
+TEST(DraftTransformer, ListsDirectoriesSomeOfThemEmpty) {
   World world(document("[5, 5]"));
   world.put({{"c0/0", "a"}, {"c0/2", "b"}, {"c2/2", "c"}});
   world.store->set(world.key("notes"), "x").value();

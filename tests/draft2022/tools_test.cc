@@ -26,9 +26,9 @@ TEST(DraftTools, CheckReportsForeignObjectsAndUnusualDocuments) {
   std::vector<std::string> told;
   const CheckReport report = check(store).value();
   for (const Fault& fault : report.faults) told.push_back(fault.code + " " + fault.key);
-  EXPECT_THAT(told, testing::UnorderedElementsAre("document_odd meta/root/a.array.json", "stray_object meta/root/a/",
-                                                  "stray_object data/root/a/x", "stray_object data/root/b/",
-                                                  "stray_object meta/root/notes"));
+  EXPECT_THAT(told, testing::UnorderedElementsAre("document_odd meta/root/a.array.json", "foreign_object meta/root/a/",
+                                                  "foreign_object data/root/a/x", "foreign_object data/root/b/",
+                                                  "foreign_object meta/root/notes"));
 }
 
 TEST(DraftTools, CheckUsesAFallbackAndWarns) {

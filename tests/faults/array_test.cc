@@ -114,11 +114,11 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
       for (std::uint64_t left = 0; left < kColumns; left += kShard) expect_object(*seen, old, now, top, left);
   }
 
-  /// The next writer succeeds, whatever it finds, and tidies up.
+  /// The next writer succeeds, in any state, and tidies up.
   void expect_success_of_the_next(const std::optional<Seen>& seen) const {
     begin(faults_.folder(), GetParam(), kNextValue)();
     EXPECT_EQ(see(faults_.folder()), expected(GetParam(), seen.value_or(Seen()), kNextValue));
-    // Leftovers beside objects that the operation, done again, does not write.
+    // Leftovers next to objects that the operation, done again, does not write.
     if (GetParam() == "shrink") begin(faults_.folder(), "grow", kNextValue)();
     if (GetParam() == "shrink" || GetParam() == "append") begin(faults_.folder(), "all", kNextValue)();
     EXPECT_EQ(leftovers(faults_.folder()), std::set<std::string>());
@@ -146,7 +146,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
   void expect_failure(const sherd::Error& error, const std::optional<Seen>& seen, bool is_blind) const {
     SCOPED_TRACE(error.text());
     EXPECT_EQ(error.code(), sherd::ErrorCode::io);
-    const bool is_published = error.text().find("the new version is in place") != std::string::npos ||
+    const bool is_published = error.text().find("the new version is written") != std::string::npos ||
                               error.text().find("the change is stored") != std::string::npos;
     const bool is_one_object = GetParam() == "shard" || GetParam() == "part" || GetParam() == "attributes";
     if (is_published || !is_one_object) return;

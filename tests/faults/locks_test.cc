@@ -1,4 +1,4 @@
-// A file system without locks: what is replaced as a whole is written, what is changed in part takes lock = none.
+// A file system without locks: what is replaced as a whole is written, what is changed in part needs lock = none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the tests of array documents share, whatever their format: documents with members replaced, refusals as tables,
+// What the tests of array documents share, of any format: documents with members replaced, refusals as tables,
 // and small arrays of int32.
 #pragma once
 

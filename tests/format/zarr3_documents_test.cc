@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{R"({"shape": [10]})", corrupt_code, "chunk_grid.configuration.chunk_shape"}));
 
 INSTANTIATE_TEST_SUITE_P(DataTypes, RefusedArray,
-                         testing::Values(Refusal{R"({"data_type": "float8_e4m3"})", unsupported_code, "data_type"},
+                         testing::Values(Refusal{R"({"data_type": "float8_e4m4"})", unsupported_code, "data_type"},
                                          Refusal{R"({"data_type": "int128"})", unsupported_code, "data_type"},
                                          Refusal{R"({"data_type": {"name": "uint128", "must_understand": false}})",
                                                  unsupported_code, "data_type"},
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{R"({"fill_value": "0"})", corrupt_code, "fill_value"},
                     Refusal{R"({"data_type": "float32", "fill_value": "+Infinity"})", corrupt_code, "fill_value"},
                     Refusal{R"({"data_type": "float32", "fill_value": "0x7fc0"})", corrupt_code, "fill_value"},
-                    Refusal{R"({"data_type": "bool", "fill_value": 0})", corrupt_code, "fill_value"},
+                    Refusal{R"({"data_type": "bool", "fill_value": 2})", corrupt_code, "fill_value"},
                     Refusal{R"({"data_type": "complex64", "fill_value": [0, "x"]})", corrupt_code, "fill_value[1]"},
                     Refusal{R"({"data_type": "r16", "fill_value": [0]})", corrupt_code, "fill_value"},
                     Refusal{R"({"data_type": "r16", "fill_value": [0, 256]})", corrupt_code, "fill_value[1]"}));

@@ -89,8 +89,8 @@ TEST(Zarr3Shards, NestSixteenDeepAndNoDeeper) {
 }
 
 TEST(Zarr3Names, OfCodecsThatAreNotSupportedAreNamed) {
-  for (const std::string name : {"zfp", "n5_default", "conditional", "optional", "numcodecs.pcodec",
-                                 "https://example.org/codec", "compressed_segmentation", "jpeg", "png"}) {
+  for (const std::string name :
+       {"gdeflate", "numcodecs.pcodec", "https://example.org/codec", "compressed_segmentation", "jpeg", "png"}) {
     const auto array = opened(document(R"({"name": ")" + name + R"(", "configuration": {}}, )" + kBytes));
     expect_refused(array, ErrorCode::unsupported, "codecs[0].name");
     EXPECT_THAT(array.error().message(), HasSubstr("'" + name + "'"));
@@ -99,9 +99,7 @@ TEST(Zarr3Names, OfCodecsThatAreNotSupportedAreNamed) {
 }
 
 TEST(Zarr3Names, OfDataTypesThatAreNotSupportedAreNamed) {
-  for (const std::string name : {"int2", "int4", "uint2", "uint4", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn",
-                                 "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2",
-                                 "float8_e5m2fnuz", "float8_e8m0fnu", "complex_bfloat16", "https://example.org/type"}) {
+  for (const std::string name : {"int3", "float8_e4m4", "complex_int8", "https://example.org/type"}) {
     const auto array = opened(document(kBytes, "\"" + name + "\""));
     expect_refused(array, ErrorCode::unsupported, "data_type");
     EXPECT_THAT(array.error().message(), HasSubstr("'" + name + "'"));

@@ -1,4 +1,4 @@
-// Hostile chunks: 56 to 75 of docs/limits.md. The chunk is the good array's 64 bytes; what stands there instead is put
+// Hostile chunks: 56 to 75 of docs/limits.md. The chunk is the good array's 64 bytes; what is there instead is put
 // together here byte by byte.
 #include "codec/codec.hpp"
 #include "api/registry.hpp"

@@ -93,7 +93,7 @@ Act read(const Box& box, Value value = good) {
     return {};
   };
 }
-/// Writes what stands there, and reads all.
+/// Writes what exists there, and reads everything.
 Act write(const Box& box) {
   return [=](const std::shared_ptr<Store>& store) -> Result<void> {
     const auto array = open_array(store, {.path = "a", .writable = true});

@@ -26,7 +26,7 @@ std::string repeated(std::string_view part, std::size_t times) {
   return whole;
 }
 
-// A document of a size that none has, as a file that takes no room.
+// A document of a size that none has, as a sparse file.
 void huge_string(World& world) {
   world.document(R"({"zarr_format": 3, "node_type": "group", "attributes": {"x": ")");
   std::filesystem::resize_file(world.root() / "a/zarr.json", std::uint64_t{1} << 30);

@@ -1,4 +1,4 @@
-// Hostile paths and links: 76 to 85 of docs/limits.md. Beside each store's root stands an array that must stay unseen.
+// Hostile paths and links: 76 to 85 of docs/limits.md. Next to each store's root is an array that must stay unseen.
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {

@@ -1,6 +1,6 @@
 // Hostile volumes and collections of Neuroglancer's precomputed format: 94 to 96 of docs/limits.md, and of 38 to 55 and
 // 73 to 75 what they can have. The good volume has 8 chunks of 64 bytes in one shard: an array of 32 bytes, the chunks,
-// and from byte 544 on a list of 96 bytes, four entries, for the even ids, then one for the odd. Places count from 32
+// and from byte 544 on a list of 96 bytes, four entries, for the even ids, then one for the odd. Offsets count from 32
 // on.
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ Json sharding(std::uint64_t preshift, std::uint64_t minishard, std::uint64_t sha
                       {"data_encoding", data}};
 }
 
-/// An info whose parameters nobody has looked at.
+/// An info with unchecked parameters.
 void set_info(Store& store, const Json& how) {
   Json scale{Json::Object{{"key", "s"}, {"encoding", "raw"}, {"sharding", how}}};
   for (const auto& [member, value] : {std::pair{"size", 8}, {"resolution", 8}})
@@ -92,7 +92,7 @@ const auto write_first = [](const std::shared_ptr<Store>& store) -> Result<void>
   return array->write(Box{Shape(4, 0), {4, 4, 4, 1}}, std::span<const std::uint8_t>(values));
 };
 
-/// As if the shard had this size, without taking any room.
+/// As if the shard had this size, as a sparse file.
 auto sparse(std::uint64_t size, const std::function<void(Bytes&)>& change) {
   return [=](Store& store, const std::string& root) {
     shard(change)(store, root);
@@ -258,7 +258,7 @@ std::vector<StoredCase> objects() {
          auto builder = ShardedBuilder::create(borrowed, sharding(0, 0, 0)).value();
          builder.add(1, std::as_bytes(std::span(manifest))).value();
          builder.finish().value();
-         Json info = Json::parse(meshes).value();  // comes last: a build beside it would not take that
+         Json info = Json::parse(meshes).value();  // comes last: a build next to it would refuse that
          info.set("sharding", sharding(0, 0, 0));
          store.set("info", info.dump()).value();
        },

@@ -129,7 +129,7 @@ TEST(Damage, AFlippedBitAffectsOnlyItsChunkWhichTheErrorNames) {
   }
 }
 
-/// What elements a damaged store holds, if any; `check` tells the same, and names one slot.
+/// What elements a damaged store holds, if any; `check` reports the same, and names one slot.
 std::optional<Elements> checked(const std::shared_ptr<Store>& store, std::uint64_t slot) {
   const CheckReport report = check(store, {.path = "a", .data = true, .config = one_thread()}).value();
   const auto read = read_all(open_array(store, {.path = "a"}).value());
@@ -162,7 +162,7 @@ TEST(Damage, NoFlippedBitChangesElementsInTheDefaultCodecs) {
     ASSERT_TRUE(!left || *left == noisy) << "bit " << bit;
     ++(left ? harmless : found);
   }
-  // Bits that zstd's format leaves without a meaning are no damage.
+  // Bits that zstd's format leaves without a meaning are not damage.
   EXPECT_GT(found, 50 * harmless);
 }
 
@@ -196,7 +196,7 @@ TEST(Damage, ATruncatedShardIsCorruptWhereverItIsCut) {
   }
 }
 
-/// Replaces the shard before the `number`-th read of a read whose index is cached, by one whose chunks stand elsewhere.
+/// Replaces the shard before the `number`-th read of a read whose index is cached, by one whose chunks are elsewhere.
 void replace_at(std::uint64_t number, bool pins, CacheMode cache) {
   SCOPED_TRACE("before read " + std::to_string(number) + (pins ? ", pinned" : ", not pinned"));
   const auto inner = memory_store();

@@ -44,7 +44,7 @@ Make entry(std::uint64_t offset, std::uint64_t nbytes) {
   };
 }
 
-/// A shard, as a file that goes on for `size` bytes and ends with an index of which one slot is so large.
+/// A shard, as a file that goes on for `size` bytes and ends with an index with one slot of this size.
 Make sparse_shard_of(const std::string& codecs, std::uint64_t size, std::size_t slot, std::uint64_t nbytes) {
   return [=](World& world) {
     world.array(codecs);
@@ -169,7 +169,7 @@ std::vector<Case> entries() {
          std::memcpy(bytes.data() + 64, &checksum, sizeof checksum);
          world.object(bytes);
        },
-       Act::write_one, refused(corrupt_code, "reach into the shard's index", 3)},
+       Act::write_one, refused(corrupt_code, "overlap the shard's index", 3)},
       {46, "a range inside the index", entry(64, 16), Act::read_one,
        reads([](std::uint64_t, std::uint64_t) { return std::uint16_t{64}; })},
       {47, "all entries are one range",

@@ -3,7 +3,8 @@
 A cell is one value for every dimension below. Not all of their 10^8 combinations are run but a covering sample, drawn
 with a fixed seed: every value of a dimension occurs together with every value of each other dimension, wherever
 forbidden() lets them occur together; and every type with every codec also unsharded, which is all that some peers
-write (cells_test.py proves both).
+write (cells_test.py proves both). `pytest tests/interop/matrix_test.py --all` runs every type with every codec in every
+layout in addition.
 """
 
 import base64
@@ -439,3 +440,18 @@ def cells():
             missing.pop(covered, None)
         chosen.append(Cell(best))
     return chosen
+
+
+@functools.cache
+def all_cells():
+    """The sample, and every type with every codec in every layout that can have them, other values being drawn."""
+    rng = random.Random(SEED)
+    chosen = {cell.values: cell for cell in cells()}
+    had = {values[:3] for values in chosen}
+    for three in itertools.product(*list(DIMENSIONS.values())[:3]):
+        if three in had or any(is_forbidden(i, three[i], j, three[j]) for i, j in ((0, 1), (0, 2), (1, 2))):
+            continue
+        drawn = next(filter(None, (complete(enumerate(three), rng) for _ in range(30))), None)
+        if drawn:
+            chosen[drawn] = Cell(drawn)
+    return list(chosen.values())

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from interop.cells import DIMENSIONS, cells, is_forbidden, legal_pairs
+from interop.cells import DIMENSIONS, all_cells, cells, is_forbidden, legal_pairs
 from interop.peers import PEERS
 from interop.table import TABLE, as_list, includes
 
@@ -18,8 +18,19 @@ def test_every_type_is_stored_unsharded_by_every_codec_it_can_have():
     assert {(a, b) for (i, a), (j, b) in legal_pairs() if (i, j) == (0, 1)} == covered
 
 
+def test_all_cells_are_the_sample_and_every_type_with_every_codec_in_every_layout():
+    three = list(DIMENSIONS.values())[:3]
+    allowed = {
+        values
+        for values in itertools.product(*three)
+        if not any(is_forbidden(i, values[i], j, values[j]) for i, j in itertools.combinations(range(3), 2))
+    }
+    assert {cell.values[:3] for cell in all_cells()} == allowed
+    assert {cell.values for cell in cells()} <= {cell.values for cell in all_cells()}
+
+
 def test_no_cell_holds_a_forbidden_pair():
-    for cell in cells():
+    for cell in all_cells():
         for (i, a), (j, b) in itertools.combinations(enumerate(cell.values), 2):
             assert not is_forbidden(i, a, j, b), cell
 

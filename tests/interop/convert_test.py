@@ -78,7 +78,7 @@ def test_zarr_python_reads_the_ome_zarr_image_of_a_volume(tmp_path, encoding, sh
                  "encoding": encoding, "sharding": sharding}])
     data = np.random.default_rng(6).integers(0, 2**16, volume.shape).astype(dtype)
     volume[:] = data
-    sherd.copy(tmp_path / "volume", tmp_path / "image.zarr", to="zarr3", pyramid="mean:1", config=FAST)
+    sherd.copy(tmp_path / "volume", tmp_path / "image.zarr", to="zarr3", pyramid="mean:1", factors=(2, 2, 2), config=FAST)
     group = zarr.open_group(tmp_path / "image.zarr", mode="r")
     (image,) = group.attrs["ome"]["multiscales"]
     names = ("z", "y", "x") if channels == 1 else ("c", "z", "y", "x")

@@ -128,10 +128,10 @@ def test_a_write_to_one_name_only_is_detected_and_not_overwritten(plain, knows):
 
     report = sherd.check(folder)
     assert not report["ok"]
-    assert [(fault["code"], fault["key"]) for fault in report["faults"]] == [("twin_differs", "c/0/0/0")]
+    assert [(fault["code"], fault["key"]) for fault in report["faults"]] == [("counterpart_differs", "c/0/0/0")]
     for format in ("zarr3", "precomputed"):
         array = sherd.open_array(folder, mode="r+", format=format, config=FAST)
-        with pytest.raises(sherd.Conflict, match="not the same file"):
+        with pytest.raises(sherd.Conflict, match="no longer the same file"):
             array[:2, :2, :2] = 1
     sherd.open_array(folder, mode="r+", config=FAST)[20, 20, 40] = data[20, 20, 40] = 600  # another shard
 

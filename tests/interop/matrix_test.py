@@ -9,7 +9,7 @@ import json
 import pytest
 import sherd
 from interop import reference
-from interop.cells import TYPES, canonical, cells
+from interop.cells import TYPES, canonical
 from interop.peers import PEERS, failure
 from interop.table import TABLE, WRONG, deviation
 
@@ -61,8 +61,8 @@ def reference_reads(cell, path):
         return failure(error)
 
 
-def of_type(name, tmp_path):
-    return [(cell, tmp_path / str(i)) for i, cell in enumerate(cells()) if cell["type"] == name]
+def of_type(name, matrix, tmp_path):
+    return [(cell, tmp_path / str(i)) for i, cell in enumerate(matrix) if cell["type"] == name]
 
 
 def is_wrong(array, cell):
@@ -82,8 +82,8 @@ def test_the_table_is_about_the_installed_version(peer):
 
 
 @pytest.mark.parametrize("name", TYPES_OF_SHERD)
-def test_what_sherd_writes_is_what_the_specifications_say(name, tmp_path):
-    for cell, path in of_type(name, tmp_path):
+def test_what_sherd_writes_is_what_the_specifications_say(name, matrix, tmp_path):
+    for cell, path in of_type(name, matrix, tmp_path):
         sherd_writes(cell, path)
         assert not is_wrong(reference_reads(cell, path), cell), str(cell)
         assert not is_wrong(sherd_reads(path), cell), str(cell)
@@ -91,8 +91,8 @@ def test_what_sherd_writes_is_what_the_specifications_say(name, tmp_path):
 
 @pytest.mark.parametrize("name", TYPES_OF_SHERD)
 @pytest.mark.parametrize("peer", PEERS, indirect=True)
-def test_a_peer_reads_what_sherd_writes(peer, name, tmp_path):
-    jobs = of_type(name, tmp_path)
+def test_a_peer_reads_what_sherd_writes(peer, name, matrix, tmp_path):
+    jobs = of_type(name, matrix, tmp_path)
     for job in jobs:
         sherd_writes(*job)
     arrays = peer.read(jobs)
@@ -107,8 +107,8 @@ def error_of(array, cell):
 
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("peer", PEERS, indirect=True)
-def test_sherd_reads_what_a_peer_writes(peer, name, tmp_path):
-    jobs = of_type(name, tmp_path)
+def test_sherd_reads_what_a_peer_writes(peer, name, matrix, tmp_path):
+    jobs = of_type(name, matrix, tmp_path)
     outcomes = []
     for (cell, path), error in zip(jobs, peer.write(jobs)):
         if error is None:

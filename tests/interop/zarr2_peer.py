@@ -2,6 +2,8 @@
 
     zarr2_peer.py read STORE PATH OUT.npy     the array at PATH ("": the root) as zarr-python reads it
     zarr2_peer.py tree STORE                  groups, arrays and attributes by consolidated metadata, as JSON
+    zarr2_peer.py many                        requests as a JSON list on standard input: {do, store, file, rows}; the answer
+                                              is a list of errors, null where there is none
 """
 
 import json
@@ -24,4 +26,26 @@ def tree(store):
     print(json.dumps(members(zarr.open_consolidated(store)), sort_keys=True))
 
 
-{"read": read, "tree": tree}[sys.argv[1]](*sys.argv[2:])
+def answer(request):
+    array = zarr.open_array(request["store"], path="a", mode="r" if request["do"] == "read" else "r+", zarr_version=2)
+    if request["do"] == "read":
+        numpy.save(request["file"], array[...], allow_pickle=True)
+        return
+    elements, rows = numpy.load(request["file"], allow_pickle=True), request["rows"]
+    if rows is None:
+        array[...] = elements
+    else:
+        array[:rows] = elements[:rows]
+
+
+def many():
+    errors = []
+    for request in json.load(sys.stdin):
+        try:
+            errors.append(answer(request))
+        except Exception as error:
+            errors.append(f"{type(error).__name__}: {error}")
+    print(json.dumps(errors))
+
+
+{"read": read, "tree": tree, "many": many}[sys.argv[1]](*sys.argv[2:])

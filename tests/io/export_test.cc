@@ -36,7 +36,7 @@ TEST(Export, WritesTheSameFileWithinAnyBudget) {
   }
 }
 
-TEST(Export, PutsXFirstIntoNiftiWhateverTheArraysOrder) {
+TEST(Export, PutsXFirstIntoNiftiForAnyOrderOfTheArray) {
   const Folder folder;
   export_file(make(folder, {7, 5, 4}, {"x", "y", "z"}), folder / "a.nii").value();
   auto reader = open_file(folder / "a.nii").value();

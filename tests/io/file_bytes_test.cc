@@ -1,4 +1,4 @@
-// OutputFile: a file appears whole under its name, and is as private as the one whose place it takes.
+// OutputFile: a file appears whole under its name, and is as private as the one that it replaces.
 #include <sys/stat.h>
 
 #include "tests/io/files_testing.hpp"

@@ -39,7 +39,7 @@ TEST(Nifti, ShapeNamesAndSpaceComeFromTheHeader) {
   expect_pattern<std::int16_t>(*reader);
 }
 
-TEST(Nifti, AQuaternionGivesTheSameSpaceAsInNibabel) {
+TEST(Nifti, AQuaternionMeansTheSameSpaceAsInNibabel) {
   auto reader = open_file(data("qform.nii.gz")).value();
   EXPECT_FALSE(reader->random_access());
   auto known = open_file(data("qform_affine.npy")).value();
@@ -158,7 +158,7 @@ std::string exported(const Folder& folder, const ArrayFileReader& reader, const 
 TEST(Nifti, TheQformComesBackFieldByField) {
   const Folder folder;
   std::string whole = load(data("sform.nii"));
-  whole.replace(252, 2, std::string("\x01\0", 2));       // qform_code, beside the sform
+  whole.replace(252, 2, std::string("\x01\0", 2));       // qform_code, in addition to the sform
   whole.replace(76, 4, std::string("\0\0\x80\xbf", 4));  // qfac -1
   for (std::size_t i = 0; i < 6; ++i)
     whole.replace(256 + 4 * i, 4, std::string("\x9a\x99\x19", 3) + char(0x3e + i % 2));

@@ -56,7 +56,7 @@ TEST(Images, ADirectoryIsAStackInNaturalOrder) {
   }
 }
 
-TEST(Images, APatternOfFixedWidthTakesNoOtherFiles) {
+TEST(Images, APatternOfFixedWidthMatchesNoOtherFiles) {
   const Folder folder;
   const std::string image = load(data("gray8.png"));
   for (const char* name : {"a_08.png", "a_09.png", "a_10.png", "a_7.png", "a_100.png", "a_x1.png"})
@@ -136,7 +136,7 @@ TEST(Images, FilesOfAStackAreNumberedWithLeadingZeros) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out/11.png"));
 }
 
-// Planes of 1x2 pixels; gives up before the end where not all of them are written.
+// Planes of 1x2 pixels; stops before the end where not all of them are written.
 Result<void> write_stack(const std::string& destination, std::uint64_t planes, std::uint64_t written, WriteMode mode) {
   FileArray array;
   array.shape = {planes, 1, 2};
@@ -248,7 +248,7 @@ TEST(Images, RowsLargerThanTheLimitAreRefused) {
 }
 
 TEST(Images, CutAndDamagedFilesAreRefused) {
-  // Of a decimal image a cut inside the last number cannot be told.
+  // Of a decimal image a cut inside the last number cannot be detected.
   for (const char* name : {"gray8.png", "interlaced.png", "rgba16.png", "gray8.pgm"}) expect_cuts_refused(name);
   for (const char* name : {"gray8.png", "interlaced.png", "rgba16.png", "gray8.pgm", "decimal.pgm"})
     expect_damage_survived(name);

@@ -35,9 +35,9 @@ TEST(Raw, ElementsOfEitherByteOrderAreRead) {
 TEST(Raw, ASizeThatDoesNotAgreeIsAnError) {
   const Folder folder;
   save(folder / "a.raw", "12345");
-  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "takes 4 bytes, the file has 5",
+  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "needs 4 bytes, the file has 5",
                       raw_options({2}, DType::uint16)));
-  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "takes 6 bytes", raw_options({3}, DType::uint16)));
+  EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "needs 6 bytes", raw_options({3}, DType::uint16)));
   EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::corrupt, "more bytes than any file",
                       raw_options({std::uint64_t{1} << 63, 2}, DType::uint16)));
   EXPECT_TRUE(refuses(folder / "a.raw", ErrorCode::invalid_argument, "give its shape", ImportOptions{}));

@@ -7,6 +7,7 @@
 - stores and files call the file system through src/os, which tests can replace;
 - layers below the formats name no format;
 - there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
+- docs/architecture.md names files that exist, and a read goes through few of them;
 - no document refers to a path outside the repository.
 
 It first proves on a small tree that each rule can fail.
@@ -18,9 +19,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
-LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "io", "tools", "api"]
+LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "netcdf", "io", "tools", "api"]
 # Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
-OVER_OS = {"store", "neuroglancer", "io", "tools"}
+OVER_OS = {"store", "neuroglancer", "netcdf", "io", "tools"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
 OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
 PATH_NAMES = {"absolute", "canonical", "path"}
@@ -35,8 +36,10 @@ GLOBAL_CALL = re.compile(r"(?<![\w:>])::([a-z]\w*)\(")
 FILESYSTEM = re.compile(r"\b(?:fs|filesystem)::(\w+)|\bstd::(fopen|freopen|rename|tmpfile)\(")
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 LONGEST = 500
+SOURCE = re.compile(r"`((?:\w+/)+\w+\.[ch]pp)`")
+READ_FILES = 8  # from Array::read to the system call
 # What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
-FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|twin|nczarr", re.I)
+FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|nczarr", re.I)
 BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
 # What a file of src/shard must be called that reads sources, or writes objects.
@@ -125,6 +128,18 @@ def format_faults(path, lines):
             yield f"{path}:{number}: {found.group()}: a layer below the formats names none; put it behind an interface"
 
 
+def page_faults(root, path, text):
+    """Files that the page on the architecture names and that do not exist; a read that goes through too many."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for named in SOURCE.findall(line):
+            if not (root / "src" / named).is_file():
+                yield f"{path}:{number}: src/{named} does not exist"
+    table = text.partition("## The life of a read")[2].partition("|---|---|\n")[2].partition("\n\n")[0]
+    passed = set(SOURCE.findall(table))
+    if not 0 < len(passed) <= READ_FILES:
+        yield f"{path}: a read goes through {len(passed)} files; {READ_FILES} is the most"
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
@@ -145,6 +160,8 @@ def faults(root):
                 if others:
                     yield f"{name}:{number}: {type_name} is also defined in {', '.join(map(str, sorted(others)))}"
                 defined[type_name].add(name)
+        if name.as_posix() == "docs/architecture.md":
+            yield from page_faults(root, name, "\n".join(lines))
         here = layer_of(name) if path.suffix in CODE else None
         if here not in (None, "include", "cli", "python", *LAYERS):
             yield f"{name}: {here} is not a layer; the layers are {', '.join(LAYERS)}"
@@ -164,7 +181,9 @@ def faults(root):
 
 
 def self_test():
+    passed = "".join(f"| reads | `array/{letter}.cpp` |\n" for letter in "abcdefghi")
     wrong = {
+        "docs/architecture.md": f"## The life of a read\n|---|---|\n{passed}\n",
         "src/base/a.cpp": '#include "codec/codec.hpp"\n',
         "src/codec/b.cpp": '#include "api/registry.hpp"\n',
         "src/attic/c.cpp": "\n",

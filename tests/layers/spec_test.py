@@ -70,6 +70,16 @@ def self_test():
             yield f"self-test: {line!r} passes"
     for line in right:
         yield from faults(line)
+    if not any("docs/absent.md does not exist" in fault for fault in readme_faults("[x](docs/absent.md#part)")):
+        yield "self-test: a link of README.md to an absent page passes"
+
+
+def readme_faults(text):
+    """Pages for readers that README.md does not link, and links to files that do not exist."""
+    links = set(re.findall(r"\]\(([^)#:]+)[^):]*\)", text))
+    pages = {str(page.relative_to(ROOT)) for folder in ("docs", "docs/format") for page in (ROOT / folder).glob("*.md")}
+    yield from (f"README.md: no link to {page}" for page in sorted(pages - links))
+    yield from (f"README.md: {link} does not exist" for link in sorted(links) if not (ROOT / link).exists())
 
 
 def main():
@@ -82,6 +92,7 @@ def main():
             found.append(f"docs/SPEC.md: no link to docs/spec/{page.name}")
     if not pages:
         found.append("docs/spec: no pages")
+    found += readme_faults((ROOT / "README.md").read_text(encoding="utf-8"))
     print("\n".join(found) or f"every row of the {len(pages)} pages in docs/spec names its tests")
     return 1 if found else 0
 

@@ -85,7 +85,7 @@ TEST(Annotation, PolylinesSayHowManyPointsTheyHave) {
             "annotation: 4294967295 points need 34359738360 bytes, 0 are left");
 }
 
-TEST(Annotation, PaddingIsReadWhateverItIsAndWrittenAsZeros) {
+TEST(Annotation, AnyPaddingIsReadAndZerosAreWritten) {
   const auto info = info_of(AnnotationType::point, {{"a", Type::uint8}}, 1);
   const auto annotation = Annotation::parse(bytes_of(Packed().f32({1}).u8({2, 3, 4, 5}).text()), info).value();
   EXPECT_EQ(annotation.print(info).value(), Packed().f32({1}).u8({2, 0, 0, 0}).text());

@@ -40,7 +40,7 @@ TEST(ChooseSharding, CountsBitsOfTheCompressedMortonCode) {
     return sharding.preshift_bits + sharding.minishard_bits + sharding.shard_bits;
   };
   EXPECT_EQ(bits({3, 3, 3}), 6U);
-  EXPECT_EQ(bits({8, 8, 2}), 7U) << "a power of two takes no bit more";
+  EXPECT_EQ(bits({8, 8, 2}), 7U) << "a power of two needs no further bit";
   EXPECT_EQ(bits({2, 1, 5}), 4U);
   EXPECT_EQ(bits({1, 1, 1}), 0U);
   EXPECT_EQ(bits({0, 4, 4}), 4U);
@@ -89,7 +89,7 @@ TEST(ChooseSharding, SpreadsValuesOverShardsAndMinishards) {
   EXPECT_EQ(chosen(ValuesToShard{513, 1000}), hashed(1, 0));
   EXPECT_EQ(chosen(ValuesToShard{10'000'000, 8}), hashed(13, 2));
   EXPECT_EQ(chosen(ValuesToShard{1'000'000, 20'000}), hashed(3, 8));
-  EXPECT_EQ(chosen(ValuesToShard{3, std::uint64_t{1} << 40}), hashed(0, 2)) << "no more shards than values";
+  EXPECT_EQ(chosen(ValuesToShard{3, std::uint64_t{1} << 40}), hashed(0, 2)) << "at most one shard per value";
   EXPECT_EQ(chosen(ValuesToShard{std::uint64_t{1} << 58, 1, 1}), hashed(0, 58));
   EXPECT_EQ(choose_sharding(ValuesToShard{~std::uint64_t{0}, 1}).error().member(), "mean_bytes");
   EXPECT_EQ(choose_sharding(ValuesToShard{1, 1, 0}).error().member(), "target_shard_bytes");

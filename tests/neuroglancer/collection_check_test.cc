@@ -1,4 +1,5 @@
-// check() of collections of objects: sound ones have no faults, also with data; each damage is told with key and id.
+// check() of collections of objects: sound ones have no faults, also with data; each damage is reported with key and
+// id.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -118,7 +119,7 @@ TEST(CollectionCheck, DecodesObjectsOfTheirOwn) {
   Collection::create(store, skeleton_info(false)).value().write_skeleton(3, skeleton()).value();
   change(*store, "3", [](std::string& bytes) { bytes.pop_back(); });
   store->set("notes.txt", "").value();
-  EXPECT_THAT(checked(store).faults, ElementsAre(fault("object_decode", "3"), fault("stray_object", "notes.txt")));
+  EXPECT_THAT(checked(store).faults, ElementsAre(fault("object_decode", "3"), fault("foreign_object", "notes.txt")));
 }
 
 TEST(CollectionCheck, ReportsDamagedMinishardIndexes) {
@@ -184,13 +185,13 @@ TEST(CollectionCheck, ReportsMissingFragmentsOfManifests) {
   const Collection meshes = Collection::create(store, mesh_info(false)).value();
   meshes.write_multiscale_mesh(1, mesh()).value();
   change(*store, "1", [](std::string& bytes) { bytes += "more"; });
-  EXPECT_THAT(checked(store, false).faults, ElementsAre(told("fragments_size", "take 107")));
+  EXPECT_THAT(checked(store, false).faults, ElementsAre(told("fragments_size", "need 107")));
   EXPECT_TRUE(checked(store, false).ok());
   store->erase("1").value();
   EXPECT_THAT(checked(store, false).faults, ElementsAre(fault("fragments_size", "1.index")));
   EXPECT_FALSE(checked(store, false).ok());
   store->set("2", "fragments").value();
-  EXPECT_THAT(checked(store, false).faults, Contains(fault("stray_object", "2")));
+  EXPECT_THAT(checked(store, false).faults, Contains(fault("foreign_object", "2")));
 
   const auto shards = memory_store();
   MultiscaleMeshInfo info = mesh_info(true);
@@ -251,7 +252,7 @@ TEST(CollectionCheck, KnowsTheCellsOfALevel) {
       .put({1, bytes_of("x")})
       .value();
   const auto faults = checked(store).faults;
-  EXPECT_THAT(faults, Contains(fault("stray_object", "spatial1/3_0")));
+  EXPECT_THAT(faults, Contains(fault("foreign_object", "spatial1/3_0")));
   EXPECT_THAT(faults, Contains(fault("object_decode", "spatial1/2_1")));
   EXPECT_THAT(faults, Contains(fault("chunk_outside", "spatial0/0.shard")));
 }
@@ -325,7 +326,7 @@ TEST(VolumeCheck, ChecksCollectionsToWhichNothingRefers) {
   store->set("skeletons/3", "x").value();
   store->set("nobody/knows", "x").value();
   EXPECT_THAT(checked(store).faults,
-              testing::UnorderedElementsAre(fault("object_decode", "skeletons/3"), fault("stray_object", "nobody/")));
+              testing::UnorderedElementsAre(fault("object_decode", "skeletons/3"), fault("foreign_object", "nobody/")));
 }
 
 TEST(VolumeCheck, ReportsDanglingReferences) {

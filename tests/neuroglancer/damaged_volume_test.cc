@@ -292,7 +292,7 @@ std::uint64_t word(const std::string& bytes, std::size_t at) {
 void set_word(std::string& bytes, std::size_t at, std::uint64_t value) {
   std::memcpy(bytes.data() + at, &value, sizeof(value));
 }
-/// Where the list of minishard 0 stands: ids, offsets and sizes of two chunks.
+/// Where the list of minishard 0 is: ids, offsets and sizes of two chunks.
 std::size_t list(const std::string& bytes) { return 32 + word(bytes, 0); }
 
 class ShardOfAVolumeThat : public testing::TestWithParam<DamagedShard> {};
@@ -437,7 +437,7 @@ TEST(DamagedVolume, WithAShortChunkOfItsOwnIsCorruptToo) {
   EXPECT_EQ(report.faults[0].key, "s/-3-1_7-11_0-4");
 }
 
-TEST(Check, FindsTheChunksOfAScaleWhateverItsKeyLooksLike) {
+TEST(Check, FindsTheChunksOfAScaleOfAnyKey) {
   for (const char* key : {"s", "x/y", "a/", "./a", "/a", "a//b", "b/../a", "."}) {
     for (const bool sharded : {false, true}) {
       Json scale = good_scale();

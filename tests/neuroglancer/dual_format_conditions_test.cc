@@ -109,7 +109,7 @@ const Refused kRefused[] = {
      "next to the array's chunks"},
     {"VoxelsWithoutASize", [](auto& o) { o.volume = json(R"({"resolution": [0, 2, -1]})"); }, "volume.resolution",
      "must be three numbers above 0"},
-    {"AnUnknownMember", [](auto& o) { o.volume = json(R"({"keys": "c"})"); }, "volume.keys", "is none of"},
+    {"AnUnknownMember", [](auto& o) { o.volume = json(R"({"keys": "c"})"); }, "volume.keys", "is unknown"},
     {"AnotherFormat", [](auto& o) { o.format = "draft2022"; }, "", "needs a Zarr v3 array"},
 };
 

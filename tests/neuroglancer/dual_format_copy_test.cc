@@ -29,7 +29,7 @@ class DualFormatCopy : public DualFormat {
     options.volume->set("sharding", *sharding(2, 1, 7).find("sharding"));
     make(url(), options);
   }
-  // An array of noise, with words in its info that are nobody's and a mesh to which it refers.
+  // An array of noise, with unknown members in its info and a mesh to which it refers.
   void make(const std::string& at, const CreateOptions& options) {
     const Array array = create_array(at, options).value();
     values_ = noise(*element_count(array.shape()));
@@ -72,7 +72,7 @@ class DualFormatCopy : public DualFormat {
       if (fault.severity == Fault::Severity::error) found.push_back(fault.code + " " + fault.message);
     return found;
   }
-  // Opened for writing, too: what is tied has its other half.
+  // Opened for writing, too: a dual-format array has its counterpart.
   [[nodiscard]] std::vector<std::uint16_t> voxels_of(const std::string& at) const {
     const Array volume = open_array(at, {.writable = true, .format = "precomputed", .config = config_}).value();
     std::vector<std::uint16_t> values(*element_count(volume.shape()));
@@ -120,7 +120,7 @@ TEST_F(DualFormatCopy, IncludesTheCollectionsItsVolumeRefersTo) {
   const CheckReport report = check(url()).value();
   for (const Fault& fault : report.faults) told.push_back(fault.code + " " + fault.key);
   std::ranges::sort(told);
-  EXPECT_EQ(told, (std::vector<std::string>{"fragment_missing mesh/7:0", "stray_object mesh2/7:0"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"foreign_object mesh2/7:0", "fragment_missing mesh/7:0"}));
 }
 
 TEST_F(DualFormatCopy, WithOtherShardsOrCodecsGetsANewSharding) {
@@ -162,7 +162,7 @@ TEST_F(DualFormatCopy, OfItsVolumeIsAPlainVolume) {
   expect_plain_volume(copied("a"), "/labels");
   copy(url() + "/labels", "b", "precomputed");
   expect_plain_volume(copied("b"), "/labels");
-  fs::remove(url() + "/zarr.json");  // so that the volume is what stands here
+  fs::remove(url() + "/zarr.json");  // so that the volume is what exists here
   copy(url(), "c");
   Json told = info(copied("c"));
   EXPECT_EQ(told.find("sherd_layout"), nullptr);
@@ -184,7 +184,7 @@ TEST_F(DualFormatCopy, IsResumedIfOneNameOfAShardIsMissing) {
   expect_dual_format(copied("again.zarr"));
 }
 
-// Zarr's half would show the damage, and the volume's give it as voxels.
+// The Zarr array would report the damage; the volume would return it as voxels.
 TEST(CopyIntoDualFormat, DoesNotMoveChunksThatAreDamaged) {
   for (const bool cut : {false, true}) {
     const auto store = memory_store();
@@ -204,7 +204,7 @@ TEST(CopyIntoDualFormat, DoesNotMoveChunksThatAreDamaged) {
     const auto copied = sherd::copy(store, file_store(directory.path()).value(), to);
     ASSERT_FALSE(copied);
     EXPECT_EQ(copied.error().code(), ErrorCode::corrupt) << copied.error().text();
-    EXPECT_THAT(copied.error().text(), testing::HasSubstr(cut ? "and a chunk takes 2052" : "crc32c"));
+    EXPECT_THAT(copied.error().text(), testing::HasSubstr(cut ? "but a chunk has 2052" : "crc32c"));
   }
 }
 

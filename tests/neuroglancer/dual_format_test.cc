@@ -204,10 +204,10 @@ TEST_F(DualFormat, KeepsItsLinkAndItsShape) {
 
 TEST_F(DualFormat, RefusesValuesById) {
   create_array(url(), array_of()).value();
-  for (const char* place : {"", "/1_1_1"}) {
-    const auto refused = neuroglancer::ShardedStore::open(url() + place, {}, {.writable = true});
+  for (const char* location : {"", "/1_1_1"}) {
+    const auto refused = neuroglancer::ShardedStore::open(url() + location, {}, {.writable = true});
     EXPECT_THAT(refusal(refused, ErrorCode::unsupported), HasSubstr("'sherd_layout'"));
-    EXPECT_TRUE(neuroglancer::ShardedStore::open(url() + place));
+    EXPECT_TRUE(neuroglancer::ShardedStore::open(url() + location));
   }
   const Json given = neuroglancer::ShardedStore::open(url()).value().sharding();
   EXPECT_THAT(
@@ -228,8 +228,8 @@ TEST_F(DualFormat, IsNotWrittenIfTheDocumentsDisagree) {
     store->set(file, text).value();
     const auto refused = open_array(url(), {.writable = true, .config = config_});
     const std::string told = refusal(refused, ErrorCode::corrupt);
-    EXPECT_TRUE(open_array(url(), {.config = config_})) << "it is read as if there were no other half";
-    EXPECT_THAT(faults(), testing::Contains(StartsWith("twin_document")));
+    EXPECT_TRUE(open_array(url(), {.config = config_})) << "it is read as if it had no counterpart";
+    EXPECT_THAT(faults(), testing::Contains(StartsWith("counterpart_document")));
     store->set(file, before).value();
     return told;
   };
@@ -237,12 +237,12 @@ TEST_F(DualFormat, IsNotWrittenIfTheDocumentsDisagree) {
   EXPECT_THAT(spoil("info", "\"minishard_bits\": 0", "\"minishard_bits\": 1"), HasSubstr("boxes"));
   EXPECT_THAT(spoil("info", "48", "40"), HasSubstr("the size (64, 48, 32, 1)"));
   EXPECT_THAT(spoil("info", "\"raw\"", "\"png\""), HasSubstr("chunks that are raw"));
-  EXPECT_THAT(spoil("info", "sherd_layout", "someone_else"), HasSubstr("there is none"));
+  EXPECT_THAT(spoil("info", "sherd_layout", "someone_else"), HasSubstr("it does not exist"));
   EXPECT_THAT(spoil("zarr.json", "\"gzip\"", "\"zstd\""), HasSubstr("zstd"));
   fs::remove(url() + "/info");
   EXPECT_THAT(refusal(open_array(url(), {.writable = true, .config = config_}), ErrorCode::corrupt),
-              HasSubstr("there is none; remove that member"));
-  EXPECT_THAT(faults(), ElementsAre("twin_document info"));
+              HasSubstr("it does not exist; remove that member"));
+  EXPECT_THAT(faults(), ElementsAre("counterpart_document info"));
 }
 
 TEST_F(DualFormat, IsReadOnlyIfItsLayoutIsUnknown) {
@@ -252,7 +252,7 @@ TEST_F(DualFormat, IsReadOnlyIfItsLayoutIsUnknown) {
   text.replace(text.find("zarr+neuroglancer"), 17, "zarr+something");
   store->set("zarr.json", text).value();
   EXPECT_THAT(refusal(open_array(url(), {.writable = true, .config = config_}), ErrorCode::unsupported),
-              HasSubstr("does not know"));
+              HasSubstr("unknown layout"));
   EXPECT_TRUE(open_array(url(), {.config = config_}));
 }
 
@@ -278,7 +278,7 @@ class DivergedNames : public DualFormat {
 TEST_F(DivergedNames, AreReportedAndNotWritten) {
   fs::copy_file(second_, second_ + ".copy");
   fs::rename(second_ + ".copy", second_);
-  EXPECT_THAT(faults(), ElementsAre("twin_differs c/0/0/0"));
+  EXPECT_THAT(faults(), ElementsAre("counterpart_differs c/0/0/0"));
   EXPECT_EQ(write("zarr3").error().code(), ErrorCode::conflict);
   EXPECT_EQ(write("precomputed").error().code(), ErrorCode::conflict);
   const std::uint16_t zero = 0;
@@ -293,11 +293,11 @@ TEST_F(DivergedNames, AreReportedAndNotWritten) {
 
 TEST_F(DivergedNames, AreReportedIfOneIsMissing) {
   fs::remove(second_);
-  EXPECT_THAT(faults(), ElementsAre("twin_missing c/0/0/0"));
+  EXPECT_THAT(faults(), ElementsAre("counterpart_missing c/0/0/0"));
   write("precomputed").value();
   expect_sound(12);
   fs::remove(first_);
-  EXPECT_THAT(faults(), ElementsAre("twin_missing c/0/0/0"));
+  EXPECT_THAT(faults(), ElementsAre("counterpart_missing c/0/0/0"));
   EXPECT_EQ(write("zarr3").error().code(), ErrorCode::conflict);
 }
 
@@ -321,7 +321,7 @@ TEST_F(DivergedNames, AreJoinedByAWriteAfterOneIsRemoved) {
 }
 
 TEST_F(DivergedNames, WithDifferentIndexesAreReported) {
-  // The list of the one minishard stands raw here, so that an offset in it can be changed.
+  // The list of the one minishard is stored raw here, so that an offset in it can be changed.
   CreateOptions options = array_of();
   options.overwrite = true;
   options.volume = sharding(3, 0, 4);
@@ -329,18 +329,18 @@ TEST_F(DivergedNames, WithDifferentIndexesAreReported) {
   array.write(whole(array), std::span<const std::uint16_t>(values_)).value();
   auto store = file_store(url(), config_).value();
   const auto source = store->open("c/0/0/0").value();
-  std::uint64_t place[2];
-  const RangeRead range{0, std::as_writable_bytes(std::span(place))};
+  std::uint64_t location[2];
+  const RangeRead range{0, std::as_writable_bytes(std::span(location))};
   source->read({&range, 1}).value();
   {
     std::fstream shard(first_, std::ios::in | std::ios::out | std::ios::binary);
-    shard.seekp(static_cast<std::streamoff>(16 + place[0] + 8 * 8));  // the first of eight offsets
+    shard.seekp(static_cast<std::streamoff>(16 + location[0] + 8 * 8));  // the first of eight offsets
     const std::uint64_t off = 1;
     shard.write(reinterpret_cast<const char*>(&off), sizeof off);
   }
   const auto report = check(url()).value();
   ASSERT_FALSE(report.faults.empty());
-  for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "twin_extents");
+  for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "counterpart_extents");
   EXPECT_THAT(report.faults.front().message, HasSubstr("the volume as chunk 0"));
   EXPECT_EQ(report.faults.size(), 8U) << "each offset counts from the one before";
 

@@ -1,4 +1,4 @@
-// No document of Neuroglancer's says how hard gzip tries; whoever writes says it, and whoever reads need not know.
+// No document of Neuroglancer's says how hard gzip tries; the writer chooses it, and a reader need not know.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

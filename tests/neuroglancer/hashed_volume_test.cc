@@ -133,7 +133,7 @@ TEST_P(HashedScaleOf, ReplacesADamagedShardWhenAllOfItIsWritten) {
     std::vector<std::uint16_t> read(64 * 64 * 64), half(32 * 64 * 64, 5);
     EXPECT_FALSE(array.read(kAll, std::span(read)));
     EXPECT_FALSE(array.write(Box{{0, 0, 0, 0}, {32, 64, 64, 1}}, std::span<const std::uint16_t>(half)))
-        << "what is not written anew is nobody's to throw away";
+        << "what is not rewritten must be kept";
     const auto values = numbers();
     array.write(kAll, std::span<const std::uint16_t>(values)).value();
     array.read(kAll, std::span(read)).value();
@@ -312,8 +312,8 @@ TEST(HashedScale, MisplacedChunksAreReported) {
   const auto report = check(store).value();
   EXPECT_THAT(report.faults,
               Contains(AllOf(Field(&Fault::key, "s/0.shard"), Field(&Fault::code, "id_misplaced"))).Times(32));
-  EXPECT_THAT(report.faults, Contains(AllOf(Field(&Fault::key, "s/12"), Field(&Fault::code, "stray_object"))));
-  EXPECT_THAT(report.faults, Contains(AllOf(Field(&Fault::key, "s/1.data"), Field(&Fault::code, "stray_object"))));
+  EXPECT_THAT(report.faults, Contains(AllOf(Field(&Fault::key, "s/12"), Field(&Fault::code, "foreign_object"))));
+  EXPECT_THAT(report.faults, Contains(AllOf(Field(&Fault::key, "s/1.data"), Field(&Fault::code, "foreign_object"))));
   EXPECT_EQ(report.faults.size(), 34U);
 }
 

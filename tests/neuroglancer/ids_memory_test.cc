@@ -1,4 +1,4 @@
-// How much memory a build takes: what a child process grows by at its largest, against the budget it was given.
+// How much memory a build needs: what a child process grows by at its largest, against the budget it was given.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -45,7 +45,7 @@ std::uint64_t growth(const Uint64Sharding& sharding, std::uint64_t budget,
   return growth_in(TempDir(), sharding, budget, fill);
 }
 
-/// A million ids take 47 MiB with their records, more than either budget's arenas.
+/// A million ids need 47 MiB with their records, more than either budget's arenas.
 void fill_with_small_values(ShardedBuilder& builder) {
   for (std::uint64_t i = 0; i < 1'000'000; ++i) add(builder, scrambled(i), "16 bytes of text").value();
 }

@@ -269,7 +269,7 @@ TEST(ShardedStore, FindsItsShardingInTheInfoDocument) {
   const auto several = open_at("/annotations");
   ASSERT_FALSE(several);
   EXPECT_EQ(several.error().code(), ErrorCode::invalid_argument);
-  EXPECT_THAT(several.error().message(), HasSubstr("(spatial0, by_id); give the URL of one of them"));
+  EXPECT_THAT(several.error().message(), HasSubstr("(spatial0, by_id); open the URL of one of them"));
   EXPECT_EQ(open_at("/plain").error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(open_at("/volume/8_8_40").error().code(), ErrorCode::not_found);
   EXPECT_EQ(open_at("/nowhere").error().code(), ErrorCode::not_found);
@@ -293,7 +293,7 @@ TEST(ShardedStore, RefusesWritesWithAShardingOtherThanItsInfo) {
     const auto store = ShardedStore::open(url, given.json(), {.writable = true});
     const auto builder = neuroglancer::ShardedBuilder::create(url, given.json());
     EXPECT_EQ(store.has_value(), builder.has_value());
-    EXPECT_TRUE(ShardedStore::open(url, given.json())) << "reading harms nobody";
+    EXPECT_TRUE(ShardedStore::open(url, given.json())) << "reading is harmless";
     if (store || builder) return std::string();
     EXPECT_EQ(store.error().code(), ErrorCode::conflict);
     EXPECT_EQ(store.error().text(), builder.error().text());
@@ -308,7 +308,7 @@ TEST(ShardedStore, RefusesWritesWithAShardingOtherThanItsInfo) {
     EXPECT_EQ(refusal("/volume/4", other), "scales[1].sharding");
     EXPECT_EQ(refusal("/marks/cell", other), "relationships[0].sharding");
     EXPECT_EQ(refusal("/marks/by_id", other), "by_id.sharding");
-    EXPECT_EQ(refusal("/volume/new", other), "") << "of which the document says nothing";
+    EXPECT_EQ(refusal("/volume/new", other), "") << "which the document does not mention";
   }
   for (const char* path : {"/skeletons", "/volume/4", "/marks/cell", "/marks/by_id"})
     EXPECT_EQ(refusal(path, said), "");

@@ -1,4 +1,4 @@
-// A store of ids is changed: in place where it can be, written anew where it must be, by many at once, until it fails.
+// A store of ids is changed: in place where it can be, rewritten where it must be, by many at once, until it fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -120,7 +120,7 @@ TEST(ShardedUpdate, LeavesEveryOldByteWhereItWas) {
   EXPECT_TRUE(ids.erase(6).value());
   const std::string after = store->get("0.shard").value().value();
   EXPECT_EQ(after.substr(64, before.size() - 64), before.substr(64)) << "behind the index";
-  EXPECT_EQ(after.substr(0, 16), before.substr(0, 16)) << "of a minishard that nobody touched";
+  EXPECT_EQ(after.substr(0, 16), before.substr(0, 16)) << "of an untouched minishard";
   EXPECT_EQ(after.substr(48, 16), before.substr(48, 16));
 }
 
@@ -227,7 +227,7 @@ TEST(ShardedUpdate, ReplacesLegacyFilesByAShard) {
   EXPECT_TRUE(store->list_dir("").value().objects.empty());
 }
 
-// ---- what stands before values ----
+// ---- bytes before values ----
 
 /// Values whose first byte says how many bytes before them belong to them.
 Result<std::uint64_t> first_byte(std::span<const std::byte> value) {
@@ -314,7 +314,7 @@ TEST(ShardedUpdate, DoesNotChangeAValueThatIsPartOfTheIndex) {
   store_little(reinterpret_cast<std::byte*>(shard.data()) + 20 + 8, ~std::uint64_t{0} - 15);  // 16 bytes back
   store->set("0.shard", shard).value();
   EXPECT_EQ(ids.get(1).value(), shard.substr(0, 4)) << "any range is read";
-  EXPECT_THAT(ids.put({2, as_bytes("x")}).error().message(), HasSubstr("reaches into the index"));
+  EXPECT_THAT(ids.put({2, as_bytes("x")}).error().message(), HasSubstr("overlaps the index"));
 }
 
 TEST(ShardedUpdate, DoesNotHideThatAShardIsTruncated) {

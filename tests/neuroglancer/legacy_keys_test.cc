@@ -100,7 +100,7 @@ TEST_P(LegacyShards, AreReplacedWithoutReadingAndCheckReportsLeftovers) {
   const CheckReport report = check(store_, {.data = true}).value();
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.chunks, 8U);
-  for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "stray_object");
+  for (const Fault& fault : report.faults) EXPECT_EQ(fault.code, "foreign_object");
   const auto left = names();
   EXPECT_EQ(report.faults.size(),
             std::ranges::count_if(left, [](const auto& name) { return !name.ends_with("shard"); }));

@@ -1,4 +1,4 @@
-// Legacy meshes, manifests of multi-resolution meshes and the place of their fragments.
+// Legacy meshes, manifests of multi-resolution meshes and the location of their fragments.
 #include <gmock/gmock.h>
 
 #include "tests/neuroglancer/precomputed_testing.hpp"
@@ -30,7 +30,7 @@ TEST(Mesh, LengthMustBeWholeTriangles) {
 TEST(Mesh, SaysWhatIsWrong) {
   const auto says = [](const std::string& bytes) { return refusal(Mesh::parse(bytes_of(bytes)), ErrorCode::corrupt); };
   EXPECT_EQ(says(Packed().u32({0xFFFFFFFF}).text()), "mesh: 4294967295 vertices need 51539607540 bytes, 0 are left");
-  EXPECT_EQ(says(Packed().u32({0, 1, 2}).text()), "mesh: 8 bytes follow 0 vertices, and triangles take 12 each");
+  EXPECT_EQ(says(Packed().u32({0, 1, 2}).text()), "mesh: 8 bytes follow 0 vertices, but a triangle is 12 bytes");
   EXPECT_EQ(says(Packed().u32({0, 0, 0, 0}).text()), "mesh: triangle 0 names vertex 0, and there are 0");
   EXPECT_THAT(refusal(Mesh{{}, {{0, 0, 0}}}.print(), ErrorCode::invalid_argument), HasSubstr("triangle 0"));
 }
@@ -82,7 +82,7 @@ TEST(MeshManifest, FindsItsFragmentsBeforeItself) {
   EXPECT_EQ(manifest.fragments_before(1123).value(), (ByteRange{1000, 123}));
   EXPECT_EQ(manifest.fragments_before(123).value(), (ByteRange{0, 123}));
   EXPECT_EQ(refusal(manifest.fragments_before(122), ErrorCode::corrupt),
-            "mesh manifest: its fragments take 123 bytes, and it begins at byte 122 of the shard");
+            "mesh manifest: its fragments have 123 bytes, but it begins at byte 122 of the shard");
   EXPECT_EQ(manifest.fragment_range(0, 0).value(), (ByteRange{0, 100}));
   EXPECT_EQ(manifest.fragment_range(0, 1).value(), (ByteRange{100, 23}));
   EXPECT_EQ(manifest.fragment_range(1, 0).value(), (ByteRange{123, 0}));

@@ -1,4 +1,4 @@
-// Overwriting erases what stands there and nothing else: a file that somebody has put among its objects is a conflict,
+// Overwriting erases what exists there and nothing else: a foreign file among its objects is a conflict,
 // named, and everything stays as it was. What a node's own writer makes is none of those.
 #include <gmock/gmock.h>
 
@@ -35,7 +35,7 @@ struct Filled {
   std::string name;
   neuroglancer::CollectionInfo info;
   void (*fill)(const Collection&);
-  std::vector<std::string> strangers;  // beside notes.txt and mine/notes.txt
+  std::vector<std::string> foreign_names;  // in addition to notes.txt and mine/notes.txt
 };
 
 void PrintTo(const Filled& filled, std::ostream* out) { *out << filled.name; }
@@ -65,9 +65,9 @@ class OverwrittenCollection : public testing::TestWithParam<Filled> {
 
 TEST_P(OverwrittenCollection, KeepsForeignFiles) {
   GetParam().fill(made(false).value());
-  std::vector<std::string> strangers = GetParam().strangers;
-  strangers.insert(strangers.end(), {"notes.txt", "mine/notes.txt", "7.txt"});
-  for (const std::string& name : strangers) {
+  std::vector<std::string> foreign_names = GetParam().foreign_names;
+  foreign_names.insert(foreign_names.end(), {"notes.txt", "mine/notes.txt", "7.txt"});
+  for (const std::string& name : foreign_names) {
     store_->set("c/" + name, "mine").value();
     expect_conflict(store_, "c/" + name, [&] { return made(true); });
     store_->erase("c/" + name).value();
@@ -159,15 +159,15 @@ std::shared_ptr<Store> volume_with_meshes() {
 }
 
 TEST(OverwrittenVolume, RemovesOnlyTheCollectionsItRefersTo) {
-  for (const char* stranger : {"v/mesh/notes.txt", "v/mesh2/info", "v/skeletons/7"}) {
+  for (const char* foreign : {"v/mesh/notes.txt", "v/mesh2/info", "v/skeletons/7"}) {
     const auto store = volume_with_meshes();
-    store->set(stranger, "mine").value();
-    expect_conflict(store, stranger, [&] { return create_precomputed(store, "v", volume(), {.overwrite = true}); });
-    expect_conflict(store, stranger,
+    store->set(foreign, "mine").value();
+    expect_conflict(store, foreign, [&] { return create_precomputed(store, "v", volume(), {.overwrite = true}); });
+    expect_conflict(store, foreign,
                     [&] { return create_array(store, "v", {.shape = {4}, .dtype = DType::uint8, .overwrite = true}); });
     const auto source = memory_store();
     create_precomputed(source, "", volume()).value();
-    expect_conflict(store, stranger, [&] { return copy(source, store, {.overwrite = true, .destination_path = "v"}); });
+    expect_conflict(store, foreign, [&] { return copy(source, store, {.overwrite = true, .destination_path = "v"}); });
   }
   const auto store = volume_with_meshes();
   create_precomputed(store, "v", volume(), {.overwrite = true}).value();
@@ -188,11 +188,11 @@ TEST(OverwrittenVolume, RemovesItsChunksAlsoUnderAlternativeKeys) {
   for (const char* own :
        {"0-4_0-4_0-4.gz", "0-4_0-4_0-4.br", "0-8_0-8_0-1", "-3-1_0-4_0-4", "0.shard", "1f.index", "1f.data"})
     store->set("v/1_1_1/"s + own, "x").value();
-  for (const std::string stranger :
+  for (const std::string foreign :
        {"results.data", "sub/0.shard", "0-4_0-4_0-4.txt", "0-4_0-4", "0-4_0-4_0-4_0-4", ".data"}) {
-    store->set("v/1_1_1/" + stranger, "mine").value();
-    expect_conflict(store, "v/1_1_1/" + stranger, [&] { return overwrite(store); });
-    store->erase("v/1_1_1/" + stranger).value();
+    store->set("v/1_1_1/" + foreign, "mine").value();
+    expect_conflict(store, "v/1_1_1/" + foreign, [&] { return overwrite(store); });
+    store->erase("v/1_1_1/" + foreign).value();
   }
   overwrite(store).value();
   EXPECT_THAT(keys_of(*store), testing::ElementsAre("v/info"));
@@ -254,13 +254,13 @@ TEST(AnOverwrittenArray, WithAnUnknownCodecIsRemovedWithOnlyItsChunks) {
 
 TEST(OverwrittenDraft, KeepsForeignFiles) {
   const CreateOptions array{.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .format = "draft2022"};
-  for (const char* stranger : {"data/root/g/a/notes.txt", "data/root/g/b/c0"}) {
+  for (const char* foreign : {"data/root/g/a/notes.txt", "data/root/g/b/c0"}) {
     const auto store = memory_store();
     const std::vector<std::uint8_t> ones(4, 1);
     create_array(store, "g/a", array).value().write(Box{{0}, {4}}, std::span<const std::uint8_t>(ones)).value();
-    store->set(stranger, "mine").value();
-    expect_conflict(store, stranger, [&] { return create_group(store, "g", {}, true, {}, "draft2022"); });
-    store->erase(stranger).value();
+    store->set(foreign, "mine").value();
+    expect_conflict(store, foreign, [&] { return create_group(store, "g", {}, true, {}, "draft2022"); });
+    store->erase(foreign).value();
     create_group(store, "g", {}, true, {}, "draft2022").value();
     EXPECT_THAT(keys_of(*store),
                 testing::UnorderedElementsAre("zarr.json", "meta/root.group.json", "meta/root/g.group.json"));
@@ -271,13 +271,13 @@ TEST(OverwrittenDraft, ByAnotherFormatKeepsForeignFiles) {
   const CreateOptions array{.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .format = "draft2022"};
   const auto source = memory_store();
   create_group(source, "").value();
-  for (const char* stranger : {"notes.txt", "photos/x.jpg", "meta/other.txt", "zarr.json.old"}) {
+  for (const char* foreign : {"notes.txt", "photos/x.jpg", "meta/other.txt", "zarr.json.old"}) {
     const auto store = memory_store();
     create_array(store, "g/a", array).value();
-    store->set(stranger, "mine").value();
-    expect_conflict(store, stranger, [&] { return create_precomputed(store, "", volume(), {.overwrite = true}); });
-    expect_conflict(store, stranger, [&] { return copy(source, store, {.overwrite = true}); });
-    store->erase(stranger).value();
+    store->set(foreign, "mine").value();
+    expect_conflict(store, foreign, [&] { return create_precomputed(store, "", volume(), {.overwrite = true}); });
+    expect_conflict(store, foreign, [&] { return copy(source, store, {.overwrite = true}); });
+    store->erase(foreign).value();
     copy(source, store, {.overwrite = true}).value();
     EXPECT_THAT(keys_of(*store), testing::ElementsAre("zarr.json"));
   }
@@ -305,10 +305,10 @@ TEST_F(OverwrittenDualFormat, KeepsForeignFilesOfEitherCounterpart) {
   const std::vector<std::uint16_t> values = dual_format_testing::noise(32 * 48 * 64);
   create().value().write(Box{{0, 0, 0}, {32, 48, 64}}, std::span<const std::uint16_t>(values)).value();
   const auto store = file_store(url(), dual_format_testing::dual_format()).value();
-  for (const char* stranger : {"notes.txt", "c/notes.txt", "1_1_1/notes.txt", "mesh/info"}) {
-    store->set(stranger, "mine").value();
-    expect_conflict(store, stranger, create);
-    store->erase(stranger).value();
+  for (const char* foreign : {"notes.txt", "c/notes.txt", "1_1_1/notes.txt", "mesh/info"}) {
+    store->set(foreign, "mine").value();
+    expect_conflict(store, foreign, create);
+    store->erase(foreign).value();
   }
   create().value();
   EXPECT_THAT(keys_of(*store), testing::UnorderedElementsAre("zarr.json", "info"));

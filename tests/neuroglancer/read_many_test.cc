@@ -75,7 +75,7 @@ TEST(ReadManyOfAVolume, EachRegionReadsWhatItReadsAlone) {
   }
 }
 
-TEST(ReadManyOfAVolume, EachHalfOfADualFormatArrayReadsItsRegionsTogether) {
+TEST(ReadManyOfAVolume, EachFormatOfADualFormatArrayReadsItsRegionsTogether) {
   const TempDir directory;
   CreateOptions options{.shape = {48, 48, 48}, .dtype = DType::uint16, .chunks = {8, 8, 8}, .shards = {16, 16, 16}};
   options.config.layout = Layout::zarr_neuroglancer;

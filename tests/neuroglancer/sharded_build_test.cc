@@ -76,7 +76,7 @@ TEST_P(ShardedBuild, StoresEveryValueUnderItsId) {
 }
 
 TEST_P(ShardedBuild, BytesDoNotDependOnOrderThreadsOrMemory) {
-  const Values values = some_values(60000, 600);  // 18 MiB: several times the least memory
+  const Values values = some_values(60000, 600);  // 18 MiB: several times the minimum memory
   std::vector<std::uint64_t> order = ids_of(values);
   const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
   std::reverse(order.begin(), order.end());
@@ -105,30 +105,30 @@ TEST(ShardedBuild, ReachesTheLimitsOfTheParameters) {
 
 /// How often a list does not follow the one before.
 std::size_t places_of_lists(const std::string& shard, unsigned minishard_bits) {
-  std::size_t places = 0;
+  std::size_t locations = 0;
   std::uint64_t last_end = 0;
   for (std::size_t at = 0; at < std::size_t{16} << minishard_bits; at += 16) {
     const auto start = load_little<std::uint64_t>(as_bytes(shard).data() + at);
     const auto end = load_little<std::uint64_t>(as_bytes(shard).data() + at + 8);
     if (start == end) continue;
-    places += start == last_end ? 0 : 1;
+    locations += start == last_end ? 0 : 1;
     last_end = end;
   }
-  return places;
+  return locations;
 }
 
 TEST(ShardedBuild, StoresMinishardIndexesAfterTheValuesOfASection) {
   const Tree objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
   EXPECT_EQ(objects.at("0.shard").substr(32, 6), "fabcde");
   EXPECT_EQ(places_of_lists(objects.at("0.shard"), 1), 1U);
-  const auto places = [](const Values& values) {
+  const auto locations = [](const Values& values) {
     return places_of_lists(built({.minishard_bits = 16}, values, ids_of(values)).at("0.shard"), 16);
   };
-  EXPECT_EQ(places({{0, "a"}, {1, "b"}, {(1 << 14) - 1, "c"}}), 1U);
-  EXPECT_EQ(places({{0, "a"}, {1, "b"}, {1 << 14, "c"}}), 2U) << "too many minishards for one place";
+  EXPECT_EQ(locations({{0, "a"}, {1, "b"}, {(1 << 14) - 1, "c"}}), 1U);
+  EXPECT_EQ(locations({{0, "a"}, {1, "b"}, {1 << 14, "c"}}), 2U) << "too many minishards for one shard";
   Values values;
   for (std::uint64_t i = 0; i < 70000; ++i) values[(i % 7) << 16 | i / 7] = "v";
-  EXPECT_EQ(places(values), 5U) << "too many ids";
+  EXPECT_EQ(locations(values), 5U) << "too many ids";
 }
 
 TEST(ShardedBuild, WithoutValuesWritesNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
@@ -172,7 +172,7 @@ TEST(ShardedBuild, StoresPrecedingBytesImmediatelyBeforeTheirValue) {
     const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
     const auto store = memory_store();
     ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
-    // Of the lengths that the values say: 30 MiB in all, and one value alone more than the least memory holds.
+    // Of the lengths that the values say: 30 MiB in all, and one value alone more than the minimum memory holds.
     const auto before = [](std::uint64_t id) {
       return std::string(id == 77 ? std::size_t{5} << 20 : scrambled(id) % 50000, static_cast<char>('a' + id % 26));
     };

@@ -34,9 +34,9 @@ inline void read_shard(const std::string& bytes, const Uint64Format& format, con
     if (lists[minishard] == nullptr) continue;
     ASSERT_TRUE(lists[minishard]->repeated().empty());
     for (const MinishardIndex::Chunk& chunk : lists[minishard]->chunks()) {
-      const auto place = format.sharding.place(chunk.id);
-      ASSERT_EQ(format.sharding.name(place.shard) + ".shard", name) << chunk.id;
-      ASSERT_EQ(place.minishard, minishard) << chunk.id;
+      const auto location = format.sharding.locate(chunk.id);
+      ASSERT_EQ(format.sharding.name(location.shard) + ".shard", name) << chunk.id;
+      ASSERT_EQ(location.minishard, minishard) << chunk.id;
       const Extent extent = lists[minishard]->extent(chunk).value();
       Buffer decoded;
       format.data_codecs.decode_bytes(as_bytes(bytes).subspan(extent.offset, extent.length), 1 << 26, decoded).value();

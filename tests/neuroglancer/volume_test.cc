@@ -229,14 +229,14 @@ TEST(PrecomputedVolume, IsNotOverwrittenIfItContainsForeignFiles) {
         .value();
     return store;
   };
-  for (const char* stranger : {"v/notes.txt", "v/tables/a.csv", "v/8_8_40/readme", "v/8_8_40/old/0-1_0-1_0-1"}) {
+  for (const char* foreign : {"v/notes.txt", "v/tables/a.csv", "v/8_8_40/readme", "v/8_8_40/old/0-1_0-1_0-1"}) {
     const auto store = written();
-    store->set(stranger, "mine").value();
+    store->set(foreign, "mine").value();
     const auto before = tree_of(*store);
     const auto refused = overwrite(store);
-    ASSERT_FALSE(refused) << stranger;
+    ASSERT_FALSE(refused) << foreign;
     EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-    EXPECT_EQ(refused.error().key(), stranger);
+    EXPECT_EQ(refused.error().key(), foreign);
     EXPECT_EQ(tree_of(*store), before);
   }
   const auto store = written();

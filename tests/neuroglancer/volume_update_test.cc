@@ -97,7 +97,7 @@ TEST(VolumeUpdate, OfOneChunkInAShardOf64MiBWritesLessThanOne) {
   EXPECT_GT(report.dead_bytes, 3U * 32 * 32 * 32 * 4);
 }
 
-// Under another sharding the same shard holds chunks that are not its own; to write it anew would lose them.
+// Under another sharding the same shard holds chunks that are not its own; rewriting it would lose them.
 TEST(VolumeUpdate, OfAShardWithChunksOfAnotherShardingIsRefused) {
   const auto store = memory_store();
   VolumeInfo info = volume(16, 8, "raw", 0);

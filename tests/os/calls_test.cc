@@ -14,6 +14,7 @@
 
 #include "base/buffer.hpp"
 #include "os/directory.hpp"
+#include "os/interrupted.hpp"
 #include "tests/child.hpp"
 #include "tests/store/temp_dir.hpp"
 
@@ -28,6 +29,19 @@ class Calls : public testing::Test {
 
   TempDir folder_;
 };
+
+TEST(InterruptedCalls, AreMadeAgainUntilTheySucceedOrFailOtherwise) {
+  for (const int end : {0, ENOENT}) {
+    int made = 0;
+    const int result = os::repeat_interrupted([&] {
+      errno = ++made < 3 ? EINTR : end;
+      return made < 3 || end != 0 ? -1 : 7;
+    });
+    EXPECT_EQ(result, end == 0 ? 7 : -1);
+    EXPECT_EQ(made, 3);
+    EXPECT_EQ(errno, end);
+  }
+}
 
 TEST_F(Calls, ReadFewerBytesOnlyWhereTheFileEnds) {
   const os::Fd file = open("f");

@@ -137,13 +137,22 @@ def test_axes_encoding_and_sharding_are_accepted(tmp_path):
     assert "sharding" not in json.loads((tmp_path / "w/info").read_text())["scales"][0]
 
 
+def test_factors_of_a_pyramid_are_a_list_or_a_dict(tmp_path):
+    sherd.create_array(tmp_path / "a", shape=(8, 8, 8), dtype="u1", dimension_names=["z", "y", "x"], config=FAST)
+    for i, (factors, shape) in enumerate([(None, (4, 4, 4)), ("auto", (4, 4, 4)), ([1, 2, 2], (8, 4, 4)), ({"y": 2}, (8, 4, 8))]):
+        sherd.copy(tmp_path / "a", tmp_path / f"{i}", pyramid="mean:1", factors=factors, config=FAST)
+        assert sherd.open_array(tmp_path / f"{i}/1").shape == shape
+
+
 @pytest.mark.parametrize(("options", "member", "message"), [
     ({"pyramid": "median"}, "pyramid", "must be 'mean' or 'mode'"),
     ({"pyramid": "mean:"}, "pyramid", "must be 'mean' or 'mode'"),
     ({"ignore_zero": True}, "ignore_zero", "can only be used with pyramid='mode'"),
-    ({"pyramid": "mean", "ignore_zero": True}, "pyramid", "zeros are ignored among labels"),
-    ({"encoding": "raw"}, "encoding", "applies to volumes"),
-    ({"sharding": None}, "sharding", "applies to volumes"),
+    ({"factors": [2, 2, 2]}, "factors", "can only be used with pyramid"),
+    ({"pyramid": "mean", "factors": "2,2"}, "factors", "must be 'auto'"),
+    ({"pyramid": "mean", "ignore_zero": True}, "pyramid", "zeros can only be ignored in a pyramid of modes"),
+    ({"encoding": "raw"}, "encoding", "can only be used if the copy is a volume"),
+    ({"sharding": None}, "sharding", "can only be used if the copy is a volume"),
     ({"axes": "zyx"}, "axes", "apply to images"),
     ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is not an axis"),
     ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),

@@ -59,7 +59,7 @@ def test_auto_values_are_chosen():
 def test_codecs_is_the_whole_chain():
     chain = [{"name": "bytes"}, {"name": "crc32c"}]
     assert names(make(codecs=chain)) == ["bytes", "crc32c"]
-    with pytest.raises(sherd.InvalidArgument, match="codecs"):
+    with pytest.raises(sherd.InvalidArgument, match="cannot be combined with filters"):
         make(codecs=chain, compressors=None)
     with pytest.raises(sherd.InvalidArgument):
         make(codecs=chain, shards=(8, 8))
@@ -158,7 +158,7 @@ def test_a_grid_of_more_chunks_than_can_be_listed_says_so():
     assert "rectilinear" in repr(array)
 
 
-@pytest.mark.parametrize("codec", ["zfp", "n5_default", "conditional", "optional"])
+@pytest.mark.parametrize("codec", ["gdeflate", "pcodec"])
 def test_planned_codecs_are_refused_by_name(codec):
     for given in (codec, {"name": codec}, Codec(name=codec)):
         for options in ({"filters": [given]}, {"compressors": given}, {"codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, given]}):
@@ -180,7 +180,7 @@ def test_a_path_inside_a_hierarchy_joins_it(tmp_path):
     assert "own" not in sherd.open(tmp_path / "a.zarr"), "a Store is a hierarchy of its own"
 
 
-def test_data_gives_shape_and_dtype():
+def test_shape_and_dtype_are_those_of_the_data():
     data = np.arange(12, dtype=">i4").reshape(3, 4)
     array = sherd.create_array(sherd.MemoryStore(), data=data)
     assert array.dtype == np.int32 and np.array_equal(array[...], data)

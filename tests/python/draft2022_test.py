@@ -167,7 +167,7 @@ def test_threads_lose_nothing(store):
 
 
 @pytest.mark.parametrize("compressors, told", [("gzip:5", {"level": 5}), ("zstd:1", {"level": 1}), (["lz4"], None)])
-def test_stacks_take_codecs_by_their_short_names(compressors, told):
+def test_stacks_accept_short_names_of_codecs(compressors, told):
     array = create_array(sherd.MemoryStore(), name="a", shape=(21, 17), dtype=">i4", chunks=(2, 3),
                          chunks_per_shard=[(2, 2), (2, 1)], compressors=compressors)
     assert told is None or array.metadata["compressor"]["configuration"] == told

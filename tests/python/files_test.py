@@ -52,7 +52,7 @@ def test_plain_numbers_need_a_shape_and_a_type(tmp_path):
     assert not (tmp_path / "b").exists()
 
 
-def test_what_stands_at_the_destination_is_not_overwritten_unasked(tmp_path):
+def test_an_existing_destination_is_not_overwritten_unless_requested(tmp_path):
     np.save(tmp_path / "in.npy", DATA)
     array = sherd.import_(tmp_path / "in.npy", tmp_path / "a")
     with pytest.raises(sherd.Conflict):
@@ -63,7 +63,7 @@ def test_what_stands_at_the_destination_is_not_overwritten_unasked(tmp_path):
         sherd.export(array, tmp_path / "out.npy", overwrite=False)
 
 
-def test_what_cannot_be_done_is_told_by_its_argument(tmp_path):
+def test_an_error_names_the_argument(tmp_path):
     np.save(tmp_path / "in.npy", DATA)
     array = sherd.import_(tmp_path / "in.npy", tmp_path / "a")
     for given in ({"from_": "jpeg2000"}, {"compressors": "ztsd"}, {"spacing": "x"}, {"resolution": (1, 2)}, {"chunks": (2, 2)}):

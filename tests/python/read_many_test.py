@@ -41,7 +41,7 @@ def same(result, expected):
     return type(result) is type(expected) and result.shape == expected.shape and np.array_equal(result, expected)
 
 
-def test_each_result_is_what_the_selection_alone_gives(array):
+def test_each_result_equals_reading_that_selection_alone(array):
     source = random.Random(1)
     numbers = array[...]
     for _ in range(60):

@@ -38,7 +38,7 @@ def test_values_are_put_got_listed_and_deleted(store):
 def test_the_sharding_is_given_or_found(store, tmp_path):
     store.put(1, b"one")
     assert ShardedStore(sherd.Store(tmp_path), SHARDING).get(1) == b"one"
-    with pytest.raises(sherd.NotFound, match="give a sharding"):
+    with pytest.raises(sherd.NotFound, match="specify the sharding"):
         ShardedStore(tmp_path)
     (tmp_path / "info").write_text(json.dumps({"@type": "neuroglancer_skeletons", "sharding": SHARDING}))
     found = ShardedStore(str(tmp_path))

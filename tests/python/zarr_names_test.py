@@ -172,7 +172,7 @@ def test_members_of_groups(call):
     assert_same(lambda module: call(hierarchy(module)))
 
 
-def test_load_gives_what_save_has_written(tmp_path):
+def test_load_returns_what_save_wrote(tmp_path):
     data = np.arange(12).reshape(3, 4)
     for module in (sherd, zarr):
         module.save(tmp_path / module.__name__, data)
@@ -316,7 +316,7 @@ def test_deleting_what_is_not_there_is_a_key_error():
         del hierarchy(sherd)["zz"]
 
 
-def test_a_mode_that_makes_nothing_takes_no_attributes():
+def test_a_mode_that_creates_nothing_refuses_attributes():
     """zarr-python ignores them."""
     for mode in ("r", "r+"):
         with pytest.raises(sherd.InvalidArgument, match="attributes"):
@@ -341,7 +341,7 @@ def test_one_length_of_chunks_is_for_all_dimensions():
             sherd.zeros(wrong)
 
 
-def test_nodes_of_the_same_place_are_not_equal():
+def test_two_handles_of_one_node_are_not_equal():
     """Handles are told apart, as other objects are; zarr-python compares place and document."""
     group = hierarchy(sherd)
     assert group["ar"] != group["ar"] and group["ar"].url == group["ar"].url

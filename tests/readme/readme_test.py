@@ -1,4 +1,4 @@
-"""Every command and program of README.md runs as it stands there.
+"""Every command and program of README.md runs as it is written.
 
 Not run from here: `script/test`, which runs this, and `pip install .`, which it has done before.
 """
@@ -9,6 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
+
+import numpy
+import tensorstore as ts
+import tifffile
+import zarr
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BRAIN = pathlib.Path("/usr/share/mricron/templates/ch2better.nii.gz")
@@ -31,6 +36,7 @@ def examples():
 
 
 COMMANDS, PROGRAMS = examples()
+WALKTHROUGHS = "From a microscope to an image pyramid", "From labels to Neuroglancer"
 
 
 def run(command, folder, **environment):
@@ -43,7 +49,7 @@ def run(command, folder, **environment):
 
 
 def test_no_example_is_left_out():
-    assert set(COMMANDS) == {"Sherd", "Python", "Command line", "C++"}
+    assert set(COMMANDS) == {"Sherd", "Python", "Command line", *WALKTHROUGHS, "C++"}
     assert set(PROGRAMS) == {"python", "cpp"}
     assert COMMANDS["Sherd"] == ["script/demo", "script/test"]
     assert COMMANDS["Python"] == ["pip install ."]
@@ -54,6 +60,8 @@ def test_the_demo(tmp_path):
     shown = run(["script/demo", str(tmp_path)], ROOT)
     assert "reads the whole array alike" in shown
     assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")
+    assert shown.count("equals ncdump of /usr/share/ferret-vis/data/") == 2 and "reads the same: " in shown
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_python_program(tmp_path):
@@ -67,6 +75,26 @@ def test_the_commands(tmp_path):
     assert (tmp_path / "slice.npy").read_bytes().startswith(b"\x93NUMPY")
     assert (tmp_path / "again.zarr" / "zarr.json").exists()
     assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_microscope_image_becomes_a_pyramid(tmp_path):
+    image = numpy.arange(24 * 2 * 200 * 300, dtype="uint16").reshape(24, 2, 200, 300)
+    tifffile.imwrite(tmp_path / "cells.ome.tif", image, ome=True,
+                     metadata={"axes": "ZCYX", "PhysicalSizeX": 0.2, "PhysicalSizeY": 0.2, "PhysicalSizeZ": 1.0})
+    run(["sh", "-ec", "\n".join(COMMANDS[WALKTHROUGHS[0]])], tmp_path)
+    levels = zarr.open_group(tmp_path / "cells.ome.zarr", mode="r")
+    numpy.testing.assert_array_equal(levels["0"][:], image.transpose(1, 0, 2, 3))
+    scale = levels.attrs["ome"]["multiscales"][0]["datasets"][0]["coordinateTransformations"][0]
+    assert scale == {"type": "scale", "scale": [1, 1, 0.2, 0.2]}
+    assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_labels_become_a_segmentation_for_neuroglancer(tmp_path):
+    labels = numpy.repeat(numpy.arange(24, dtype="uint32"), 200 * 300).reshape(24, 200, 300)
+    numpy.save(tmp_path / "labels.npy", labels)
+    run(["sh", "-ec", "\n".join(COMMANDS[WALKTHROUGHS[1]])], tmp_path)
+    volume = ts.open({"driver": "neuroglancer_precomputed", "kvstore": f"file://{tmp_path}/seg"}).result()
+    numpy.testing.assert_array_equal(volume[..., 0].read().result().T, labels)
 
 
 def test_the_installation(tmp_path):

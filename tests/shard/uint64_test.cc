@@ -30,22 +30,22 @@ TEST(Uint64Sharding, HashesAsMurmurHash3DoesWithSeed0) {
 
 TEST(Uint64Sharding, RoutesAnIdByTheBitsOfItsHash) {
   const Uint64Sharding sharding{.preshift_bits = 6, .minishard_bits = 11, .shard_bits = 7, .hash = kMurmur};
-  const auto place = sharding.place(1822975381);
-  EXPECT_EQ(sharding.name(place.shard), "42");
-  EXPECT_EQ(place.minishard, 18U);
+  const auto location = sharding.locate(1822975381);
+  EXPECT_EQ(sharding.name(location.shard), "42");
+  EXPECT_EQ(location.minishard, 18U);
   const Uint64Sharding identity{.preshift_bits = 1, .minishard_bits = 2, .shard_bits = 3};
-  EXPECT_EQ(identity.place(0b1'101'10'1), (Uint64Sharding::Place{0b101, 0b10}));
+  EXPECT_EQ(identity.locate(0b1'101'10'1), (Uint64Sharding::Location{0b101, 0b10}));
 }
 
 TEST(Uint64Sharding, ReachesItsLimits) {
   const std::uint64_t last = ~std::uint64_t{0};
   const Uint64Sharding high{.preshift_bits = 63, .shard_bits = 64};
-  EXPECT_EQ(high.place(last), (Uint64Sharding::Place{1, 0}));
+  EXPECT_EQ(high.locate(last), (Uint64Sharding::Location{1, 0}));
   EXPECT_EQ(high.name(1), "0000000000000001");
   const Uint64Sharding all{.shard_bits = 64};
-  EXPECT_EQ(all.name(all.place(last).shard), "ffffffffffffffff");
+  EXPECT_EQ(all.name(all.locate(last).shard), "ffffffffffffffff");
   const Uint64Sharding one{.preshift_bits = 64, .minishard_bits = 3, .shard_bits = 2, .hash = kMurmur};
-  EXPECT_EQ(one.place(last), one.place(0)) << "a shift by 64 leaves nothing";
+  EXPECT_EQ(one.locate(last), one.locate(0)) << "a shift by 64 leaves nothing";
   EXPECT_EQ((Uint64Sharding{.shard_bits = 0}).name(0), "0");
   EXPECT_EQ((Uint64Sharding{.shard_bits = 5}).name(3), "03");
 }
@@ -84,7 +84,7 @@ std::string shard_of(const Uint64Format& format, std::map<std::uint64_t, std::st
   std::vector<std::uint64_t> ids;
   for (const auto& [id, bytes] : chunks) ids.push_back(id);
   std::sort(ids.begin(), ids.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return std::pair(format.sharding.place(a), a) < std::pair(format.sharding.place(b), b);
+    return std::pair(format.sharding.locate(a), a) < std::pair(format.sharding.locate(b), b);
   });
   const Uint64IndexCoding coding(format, ids, kLimits);
   Buffer object;
@@ -110,7 +110,7 @@ Uint64Format format_of(const Uint64Sharding& sharding) {
 Result<std::optional<std::string>> find(const std::string& shard, const Uint64Format& format, std::uint64_t id) {
   SpanSource source("0.shard", as_bytes(shard));
   Cache cache(1 << 20);
-  const std::uint64_t minishard = format.sharding.place(id).minishard;
+  const std::uint64_t minishard = format.sharding.locate(id).minishard;
   const auto lists = read_minishards(source, {&minishard, 1}, {format, kLimits, cache});
   if (!lists) return lists.error();
   if (lists->front() == nullptr) return std::optional<std::string>();

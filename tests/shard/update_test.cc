@@ -285,7 +285,7 @@ TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
   };
   const std::vector<Damage> damages = {
       {"an entry beyond the shard", {{0, 10}, {95, 10}}, "reaches beyond the shard's 100 bytes"},
-      {"a chunk longer than any encoding", {{0, 10}, {10, 41}}, "no encoding of a chunk takes more than 40"},
+      {"a chunk longer than any encoding", {{0, 10}, {10, 41}}, "an encoded chunk has at most 40"},
       {"a half-empty entry", {{0, 10}, {10, ~std::uint64_t{0}}}, "half-empty index entry", true},
       {"an entry whose end overflows", {{0, 10}, {~std::uint64_t{0} - 5, 10}}, "reaches beyond", true},
   };
@@ -310,12 +310,12 @@ TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
   }
 }
 
-TEST(ShardUpdate, RefusesToKeepInItsPlaceAChunkThatIsPartOfTheIndex) {
+TEST(ShardUpdate, RefusesToKeepAChunkThatOverlapsTheIndex) {
   Case plan{"", {UpdateKind::keep_offsets, 1.0}, {{0, 10}, {85, 10}}, {{90, 10}}, 100, 0, {0}, ""};
   const auto update = planned(plan);
   ASSERT_FALSE(update);
   EXPECT_EQ(update.error().slot(), 1U);
-  EXPECT_THAT(update.error().message(), HasSubstr("reach into the shard's index"));
+  EXPECT_THAT(update.error().message(), HasSubstr("overlap the shard's index"));
   plan.policy = kDense;
   EXPECT_TRUE(planned(plan)) << "it moves away from it";
 }
@@ -403,7 +403,7 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
   }
 };
 
-TEST_P(CarriedOut, EveryPolicyGivesTheChunksOfAModel) {
+TEST_P(CarriedOut, EveryPolicyLeadsToTheChunksOfAModel) {
   for (const UpdatePolicy policy : {UpdatePolicy{UpdateKind::keep_offsets, 1},
                                     UpdatePolicy{UpdateKind::keep_offsets, 0.2}, kDense, kInPlace, kAmend}) {
     Chunks model = some_chunks(1);

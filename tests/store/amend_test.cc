@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 
 class EveryAmendableStore : public EveryStore {};
-INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(all_kinds()),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kinds_that_list()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
@@ -146,7 +146,7 @@ TEST(FileStoreAmendments, AmendsInPlaceOnlyWhatHasNoOtherName) {
   EXPECT_EQ(store->get("target").value(), "old");
 }
 
-TEST(FileStoreAmendments, TellsAReaderThatAFileWasAmendedSinceItWasOpened) {
+TEST(FileStoreAmendments, ReportsToAReaderThatAFileWasAmendedSinceItWasOpened) {
   const TempDir root;
   const auto store = file_store(root.path()).value();
   store->set("a", "old").value();

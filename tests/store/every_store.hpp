@@ -14,6 +14,7 @@
 #include "sherd/store.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/unlisted.hpp"
 
 namespace sherd {
 
@@ -21,6 +22,7 @@ struct Kind {
   std::string name;
   std::function<std::shared_ptr<Store>(const std::string& directory)> make;
   bool locks = true;
+  bool lists = true;
 };
 
 inline std::shared_ptr<Store> files(const std::string& directory, bool follow_symlinks, bool durable) {
@@ -34,9 +36,12 @@ inline std::shared_ptr<Store> files(const std::string& directory, bool follow_sy
 inline std::vector<StoreEntry> store_rows() {
   const auto table = store_table();
   std::vector<StoreEntry> rows(table.begin(), table.end());
-  rows.push_back({"testing", [](std::string_view, const Config&) -> Result<std::shared_ptr<Store>> {
-                    return lockless();  // the one line that a new store needs
-                  }});
+  static constexpr std::string_view options[] = {"conditional_erase"};
+  rows.push_back({"testing",
+                  [](std::string_view, const Config& config) -> Result<std::shared_ptr<Store>> {
+                    return lockless(!config.storage_options.contains("conditional_erase"));
+                  },
+                  options});
   return rows;
 }
 
@@ -77,6 +82,7 @@ inline const Kind kSettings[] = {
     {"DelayedMemory",
      [](const std::string&) { return delayed_store(memory_store(), std::chrono::microseconds(10), 3); }},
     {"LocklessWithoutConditionalErase", [](const std::string&) { return lockless(false); }, false},
+    {"Unlisted", [](const std::string&) { return unlisted(memory_store()); }, true, false},
     {"FileWithoutLocks",
      [](const std::string& directory) {
        return file_store(directory + "/made/when/written", {.durable = false, .lock = Locking::none}).value();
@@ -89,10 +95,17 @@ inline std::vector<Kind> all_kinds() {
   return kinds;
 }
 
+/// Those that can list what they hold.
+inline std::vector<Kind> kinds_that_list() {
+  std::vector<Kind> kinds = all_kinds();
+  std::erase_if(kinds, [](const Kind& kind) { return !kind.lists; });
+  return kinds;
+}
+
 /// Those in which a thread that holds a key excludes all others.
 inline std::vector<Kind> kinds_with_locks() {
   std::vector<Kind> kinds = all_kinds();
-  std::erase_if(kinds, [](const Kind& kind) { return !kind.locks; });
+  std::erase_if(kinds, [](const Kind& kind) { return !kind.locks || !kind.lists; });
   return kinds;
 }
 

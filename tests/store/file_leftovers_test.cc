@@ -1,4 +1,4 @@
-// What killed writers leave beside their objects and at the root of a file store, and who removes it.
+// What killed writers leave next to their objects and at the root of a file store, and who removes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -66,7 +66,7 @@ TEST_F(FileStore, IsNamedByAUrlThatOpensItAgain) {
   store->set("k", "v").value();
   EXPECT_TRUE(store->url().starts_with("file:///")) << store->url();
   EXPECT_EQ(store->url().find_first_of(" #?"), std::string::npos) << store->url();
-  EXPECT_EQ(parse_url(store->url()).value().path, directory);
+  EXPECT_EQ(path_of_store(store->url()), directory);
   EXPECT_TRUE(fs::exists(directory + "/k"));
 }
 
@@ -284,7 +284,7 @@ TEST_F(FileStore, ADanglingLinkIsAnErrorNotAbsence) {
     const auto opened = store_->open(key);
     ASSERT_FALSE(opened) << key;
     EXPECT_EQ(opened.error().code(), ErrorCode::io);
-    EXPECT_THAT(opened.error().message(), testing::HasSubstr("leads nowhere"));
+    EXPECT_THAT(opened.error().message(), testing::HasSubstr("is a broken symbolic link"));
   }
   for (const char* prefix : {"a/below/", "a/below/further/"}) {
     EXPECT_EQ(store_->list_dir(prefix).error().code(), ErrorCode::io) << prefix;

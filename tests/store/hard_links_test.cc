@@ -43,7 +43,7 @@ class LinkedNames : public testing::Test {
   std::shared_ptr<Store> store_ = file_store(directory_.path()).value();
 };
 
-TEST_F(LinkedNames, AreOneFileWhateverItsVersion) {
+TEST_F(LinkedNames, AreOneFileInEveryVersion) {
   put("old").value();
   expect_both("old");
   const Generation before = generation("a/1");

@@ -96,7 +96,7 @@ TEST_F(HeldKeys, AreListedBelowAPrefix) {
   const auto a = take("a/c/0").value(), b = take("b/c/0").value(), scratch = take(".sherd-new-1/zarr.json").value();
   EXPECT_THAT(locks_->held_below("a/"), ElementsAre("a/c/0"));
   EXPECT_THAT(locks_->held_below(""), UnorderedElementsAre("a/c/0", "b/c/0"))
-      << "nobody waits for what is still being made";
+      << "no thread waits for what is still being made";
 }
 
 TEST_F(HeldKeys, OutliveWhatTheStoreHoldsBeneath) {

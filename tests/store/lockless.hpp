@@ -1,4 +1,4 @@
-// A store as remote ones are: nobody is locked out, and what is changed is changed on the condition that it is still
+// A store as remote ones are: no writer is locked out, and what is changed is changed on the condition that it is still
 // what was read. What is written is in memory until the commit, and may then be refused.
 #pragma once
 

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(all_kinds()),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(kinds_that_list()),
                          [](const auto& kind) { return kind.param.name; });
 
 class EveryStoreWithLocks : public EveryStore {};
@@ -140,7 +140,7 @@ TEST_P(EveryStore, KeepsAnOpenObjectAtOneVersion) {
   EXPECT_EQ(content(*source), "old old");
 }
 
-TEST_P(EveryStore, GivesEveryVersionItsOwnGeneration) {
+TEST_P(EveryStore, HasAGenerationForEveryVersion) {
   std::set<std::string> tokens;
   for (int i = 0; i < 200; ++i) {
     set("a", "same size");

@@ -47,5 +47,57 @@ TEST(Check, CodecsSpelledAsNoSpecificationHasThemAreWarnedOf) {
   }
 }
 
+struct Spelling {
+  std::string_view dtype, fill, codec, remark;
+};
+
+// zarrita of 2023 (bool), zarr-python 3.0 (names of types, base64), and writers that fill in every member of a codec.
+TEST(Check, DocumentsSpelledAsNoSpecificationHasThemAreWarnedOf) {
+  constexpr std::string_view kPlain = R"({"name": "bytes"})";
+  for (const Spelling& row :
+       {Spelling{R"("bool")", "0", kPlain, "'fill_value' of a bool is 0"},
+        Spelling{R"("bool")", "1", kPlain, "'fill_value' of a bool is 1"},
+        Spelling{R"("bool")", R"("0")", kPlain, "'fill_value' of a bool is \"0\""},
+        Spelling{R"({"name": "raw_bytes", "configuration": {"length_bytes": 2}})", "[0, 0]", kPlain,
+                 "'raw_bytes' is read as 'r16'"},
+        Spelling{R"({"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}})", "[0, 0]", kPlain,
+                 "'null_terminated_bytes' is read as 'r16'"},
+        Spelling{R"("r16")", R"("AAA=")", kPlain, "raw bytes is base64"},
+        Spelling{R"({"name": "structured", "configuration": {"fields": [["a", "uint8"]]}})", R"("AA==")", kPlain,
+                 "'structured' is read as 'struct'"},
+        Spelling{R"("uint8")", "0", R"({"name": "bytes", "must_understand": true})", "has 'must_understand'"},
+        Spelling{R"("uint8")", "0", R"({"name": "bytes", "configuration": null})", "has null as its configuration"}}) {
+    auto store = memory_store();
+    store
+        ->set("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": )" +
+                               std::string(row.dtype) + R"(,
+          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+          "chunk_key_encoding": {"name": "default"}, "fill_value": )" +
+                               std::string(row.fill) + R"(, "codecs": [)" + std::string(row.codec) + "]}")
+        .value();
+    const auto report = check(store, {.data = false});
+    ASSERT_TRUE(report) << row.remark << report.error().text();
+    EXPECT_TRUE(report->ok());
+    ASSERT_EQ(report->faults.size(), 1U) << row.remark;
+    EXPECT_EQ(report->faults[0].code, "document_odd");
+    EXPECT_THAT(report->faults[0].message, HasSubstr(row.remark));
+  }
+}
+
+TEST(Check, OtherFillValuesOfBoolsAreRefused) {
+  for (const std::string_view fill : {"2", "-1", "1.5", R"("1")", R"("true")", R"("")", "[]", "null"}) {
+    auto store = memory_store();
+    store
+        ->set("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "bool",
+          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+          "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes"}], "fill_value": )" +
+                               std::string(fill) + "}")
+        .value();
+    const auto array = open_array(store);
+    ASSERT_FALSE(array) << fill;
+    EXPECT_EQ(array.error().member(), "fill_value") << fill;
+  }
+}
+
 }  // namespace
 }  // namespace sherd

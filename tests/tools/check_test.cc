@@ -1,4 +1,4 @@
-// check(): a sound store has no faults; each way to damage one gives its own fault, at its own place.
+// check(): a sound store has no faults; each kind of damage has its own fault and location.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,7 +164,7 @@ TEST(Check, AnUnknownCodecIsDocumentUnsupportedAndNamesItsMember) {
   EXPECT_THAT(fault.message, ::testing::HasSubstr("codecs[0]"));
 }
 
-TEST(Check, AKeyThatBelongsToNothingIsAStrayObject) {
+TEST(Check, AKeyThatBelongsToNoNodeIsAForeignObject) {
   auto store = store_with(sharded(), "a");
   for (const std::string key : {"a/c/0/x", "README", "b/c/0/0", "a/.sherd-left", ".sherd-copy.json"}) {
     save(*store, key, "x");
@@ -173,7 +173,7 @@ TEST(Check, AKeyThatBelongsToNothingIsAStrayObject) {
   EXPECT_TRUE(report.ok());
   std::vector<std::string> keys;
   for (const Fault& fault : report.faults) {
-    EXPECT_EQ(fault.code, "stray_object");
+    EXPECT_EQ(fault.code, "foreign_object");
     EXPECT_EQ(fault.severity, Fault::Severity::warning);
     keys.push_back(fault.key);
   }
@@ -197,7 +197,7 @@ TEST(Check, AChunkLargerThanAnyEncodingIsChunkSize) {
     const Fault fault = only(check(store, {.data = data}).value());
     EXPECT_EQ(fault.code, "chunk_size");
     EXPECT_EQ(fault.key, "c/0/1");
-    EXPECT_THAT(fault.message, ::testing::HasSubstr("no encoding of a chunk"));
+    EXPECT_THAT(fault.message, ::testing::HasSubstr("an encoded chunk"));
   }
 }
 

@@ -109,7 +109,7 @@ TEST_P(CopyClipped, IsTheSameVolumeAfterItWasAnArray) {
     }
 }
 
-// Both halves of such an array hold a whole number of chunks along all axes but the slowest.
+// Both formats of such an array hold a whole number of chunks along all axes but the slowest.
 TEST(CopyClippedDualFormat, IsTheSameVolumeInOtherShardsAndInNone) {
   const TempDir directory;
   for (const std::uint64_t depth : {16U, 21U, 5U}) {

@@ -1,4 +1,4 @@
-// Copies that run out of file descriptors, wherever that happens: what they leave is completed by the next run, and
+// Copies that run out of file descriptors, at any point: what they leave is completed by the next run, and
 // nothing of it stays.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Images that become volumes of Neuroglancer's: axes in any order, whole chunks moved as they are, and what documents
-// say of space. Voxels are compared by coordinates, whatever the order of the dimensions.
+// say of space. Voxels are compared by coordinates, for any order of the dimensions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::uint64_t chunk_of(char axis, std::uint64_t channels) {
   return axis == 'x' ? 8 : axis == 'y' ? 5 : axis == 'z' ? 6 : channels;
 }
 
-// What stands at a voxel.
+// The value of a voxel.
 std::uint16_t voxel(std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint64_t c) {
   return static_cast<std::uint16_t>(1 + x + 40 * y + 900 * z + 17000 * c);
 }
@@ -78,7 +78,7 @@ std::shared_ptr<Store> zarr_of(const Kind& kind) {
 
 class CopyIntoVolume : public testing::TestWithParam<Kind> {};
 
-// 5 x 4 x 3 chunks, of which the last along x end at 37 and not at 40.
+// 5 x 4 x 3 chunks, the last along x end at 37 and not at 40.
 constexpr std::uint64_t kWhole = 4 * 4 * 3, kEdge = 4 * 3;
 
 TEST_P(CopyIntoVolume, WholeChunksAreMovedAndClippedOnesEncoded) {
@@ -239,7 +239,7 @@ Json scales_after(const Json& attributes, const char* path) {
   return *info_of(volume).find("scales");
 }
 
-TEST(CopyIntoVolume, OmeNgffGivesNanometresAndVoxelOffsets) {
+TEST(CopyIntoVolume, OmeNgffIsConvertedToNanometresAndVoxelOffsets) {
   const Json scale = scales_after(json(R"({"ome": {"version": "0.5", "multiscales": [{"axes": [
     {"name": "z", "type": "space", "unit": "micrometer"}, {"name": "y", "type": "space", "unit": "micrometer"},
     {"name": "x", "type": "space", "unit": "millimeter"}],
@@ -254,7 +254,7 @@ TEST(CopyIntoVolume, OmeNgffGivesNanometresAndVoxelOffsets) {
   EXPECT_EQ(scale.find("key")->text(), "1_32.5_30");
 }
 
-TEST(CopyIntoVolume, SpacingAndUnitsOfAnImportedFileGiveNanometres) {
+TEST(CopyIntoVolume, SpacingAndUnitsOfAnImportedFileBecomeNanometres) {
   const auto zarr = memory_store();
   CreateOptions options{.shape = {4, 6, 8}, .dtype = DType::uint8};
   options.dimension_names = {{"z", "y", "x"}};
@@ -378,7 +378,8 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
   EXPECT_THAT(refusal(array, {.axes = zyx, .encoding = "compressed_segmentation"}),
               HasSubstr("encoding: compressed_segmentation: elements are uint32 or uint64"));
   EXPECT_THAT(refusal(array, {.axes = zyx, .sharding = Json("most")}), HasSubstr("sharding: must be \"auto\""));
-  EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}), HasSubstr("encoding: applies to volumes"));
+  EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}),
+              HasSubstr("encoding: can only be used if the copy is a volume"));
   EXPECT_THAT(refusal(array, {.format = "zarr3", .axes = zyx}), HasSubstr("axes: apply to images"));
   array.dtype = DType::float64;
   EXPECT_THAT(refusal(array, {.axes = zyx}), HasSubstr("'float64' is not a type of a volume"));

@@ -222,7 +222,7 @@ TEST(Copy, ConsolidatedMetadataDescribesWhatWasCopied) {
   auto exact = memory_store();
   copy(source, exact).value();
   EXPECT_EQ(tree_of(*exact), tree_of(*source)) << "what is true stays to the byte";
-  // Somebody else's changes, which leave the copies of documents behind.
+  // Another program's changes, which leave the copies of documents behind.
   std::string text = source->get("g/changed/zarr.json").value().value();
   source->set("g/made/zarr.json", text).value();
   source->set("g/changed/zarr.json", text.insert(text.rfind("\"zarr_format\""), R"("dimension_names": ["y", "x"], )"))
@@ -244,7 +244,7 @@ TEST(Copy, AChunkLargerThanAnyEncodingIsNotMovedIntoAShard) {
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
   EXPECT_EQ(copied.error().key(), "c/1/1");
-  EXPECT_THAT(copied.error().message(), ::testing::HasSubstr("no encoding of a chunk"));
+  EXPECT_THAT(copied.error().message(), ::testing::HasSubstr("an encoded chunk"));
 }
 
 TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {
@@ -300,7 +300,7 @@ TEST(Copy, OfLongStringsStaysWithinTheBudget) {
     for (const std::uint64_t chunk : {1, 4}) {
       const CopyOptions options{
           .chunks = Shape{chunk}, .shards = Shape{count}, .codecs = std::vector<Json>{"gzip:1"}, .overwrite = true};
-      // Four strings are a chunk of 4 MiB, of which each step of its codecs holds one.
+      // Four strings are a chunk of 4 MiB, each step of its codecs holds one.
       EXPECT_LE(growth_of_copy(folder / source, folder / "b", options, count / chunk), 16 + 4 * chunk)
           << source << ' ' << chunk;
     }

@@ -64,11 +64,11 @@ TEST_P(CopyVolume, ToZarrMovesWholeChunksAndEncodesClippedOnes) {
 TEST_P(CopyVolume, ToAVolumeKeepsEveryObject) {
   const auto volume = memory_store();
   const auto values = fill(volume, GetParam() ? sharding() : Json(), "raw");
-  const auto twin = memory_store();
-  const CopyReport report = copy(volume, twin).value();
+  const auto copied = memory_store();
+  const CopyReport report = copy(volume, copied).value();
   EXPECT_EQ(report.chunks_moved, 36U);
   EXPECT_EQ(report.chunks_encoded, 0U);
-  EXPECT_TRUE(tree_of(*twin) == tree_of(*volume));
+  EXPECT_TRUE(tree_of(*copied) == tree_of(*volume));
 }
 
 TEST_P(CopyVolume, WithOtherChunksOrAnUnknownEncodingIsReencoded) {
@@ -84,7 +84,7 @@ TEST_P(CopyVolume, WithOtherChunksOrAnUnknownEncodingIsReencoded) {
 
 INSTANTIATE_TEST_SUITE_P(Sharded, CopyVolume, testing::Bool());
 
-// ---- objects beside volumes ----
+// ---- objects next to volumes ----
 
 using neuroglancer::Collection;
 using neuroglancer::MultiscaleMesh;
@@ -133,14 +133,14 @@ std::shared_ptr<Store> volume_with_meshes() {
 
 TEST(CopyVolumeWithMeshes, CopiesThemUnchanged) {
   const auto volume = volume_with_meshes();
-  const auto twin = memory_store();
-  copy(volume, twin, {.destination_path = "a/b"}).value();
-  EXPECT_TRUE(objects_of(twin, "a/b/") == objects_of(volume, ""));
-  EXPECT_TRUE(objects_of(twin, "").size() == objects_of(volume, "").size()) << "nothing stands elsewhere";
+  const auto copied = memory_store();
+  copy(volume, copied, {.destination_path = "a/b"}).value();
+  EXPECT_TRUE(objects_of(copied, "a/b/") == objects_of(volume, ""));
+  EXPECT_TRUE(objects_of(copied, "").size() == objects_of(volume, "").size()) << "nothing is stored elsewhere";
   const auto again = memory_store();
-  copy(twin, again, {.source_path = "a/b", .destination_path = "c"}).value();
+  copy(copied, again, {.source_path = "a/b", .destination_path = "c"}).value();
   EXPECT_TRUE(objects_of(again, "c/") == objects_of(volume, ""));
-  const Collection meshes = Collection::open(twin, {.path = "a/b/objects/mesh"}).value();
+  const Collection meshes = Collection::open(copied, {.path = "a/b/objects/mesh"}).value();
   EXPECT_EQ(meshes.read_multiscale_mesh(3).value(), mesh(70));
   EXPECT_EQ(meshes.read_multiscale_mesh(4).value(), mesh(1000));
 }
@@ -154,47 +154,47 @@ TEST(CopyVolumeWithMeshes, ToZarrLeavesThemBehind) {
 TEST(CopyCollection, KeepsEveryByteAndCanBeResumed) {
   const auto store = memory_store();
   meshes_at(store, "mesh");
-  const auto twin = memory_store();
-  const CopyReport report = copy(store, twin, {.source_path = "mesh", .destination_path = "m"}).value();
+  const auto copied = memory_store();
+  const CopyReport report = copy(store, copied, {.source_path = "mesh", .destination_path = "m"}).value();
   EXPECT_EQ(report.shards, objects_of(store, "mesh/").size());
-  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
-  EXPECT_EQ(copy(store, twin, {.source_path = "mesh", .destination_path = "m"}).error().code(), ErrorCode::conflict);
-  const auto first = objects_of(twin, "m/").begin()->first;
-  twin->erase("m/" + first).value();
-  const CopyReport rest = copy(store, twin, {.resume = true, .source_path = "mesh", .destination_path = "m"}).value();
+  EXPECT_TRUE(objects_of(copied, "m/") == objects_of(store, "mesh/"));
+  EXPECT_EQ(copy(store, copied, {.source_path = "mesh", .destination_path = "m"}).error().code(), ErrorCode::conflict);
+  const auto first = objects_of(copied, "m/").begin()->first;
+  copied->erase("m/" + first).value();
+  const CopyReport rest = copy(store, copied, {.resume = true, .source_path = "mesh", .destination_path = "m"}).value();
   EXPECT_EQ(rest.shards, 1U);
   EXPECT_EQ(rest.shards_skipped, report.shards - 1);
-  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  EXPECT_TRUE(objects_of(copied, "m/") == objects_of(store, "mesh/"));
   const CopyOptions over{.overwrite = true, .source_path = "mesh", .destination_path = "m"};
-  twin->set("m/stray", "").value();
-  const auto refused = copy(store, twin, over);
+  copied->set("m/stray", "").value();
+  const auto refused = copy(store, copied, over);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(refused.error().key(), "m/stray");
-  twin->erase("m/stray").value();
-  twin->erase("m/" + first).value();
-  copy(store, twin, over).value();
-  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
+  copied->erase("m/stray").value();
+  copied->erase("m/" + first).value();
+  copy(store, copied, over).value();
+  EXPECT_TRUE(objects_of(copied, "m/") == objects_of(store, "mesh/"));
 }
 
 TEST(CopyCollection, IsInvisibleUntilCompleteAndCanBeResumed) {
   const auto store = memory_store();
   meshes_at(store, "mesh");
-  const auto twin = memory_store();
+  const auto copied = memory_store();
   const auto before = [&] {
-    neuroglancer::Collection::create(twin, neuroglancer::SkeletonInfo{}, {.path = "m", .overwrite = true}).value();
-    return objects_of(twin, "m/");
+    neuroglancer::Collection::create(copied, neuroglancer::SkeletonInfo{}, {.path = "m", .overwrite = true}).value();
+    return objects_of(copied, "m/");
   }();
-  const auto failing = std::make_shared<tools_testing::FailingStore>(twin);
+  const auto failing = std::make_shared<tools_testing::FailingStore>(copied);
   failing->commits_left = 2;
   const CopyOptions options{.overwrite = true, .source_path = "mesh", .destination_path = "m"};
   EXPECT_EQ(copy(store, failing, options).error().code(), ErrorCode::io);
-  EXPECT_TRUE(objects_of(twin, "m/") == before);
+  EXPECT_TRUE(objects_of(copied, "m/") == before);
   CopyOptions resumed = options;
   resumed.resume = true;
-  EXPECT_EQ(copy(store, twin, resumed).value().shards_skipped, 1U);
-  EXPECT_TRUE(objects_of(twin, "m/") == objects_of(store, "mesh/"));
-  EXPECT_TRUE(twin->list_dir("").value().prefixes == std::vector<std::string>{"m"}) << "nothing is left beside it";
+  EXPECT_EQ(copy(store, copied, resumed).value().shards_skipped, 1U);
+  EXPECT_TRUE(objects_of(copied, "m/") == objects_of(store, "mesh/"));
+  EXPECT_TRUE(copied->list_dir("").value().prefixes == std::vector<std::string>{"m"}) << "nothing is left next to it";
 }
 
 TEST(CopyCollection, ReplacesACollectionOrANodeButNoForeignFiles) {
@@ -212,14 +212,14 @@ TEST(CopyCollection, ReplacesACollectionOrANodeButNoForeignFiles) {
 TEST(CopyCollection, RefusesOtherFormatsAndChunkOptions) {
   const auto store = memory_store();
   meshes_at(store, "");
-  const auto twin = memory_store();
-  EXPECT_EQ(copy(store, twin, {.format = "zarr3"}).error().code(), ErrorCode::unsupported);
-  EXPECT_EQ(copy(store, twin, {.chunks = Shape{8}}).error().code(), ErrorCode::invalid_argument);
+  const auto copied = memory_store();
+  EXPECT_EQ(copy(store, copied, {.format = "zarr3"}).error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(copy(store, copied, {.chunks = Shape{8}}).error().code(), ErrorCode::invalid_argument);
   const CopyOptions of_images[] = {{.axes = {"x"}}, {.pyramid = Pyramid{}}, {.encoding = "raw"}, {.sharding = Json()}};
   for (const CopyOptions& options : of_images)
-    EXPECT_EQ(copy(store, twin, options).error().code(), ErrorCode::invalid_argument);
-  EXPECT_TRUE(objects_of(twin, "").empty());
-  EXPECT_EQ(copy(memory_store(), twin).error().code(), ErrorCode::not_found);
+    EXPECT_EQ(copy(store, copied, options).error().code(), ErrorCode::invalid_argument);
+  EXPECT_TRUE(objects_of(copied, "").empty());
+  EXPECT_EQ(copy(memory_store(), copied).error().code(), ErrorCode::not_found);
 }
 
 }  // namespace

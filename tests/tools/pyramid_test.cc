@@ -102,7 +102,7 @@ TEST(Pyramid, IsAnOmeNgffGroupWhoseLevelsCoverTheSameSpace) {
   const auto store =
       image({4, 6, 9}, {4, 6, 4}, {}, json(R"({"spacing": [2, 1, 0.5], "units": ["um", "um", "um"], "note": 1})"));
   const auto to = memory_store();
-  copy(store, to, {.axes = kZyx, .pyramid = Pyramid{.levels = 1}}).value();
+  copy(store, to, {.axes = kZyx, .pyramid = Pyramid{.levels = 1, .factors = {{"", 2}, {"", 2}, {"", 2}}}}).value();
   const Group group = open_group(to).value();
   EXPECT_EQ(*group.attributes().find("ome"), json(R"({"version": "0.5", "multiscales": [{"axes": [
     {"name": "z", "type": "space", "unit": "micrometer"}, {"name": "y", "type": "space", "unit": "micrometer"},
@@ -114,6 +114,63 @@ TEST(Pyramid, IsAnOmeNgffGroupWhoseLevelsCoverTheSameSpace) {
             (std::vector<std::optional<std::string>>{"z", "y", "x"}));
 }
 
+// Shapes of the levels of an image of 16 planes of 64 x 64 pixels in chunks of 16.
+std::vector<Shape> levels_of(const std::string& attributes, const Pyramid& pyramid) {
+  const auto to = memory_store();
+  copy(image({16, 64, 64}, {16, 16, 16}, {}, json(attributes.c_str())), to, {.axes = kZyx, .pyramid = pyramid}).value();
+  return shapes_in(to);
+}
+
+TEST(Pyramid, HalvesOnlyAxesOfLessThanTwiceTheFinestSpacing) {
+  EXPECT_THAT(levels_of(R"({"spacing": [40, 4, 4]})", {}),
+              ElementsAre(Shape{16, 64, 64}, Shape{16, 32, 32}, Shape{16, 16, 16}));
+  EXPECT_THAT(levels_of(R"({"spacing": [16, 8, 8]})", {.levels = 2}),
+              ElementsAre(Shape{16, 64, 64}, Shape{16, 32, 32}, Shape{8, 16, 16}))
+      << "pixels as wide as planes are thick";
+  EXPECT_THAT(levels_of(R"({"spacing": [15, 8, 8]})", {.levels = 1}), ElementsAre(Shape{16, 64, 64}, Shape{8, 32, 32}));
+  EXPECT_THAT(levels_of(R"({"spacing": [0.04, 4, 4], "units": ["um", "nm", "nm"]})", {.levels = 1}),
+              ElementsAre(Shape{16, 64, 64}, Shape{16, 32, 32}));
+  EXPECT_THAT(levels_of("{}", {.levels = 1}), ElementsAre(Shape{16, 64, 64}, Shape{8, 32, 32}));
+}
+
+TEST(Pyramid, HasTheFactorsThatAreGiven) {
+  const std::vector<Shape> planes{{16, 64, 64}, {16, 32, 32}, {16, 16, 16}};
+  EXPECT_EQ(levels_of("{}", {.factors = {{"", 1}, {"", 2}, {"", 2}}}), planes);
+  EXPECT_EQ(levels_of("{}", {.factors = {{"y", 2}, {"x", 2}}}), planes);
+  EXPECT_THAT(levels_of(R"({"spacing": [40, 4, 4]})", {.levels = 1, .factors = {{"z", 2}}}),
+              ElementsAre(Shape{16, 64, 64}, Shape{8, 64, 64}));
+}
+
+TEST(Pyramid, HalvesTimeOnlyByName) {
+  const auto store = image({4, 4, 4, 4, 2}, {4, 4, 4, 4, 2}, {});
+  const auto made = [&](const Pyramid& pyramid) {
+    const auto to = memory_store();
+    copy(store, to, {.axes = {"t", "z", "y", "x", "c"}, .pyramid = pyramid}).value();
+    return shapes_in(to).back();
+  };
+  EXPECT_EQ(made({.levels = 1}), (Shape{4, 2, 2, 2, 2}));
+  EXPECT_EQ(made({.levels = 1, .factors = {{"t", 2}, {"z", 2}, {"y", 2}, {"x", 2}}}), (Shape{2, 2, 2, 2, 2}));
+}
+
+TEST(Pyramid, RefusesFactorsThatDoNotFitTheAxes) {
+  using Factors = std::vector<Pyramid::Factor>;
+  const auto refusal = [](Factors factors, ErrorCode code = ErrorCode::invalid_argument) {
+    const auto to = memory_store();
+    const auto made =
+        copy(image({4, 4, 2}, {4, 4, 2}, {}), to, {.axes = {"z", "y", "c"}, .pyramid = Pyramid{.factors = factors}});
+    EXPECT_EQ(made.error().code(), code);
+    EXPECT_EQ(made.error().member(), "factors");
+    EXPECT_TRUE(to->list_dir("").value().objects.empty());
+    return made.error().message();
+  };
+  EXPECT_THAT(refusal({{"", 2}}), HasSubstr("1 factors for the axes z, y, c"));
+  EXPECT_THAT(refusal({{"x", 2}}), HasSubstr("has no axis 'x'"));
+  EXPECT_THAT(refusal({{"c", 2}}), HasSubstr("channels"));
+  EXPECT_THAT(refusal({{"z", 1}}), HasSubstr("every factor is 1"));
+  EXPECT_THAT(refusal({{"z", 2}, {"", 2}}), HasSubstr("name every axis"));
+  EXPECT_THAT(refusal({{"z", 3}}, ErrorCode::unsupported), HasSubstr("a factor of 3"));
+}
+
 TEST(Pyramid, OfAVolumeAtAnOddOffsetIsAlignedWithIt) {
   const auto store = image({4, 4, 7}, {4, 4, 4}, {}, json(R"({"voxel_offset": [0, -2, -3]})"));
   const auto to = memory_store();
@@ -123,7 +180,7 @@ TEST(Pyramid, OfAVolumeAtAnOddOffsetIsAlignedWithIt) {
   EXPECT_EQ(*scales[1].find("voxel_offset"), json("[-2, -1, 0]"));
   EXPECT_EQ(*scales[1].find("size"), json("[4, 2, 2]")) << "-3 … 3 in pairs are -4 -3, -2 -1, 0 1, 2 3";
   EXPECT_EQ(*scales[2].find("voxel_offset"), json("[-1, -1, 0]"));
-  EXPECT_EQ(*scales[2].find("size"), json("[2, 2, 1]")) << "-1 and 0 along y are no pair";
+  EXPECT_EQ(*scales[2].find("size"), json("[2, 2, 1]")) << "-1 and 0 along y are not a pair";
   const auto fine = all_of<std::uint16_t>(open_array(store).value());
   const auto coarse = all_of<std::uint16_t>(open_array(to, {.scale = 1}).value());  // x, y, z, channel
   double sum = 0;
@@ -225,8 +282,9 @@ TEST(Pyramid, IsRefusedForTypesWithoutMeanOrMode) {
   };
   EXPECT_EQ(refusal(DType::bool_, kMode), "made");
   EXPECT_THAT(refusal(DType::complex64, kMean), HasSubstr("pyramid: a pyramid is made of integers"));
-  EXPECT_THAT(refusal(DType::float32, kMode), HasSubstr("take the mean"));
-  EXPECT_THAT(refusal(DType::uint8, Pyramid{.ignore_zero = true}), HasSubstr("zeros are ignored among labels"));
+  EXPECT_THAT(refusal(DType::float32, kMode), HasSubstr("use mean"));
+  EXPECT_THAT(refusal(DType::uint8, Pyramid{.ignore_zero = true}),
+              HasSubstr("zeros can only be ignored in a pyramid of modes"));
 }
 
 }  // namespace

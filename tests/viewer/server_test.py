@@ -37,7 +37,7 @@ def test_a_range_without_bytes_is_refused(ask, asked):
     assert ask("GET", "/folder/object", Range=f"bytes={asked}")[0].status == 416
 
 
-def test_head_tells_the_length(ask):
+def test_head_reports_the_length(ask):
     response, content = ask("HEAD", "/folder/object")
 
     assert (response.status, response.headers["Content-Length"], content) == (200, "100", b"")

@@ -16,15 +16,21 @@ class BoundedStore extends FileSystemStore {
   }
 }
 
-async function read({ store, output }) {
-  const array = await zarr.open.v3(new BoundedStore(store), { kind: "array" });
+async function read({ store, output, format }) {
+  const open = format === 2 ? zarr.open.v2 : zarr.open.v3;
+  const array = await open(new BoundedStore(store), { kind: "array" });
   const chunk = await zarr.get(array);
   if (array.shape.length === 0) {
     // a scalar comes as it is, without the bytes it was made of
     const { data } = await array.getChunk([]);
-    return finish(data, [], [], output);
+    return finish(listed(data, format), [], [], output);
   }
-  return finish(chunk.data, chunk.shape, chunk.stride, output);
+  return finish(listed(chunk.data, format), chunk.shape, chunk.stride, output);
+}
+
+// Texts and booleans of Zarr v2 are views that can be iterated.
+function listed(data, format) {
+  return format === 2 && data.get ? Array.from(data) : data;
 }
 
 async function finish(data, shape, stride, output) {

@@ -1,0 +1,202 @@
+// sherd nccopy: a dataset of netCDF into NCZarr or a netCDF file, with the options of netcdf-c's nccopy.
+#include <algorithm>
+#include <charconv>
+
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/option_errors.hpp"
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "cli/values.hpp"
+#include "sherd/netcdf_copy.hpp"
+
+namespace sherd::cli {
+namespace {
+
+constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
+
+std::vector<std::string> split(const std::string& list, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Result<std::uint64_t> whole_number(const std::string& text, std::string_view option) {
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed == std::errc() && end == text.data() + text.size() && !text.empty()) return value;
+  return invalid_argument(std::string(option) + ": '" + text + "' is not a whole number");
+}
+
+/// "/"; "var:10,20", "var:", "var:contiguous"; or "time/10,lat/".
+Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& options) {
+  if (text == "/") {
+    options.unchunked = true;
+    return {};
+  }
+  if (const std::size_t colon = text.rfind(':'); colon != text.npos) {
+    Shape chunks;
+    const std::string lengths = text.substr(colon + 1);
+    if (!lengths.empty() && lengths != "contiguous" && lengths != "compact") {
+      for (const std::string& part : split(lengths, ',')) {
+        SHERD_TRY(length, whole_number(part, "-c"));
+        chunks.push_back(length);
+      }
+    }
+    options.variable_chunks.emplace_back(text.substr(0, colon), std::move(chunks));
+    return {};
+  }
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t slash = part.rfind('/');
+    if (slash == part.npos || slash == 0)
+      return invalid_argument("-c: '" + part +
+                              "' is neither dimension/length nor variable:lengths; write time/10,lat/ " +
+                              "or temp:10,100,100");
+    std::uint64_t length = 0;
+    if (slash + 1 < part.size()) {
+      SHERD_TRY(given, whole_number(part.substr(slash + 1), "-c"));
+      if (given == 0) return invalid_argument("-c: '" + part + "': a chunk has a positive length");
+      length = given;
+    }
+    options.dimension_chunks.emplace_back(part.substr(0, slash), length);
+  }
+  return {};
+}
+
+/// "none"; "var,id,parameter,…", "var1|var2,none", "*,id,…"; further filters follow "|" as in id,p|id,p.
+Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& options) {
+  netcdf::FilterChoice choice;
+  if (text == "none") {
+    options.filters.push_back(std::move(choice));
+    return {};
+  }
+  const std::size_t comma = text.find(',');
+  if (comma == text.npos)
+    return invalid_argument("-F: '" + text + "' names no filter; write none, VARIABLE,none, VARIABLE,ID,… or '*,ID,…'");
+  const std::string names = text.substr(0, comma), filters = text.substr(comma + 1);
+  if (names != "*") choice.variables = split(names, '|');
+  if (filters != "none") {
+    for (const std::string& each : split(filters, '|')) {
+      netcdf::Filter filter;
+      const auto numbers = split(each, ',');
+      constexpr std::uint64_t most = 0xFFFFFFFF;
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        SHERD_TRY(number, whole_number(numbers[i], "-F"));
+        if (number > most) return invalid_argument("-F: " + numbers[i] + " is more than 32 bits hold");
+        if (i == 0)
+          filter.id = static_cast<std::uint32_t>(number);
+        else
+          filter.parameters.push_back(static_cast<std::uint32_t>(number));
+      }
+      choice.filters.push_back(std::move(filter));
+    }
+  }
+  options.filters.push_back(std::move(choice));
+  return {};
+}
+
+struct Nccopy {
+  std::string source, destination, kind, memory, cache, cache_elements;
+  std::vector<std::string> chunks, filters;
+  std::optional<std::uint64_t> deflate;
+  bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(chosen, options(session));
+    SHERD_TRY(report, named(netcdf::copy(source, destination, chosen)));
+    for (const std::string& warning : report.warnings) session.note("warning: " + warning);
+    session.note("copied " + print_count(report.variables, "variable") + " and " + print_count(report.groups, "group") +
+                 " below the root, " + print_bytes(report.bytes) + ", into " +
+                 (report.kind == "nczarr" ? "NCZarr" : "a file of the kind " + report.kind));
+    if (session.json()) {
+      Json::Array warnings(report.warnings.begin(), report.warnings.end());
+      SHERD_TRY(session.out().print(Json::Object{{"kind", report.kind},
+                                                 {"groups", report.groups},
+                                                 {"variables", report.variables},
+                                                 {"bytes", report.bytes},
+                                                 {"warnings", Json(std::move(warnings))}}));
+    }
+    return 0;
+  }
+
+ private:
+  /// The library's members as options.
+  static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
+    if (copied || !copied.error().key().empty()) return copied;
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"chunks", "-c"}, {"filters", "-F"}, {"deflate_level", "-d"}, {"kind", "-k"}};
+    const Error& error = copied.error();
+    for (const auto& [member, option] : names)
+      if (error.member() == member) return Error(error.code(), std::string(option) + ": " + error.message());
+    return copied;
+  }
+
+  Result<netcdf::DatasetCopyOptions> options(Session& session) const {
+    netcdf::DatasetCopyOptions options{.kind = kind, .config = session.guarded("nccopy")};
+    if (!session.format().empty()) options.format = session.format();
+    if (kind == "zarr") options.kind = "nczarr";
+    for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
+    for (const std::string& each : filters) SHERD_TRY(add_filter(each, options));
+    if (deflate) {
+      if (*deflate > 9) return invalid_argument("-d: the level is from 0 to 9, not " + std::to_string(*deflate));
+      options.deflate_level = static_cast<int>(*deflate);
+    }
+    options.shuffle = shuffle;
+    options.fixed_dimensions = fixed;
+    options.overwrite = overwrite;
+    options.config.durable = !no_durable;
+    if (!cache.empty()) SHERD_TRY(parse_size(cache).in([] { return "-h"; }));
+    if (!cache_elements.empty()) SHERD_TRY(parse_size(cache_elements).in([] { return "-e"; }));
+    if (!memory.empty()) {
+      SHERD_TRY(bytes, parse_size(memory).in([] { return "-m"; }));
+      if (bytes < kLeastMemory)
+        return invalid_argument("-m: a copy needs at least " + print_bytes(kLeastMemory) + ", not " +
+                                print_bytes(bytes));
+      options.config.memory_budget = bytes;
+    }
+    return options;
+  }
+};
+
+}  // namespace
+
+Run add_nccopy(Arguments& arguments) {
+  auto copy = std::make_shared<Nccopy>();
+  arguments.argument("SRC", copy->source, "A netCDF file, or a dataset of NCZarr or Zarr as ncdump reads it");
+  arguments.argument("DST", copy->destination,
+                     "The copy: a file if it ends in .nc, .nc3, .nc4, .cdf or .netcdf, otherwise NCZarr");
+  arguments.release_h();
+  arguments.text("-k", "KIND", copy->kind,
+                 "The kind of copy: nczarr, classic (nc3), 64-bit-offset (nc6), cdf5 (nc5), netCDF-4 (nc4) or "
+                 "netCDF-4-classic (nc7); default: by the name of DST, and of files that of SRC");
+  arguments.repeated("-c", "CHUNKS", copy->chunks,
+                     "Chunk lengths by dimension: time/10,lat/ (lat whole); or of a variable: temp:10,100,100, and "
+                     "temp: or / for one chunk");
+  arguments.number("-d", copy->deflate, "Compress with deflate at this level, 0 to 9, and no other filter; 0: not");
+  arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
+  arguments.repeated("-F", "FILTER", copy->filters,
+                     "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");
+  arguments.flag("-u", copy->fixed, "Make unlimited dimensions fixed");
+  arguments.text("-m", "SIZE", copy->memory,
+                 "Memory that the copy may use, 8MiB or more and one chunk of DST with the chunks of SRC below it; "
+                 "default: 256MiB");
+  arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
+  arguments.flag("--no-durable", copy->no_durable, "Do not wait until the copy has reached the disk");
+  arguments.flag("-w", copy->diskless, "Accepted and ignored, as are -h and -e: chunks are read once");
+  arguments.text("-h", "SIZE", copy->cache, "netcdf-c's size of the chunk cache");
+  arguments.text("-e", "NUMBER", copy->cache_elements, "netcdf-c's number of chunks in it");
+  arguments.examples(
+      {{"sherd nccopy ocean.nc ocean.zarr", "a netCDF file, classic or netCDF-4, into NCZarr"},
+       {"sherd nccopy -d 1 -s -c time/12,lat/,lon/ ocean.nc ocean.zarr", "compressed, in chunks of 12 maps"},
+       {"sherd nccopy -c temp:120,50,50 -m 1GiB ocean.zarr series.zarr", "other chunks of one variable"},
+       {"sherd --store-format zarr3 nccopy ocean.nc 'ocean.zarr#mode=zarr'", "pure Zarr v3"},
+       {"sherd nccopy ocean.zarr ocean.nc", "back into a netCDF-4 file"},
+       {"sherd nccopy -k nc3 ocean.zarr old.nc", "into a classic file"}});
+  return [copy](Session& session) { return copy->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,106 @@
+// sherd ncdump: a dataset as CDL, with the options of netcdf-c's ncdump.
+#include <charconv>
+
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "sherd/netcdf.hpp"
+
+namespace sherd::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+struct Ncdump {
+  std::string url, name, variables, groups, digits, brief, full;
+  bool header = false, coordinates = false, special = false, times = false, iso = false, kind = false, xml = false,
+       cache = false;
+  std::uint64_t length = 80;
+
+  Result<int> run(Session& session) const {
+    if (xml) return unsupported("-x prints datasets of the classic model only, and Zarr has the model of netCDF-4");
+    SHERD_TRY(options, dump_options());
+    SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config()}));
+    for (const std::string& warning : dataset.warnings()) session.note("warning: " + warning);
+    if (kind) {
+      SHERD_TRY(session.out().write(std::string(dataset.kind()) + "\n"));
+      return 0;
+    }
+    SHERD_TRY(netcdf::dump(dataset, options, [&](std::string_view text) { return session.out().write(text); }));
+    return 0;
+  }
+
+ private:
+  Result<netcdf::DumpOptions> dump_options() const {
+    netcdf::DumpOptions options;
+    options.name = name;
+    options.header_only = header;
+    options.coordinates_only = coordinates;
+    options.variables = split(variables);
+    options.groups = groups.empty() ? std::vector<std::string>() : split(groups);
+    options.special_attributes = special;
+    options.times = times || iso;
+    options.iso_times = iso;
+    options.line_length = length;
+    if (!brief.empty()) options.comments = netcdf::DumpOptions::Comments::brief;
+    if (!full.empty()) options.comments = netcdf::DumpOptions::Comments::full;
+    options.fortran = (full.empty() ? brief : full) == "f";
+    SHERD_TRY(set_digits(options));
+    return options;
+  }
+
+  Result<void> set_digits(netcdf::DumpOptions& options) const {
+    if (digits.empty()) return {};
+    const std::size_t comma = std::min(digits.find(','), digits.size());
+    const auto number = [&](const std::string& text, std::optional<int>& to) {
+      if (text.empty()) return true;
+      int value = 0;
+      const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+      to = value;
+      return failed == std::errc() && end == text.data() + text.size();
+    };
+    if (number(digits.substr(0, comma), options.float_digits) &&
+        number(digits.substr(std::min(comma + 1, digits.size())), options.double_digits))
+      return {};
+    return invalid_argument("-p needs one or two numbers of digits, such as 9 or 9,17; not '" + digits + "'");
+  }
+};
+
+}  // namespace
+
+Run add_ncdump(Arguments& arguments) {
+  auto dump = std::make_shared<Ncdump>();
+  arguments.argument("URL", dump->url,
+                     "A dataset of NCZarr or Zarr, or a netCDF file: a path, file://…#mode=nczarr,file");
+  arguments.release_h();
+  arguments.flag("-h", dump->header, "The header only, no data");
+  arguments.flag("-c", dump->coordinates, "The header and the data of coordinate variables");
+  arguments.text("-v", "NAME,…", dump->variables, "Data of these variables only: name, group/name, /group/name");
+  arguments.text("-g", "NAME,…", dump->groups, "Data of these groups only: name, /group/name");
+  arguments.flag("-s", dump->special, "Also attributes that describe the storage, such as _ChunkSizes");
+  arguments.flag("-t", dump->times, "Times as dates, in the calendar of the variable");
+  arguments.flag("-i", dump->iso, "As -t, with T between date and time");
+  arguments.choice("-b", {"c", "f"}, dump->brief, "A comment before each row, with indices as in C or Fortran");
+  arguments.choice("-f", {"c", "f"}, dump->full, "A comment after each value, likewise");
+  arguments.number("-l", dump->length, "The length of lines in the data section");
+  arguments.text("-n", "NAME", dump->name, "The name of the dataset; default: derived from the URL");
+  arguments.text("-p", "N[,N]", dump->digits, "Significant digits of floats and of doubles");
+  arguments.flag("-k", dump->kind, "The kind of dataset only");
+  arguments.flag("-x", dump->xml, "NcML, which only datasets of the classic model have");
+  arguments.flag("-w", dump->cache, "Accepted and ignored, as caches need no option");
+  arguments.examples({{"sherd ncdump -h ocean.zarr", "dimensions, variables and attributes"},
+                      {"sherd ncdump -v temp,salt ocean.zarr", "the header, and the data of two variables"},
+                      {"sherd ncdump -t -v time 'file:///data/ocean.zarr#mode=zarr,file'", "times as dates"}});
+  return [dump](Session& session) { return dump->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,191 @@
+// sherd ncgen: CDL as a dataset of NCZarr, with the options of netcdf-c's ncgen.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/input_pipe.hpp"
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "netcdf/url.hpp"
+#include "sherd/netcdf_cdl.hpp"
+
+namespace sherd::cli {
+namespace {
+
+/// The names that ncgen accepts for -k, older ones among them: 1, 2, 3 and 4 are nc3, nc6, nc4 and nc7.
+std::optional<netcdf::DataModel> model_called(std::string_view kind) {
+  constexpr std::string_view classic[] = {"classic",
+                                          "nc3",
+                                          "1",
+                                          "64-bit offset",
+                                          "64-bit-offset",
+                                          "nc6",
+                                          "2",
+                                          "netCDF-4 classic model",
+                                          "nc7",
+                                          "4",
+                                          "netCDF-4-classic",
+                                          "netCDF-4_classic",
+                                          "netCDF4_classic",
+                                          "hdf5-nc3",
+                                          "enhanced-nc3"};
+  constexpr std::string_view classic_64[] = {"64-bit data", "64-bit-data", "nc5", "cdf5", "cdf-5", "5"};
+  constexpr std::string_view enhanced[] = {"netCDF-4", "netcdf-4", "netCDF4", "netcdf4",
+                                           "nc4",      "3",        "hdf5",    "enhanced"};
+  const auto is_in = [&](const auto& names) { return std::ranges::find(names, kind) != std::end(names); };
+  if (is_in(classic)) return netcdf::DataModel::classic;
+  if (is_in(classic_64)) return netcdf::DataModel::classic_64;
+  if (is_in(enhanced)) return netcdf::DataModel::enhanced;
+  return std::nullopt;
+}
+
+/// The whole input. Files are read as standard input is, so that a pipe with a name is a file too.
+Result<std::string> read_text(InputPipe& input) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  std::string text;
+  while (true) {
+    const std::size_t before = text.size();
+    if (text.capacity() < before + kPiece) text.reserve(std::max(2 * before, before + kPiece));
+    text.resize(before + kPiece);
+    SHERD_TRY(count, input.read_some(std::as_writable_bytes(std::span(text)).subspan(before)));
+    text.resize(before + count);
+    if (count == 0) return text;
+  }
+}
+
+/// The directory of a dataset, if it does not exist; otherwise nothing.
+std::string directory_to_make(const std::string& url) {
+  const auto parsed = netcdf::parse_dataset_url(url);
+  if (!parsed || is_anonymous(parsed->store)) return {};
+  const auto path = file_path(parsed->store);
+  std::error_code failed;
+  return path && !std::filesystem::exists(*path, failed) ? *path : std::string();
+}
+
+struct Ncgen {
+  std::optional<std::string> input;
+  std::string output, name, kind, language;
+  bool binary = false, header = false, no_fill = false, no_durable = false, nc3 = false, nc4 = false, nc5 = false,
+       nc6 = false, nc7 = false;
+
+  Result<int> run(Session& session) const {
+    if (!language.empty() && language != "b")
+      return unsupported(
+          "-l " + language +
+          " prints a program; sherd ncgen writes datasets only (-l b). Use ncgen of netcdf-c for programs");
+    SHERD_TRY(options, cdl_options());
+    options.limits = session.config().limits;
+    SHERD_TRY(text, source(session));
+    const std::string shown = is_standard_input() ? "standard input" : "'" + *input + "'";
+    SHERD_TRY(cdl, netcdf::Cdl::parse(text, options).in([&] { return std::string_view(shown); }));
+    for (std::string warning : cdl.warnings()) session.note(warning.insert(0, "warning: " + shown + ": "));
+    text = {};
+    SHERD_TRY(url, writes() ? destination(cdl) : Result<std::string>(output));
+    SHERD_TRY(dataset, new_dataset(session, url));
+    SHERD_TRY(cdl.check(dataset).in([&] { return std::string_view(shown); }));
+    if (writes()) SHERD_TRY(write(session, cdl, url, dataset, shown));
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] bool is_standard_input() const { return !input || *input == "-"; }
+  /// As ncgen: without any of these the text is only checked.
+  [[nodiscard]] bool writes() const {
+    return binary || !language.empty() || !output.empty() || !kind.empty() || nc3 || nc4 || nc5 || nc6 || nc7;
+  }
+
+  Result<netcdf::CdlOptions> cdl_options() const {
+    netcdf::CdlOptions options;
+    options.header_only = header;
+    options.no_fill = no_fill;
+    if (!kind.empty()) {
+      const auto model = model_called(kind);
+      if (!model)
+        return invalid_argument("-k: '" + kind + "' is not a kind of netCDF; known are nc3, nc6, nc5, nc4 and nc7");
+      options.model = *model;
+    }
+    if (nc3 || nc6 || nc7) options.model = netcdf::DataModel::classic;
+    if (nc5) options.model = netcdf::DataModel::classic_64;
+    if (nc4) options.model = netcdf::DataModel::enhanced;
+    return options;
+  }
+
+  Result<std::string> source(Session& session) const {
+    const Config config = session.config();
+    if (is_standard_input()) return read_text(*InputPipe::standard_input(config));
+    SHERD_TRY(file, InputPipe::open(*input, config));
+    return read_text(*file);
+  }
+
+  /// -o, or as ncgen derives it: the name of the file, or else that of the dataset, with ".nc".
+  Result<std::string> destination(const netcdf::Cdl& cdl) const {
+    if (!output.empty()) return output;
+    std::string stem = name.empty() ? cdl.name() : name;
+    if (!is_standard_input()) {
+      stem = input->substr(input->rfind('/') + 1);
+      if (const std::size_t dot = stem.rfind('.'); dot != stem.npos) stem.erase(dot);
+    }
+    if (stem.empty() || stem.find('/') != stem.npos)
+      return invalid_argument("no name for the dataset follows from '" + stem + "'; give one with -o");
+    return stem + ".nc";
+  }
+
+  /// The mode is that of the URL; Writer::create() joins it with the URL again, which changes nothing.
+  Result<netcdf::NewDataset> new_dataset(Session& session, const std::string& url) const {
+    netcdf::NewDataset options;
+    if (!session.format().empty()) options.format = session.format();
+    options.overwrite = true;
+    options.config = session.guarded("ncgen");
+    options.config.durable = !no_durable;
+    if (url.empty()) return options;
+    SHERD_TRY(parsed, netcdf::parse_dataset_url(url));
+    options.mode = parsed.mode;
+    return options;
+  }
+
+  Result<void> write(Session& session, const netcdf::Cdl& cdl, const std::string& url,
+                     const netcdf::NewDataset& options, const std::string& shown) const {
+    const std::string made = directory_to_make(url);
+    SHERD_TRY(writer, netcdf::Writer::create(url, options));
+    auto written = cdl.write(writer);
+    if (written) return {};
+    if (const auto discarded = writer.discard(); !discarded)
+      session.note("warning: '" + url + "' is incomplete and could not be removed: " + discarded.error().text());
+    else if (made.empty())
+      session.note("warning: '" + url + "' is empty now: what was there had been replaced");
+    std::error_code not_empty;
+    if (!made.empty()) std::filesystem::remove(made, not_empty);
+    return std::move(written).in([&] { return std::string_view(shown); });
+  }
+};
+
+}  // namespace
+
+Run add_ncgen(Arguments& arguments) {
+  auto ncgen = std::make_shared<Ncgen>();
+  arguments.argument("CDL", ncgen->input, "A file of CDL; default, and -: standard input");
+  arguments.text("-o", "URL", ncgen->output, "Where the dataset is written; an existing one is replaced");
+  arguments.flag("-b", ncgen->binary,
+                 "Write a dataset; without -o it is named after the file, with .nc instead of .cdl");
+  arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs in c, f77 and java are refused");
+  arguments.text("-k", "KIND", ncgen->kind,
+                 "The data model that the text may use: nc3, nc6, nc5, nc4 or nc7; the dataset is NCZarr in any case");
+  arguments.flag("-3", ncgen->nc3, "As -k nc3: the classic model");
+  arguments.flag("-4", ncgen->nc4, "As -k nc4: the model of netCDF-4, which is the default");
+  arguments.flag("-5", ncgen->nc5, "As -k nc5: the classic model with all integers");
+  arguments.flag("-6", ncgen->nc6, "As -k nc6: the classic model");
+  arguments.flag("-7", ncgen->nc7, "As -k nc7: the classic model");
+  arguments.flag("-x", ncgen->no_fill, "No fill values: elements that are not given are undefined");
+  arguments.text("-N", "NAME", ncgen->name, "The name of the dataset, for the default of -o with standard input");
+  arguments.flag("-H", ncgen->header, "The header only: data are read and left out");
+  arguments.flag("--no-durable", ncgen->no_durable,
+                 "Do not wait until data is on disk: faster, but lost in a power failure");
+  arguments.examples({{"sherd ncgen ocean.cdl", "check the text; errors have line and column"},
+                      {"sherd ncgen -o ocean.zarr ocean.cdl", "write the dataset"},
+                      {"sherd ncdump old.zarr | sherd ncgen -o new.zarr", "copy a dataset as text"},
+                      {"sherd ncgen -4 -lb -o 'file:///data/ocean#mode=zarr,file' ocean.cdl", "pure Zarr"}});
+  return [ncgen](Session& session) { return ncgen->run(session); };
+}
+
+}  // namespace sherd::cli

@@ -1,0 +1,40 @@
+// sherd resize: changes the shape of an array.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+
+namespace sherd::cli {
+namespace {
+
+struct Resize {
+  std::string url, shape;
+
+  Result<int> run(Session& session) const {
+    SHERD_TRY(lengths, parse_shape(shape).in([] { return "SHAPE"; }));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("resize"), true))));
+    if (lengths.size() != array.ndim())
+      return invalid_argument("SHAPE: " + to_string(lengths) + " has " + print_count(lengths.size(), "length") + "; " +
+                              url + " has shape " + to_string(array.shape()));
+    const Shape before = array.shape();
+    SHERD_TRY(at(url, array.resize(lengths)));
+    if (session.json())
+      SHERD_TRY(session.out().print(
+          Json(Json::Object{{"before", Json::numbers(before)}, {"shape", Json::numbers(lengths)}})));
+    session.note("resized from " + to_string(before) + " to " + to_string(lengths));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_resize(Arguments& arguments) {
+  auto resize = std::make_shared<Resize>();
+  arguments.argument("URL", resize->url, "The array");
+  arguments.argument("SHAPE", resize->shape, "The new length of each dimension, such as 512,512");
+  arguments.examples({{"sherd resize movie.zarr 2000,512,512",
+                       "longer dimensions have the fill value; what is beyond shorter ones is erased"}});
+  return [resize](Session& session) { return resize->run(session); };
+}
+
+}  // namespace sherd::cli

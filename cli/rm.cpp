@@ -1,0 +1,48 @@
+// sherd rm: erases an array, or a group with everything below it.
+#include <variant>
+
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/values.hpp"
+
+namespace sherd::cli {
+namespace {
+
+struct Rm {
+  std::string url;
+  bool recursive = false;
+
+  /// A group with members is erased only with --recursive. A damaged node counts as an array: nothing shows its
+  /// members.
+  [[nodiscard]] Result<void> check_members(const OpenOptions& options) const {
+    const auto node = open(url, options);
+    const Group* group = node ? std::get_if<Group>(&*node) : nullptr;
+    if (group == nullptr || recursive) return {};
+    SHERD_TRY(members, at(url, group->members()));
+    if (members.empty()) return {};
+    return conflict(url + " is a group with " + print_count(members.size(), "member") +
+                    "; add --recursive to erase it with all of them");
+  }
+
+  Result<int> run(Session& session) const {
+    const OpenOptions options = session.opening(session.guarded("rm"));
+    SHERD_TRY(check_members(options));
+    SHERD_TRY(at(url, erase(url, options)));
+    session.note("erased " + url);
+    return 0;
+  }
+};
+
+}  // namespace
+
+Run add_rm(Arguments& arguments) {
+  auto rm = std::make_shared<Rm>();
+  arguments.argument("URL", rm->url, "The array or group");
+  arguments.flag("--recursive,-r", rm->recursive, "Erase a group with its members");
+  arguments.examples({{"sherd rm study.zarr/old", "writers are waited for; consolidated metadata is renewed"},
+                      {"sherd rm -r study.zarr", "a group and everything below it"}});
+  return [rm](Session& session) { return rm->run(session); };
+}
+
+}  // namespace sherd::cli

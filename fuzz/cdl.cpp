@@ -1,0 +1,69 @@
+// Any text is refused as CDL or makes a dataset, whose text as CDL makes the same dataset again.
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "fuzz/nodes.hpp"
+#include "sherd/netcdf.hpp"
+#include "sherd/netcdf_cdl.hpp"
+
+namespace {
+
+using namespace sherd;
+
+constexpr std::size_t kLongest = std::size_t{1} << 18U;  ///< of a text that is printed
+
+/// Whether all of it can be written in short time: few variables, and texts with fill values in few elements.
+bool is_small(std::string_view text) { return text.size() < 4096; }
+
+std::optional<std::string> printed(const netcdf::Cdl& cdl, const Config& config) {
+  const auto store = memory_store();
+  auto writer = netcdf::Writer::create(store, {.consolidated = false, .config = config});
+  if (!writer) std::abort();  // the store is empty
+  if (const auto written = cdl.write(*writer); !written) {
+    (void)written.error().text();
+    if (!writer->discard()) std::abort();
+    return std::nullopt;
+  }
+  const auto dataset = netcdf::Dataset::open(store, {.config = config});
+  if (!dataset) std::abort();
+  std::string text;
+  const auto collect = [&](std::string_view part) -> Result<void> {
+    text += part;
+    return text.size() > kLongest ? Result<void>(unavailable("enough")) : Result<void>();
+  };
+  netcdf::DumpOptions options;
+  options.name = "x";
+  options.float_digits = 9;
+  options.double_digits = 17;
+  if (!netcdf::dump(*dataset, options, collect)) return std::nullopt;
+  return text;
+}
+
+/// ncdump ends a text at a newline and begins another one, and prints numbers as an attribute says.
+bool is_ambiguous(const std::string& text) {
+  return text.find("\\n\",") != text.npos || text.find("C_format") != text.npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Config config = fuzz::small_config();
+  // A fill value of text is written into all elements.
+  config.limits.dimensions = 4;
+  const auto cdl = netcdf::Cdl::parse(text, {.limits = config.limits});
+  if (!cdl) {
+    (void)cdl.error().text();
+    return 0;
+  }
+  if (!is_small(text) || text.find("_FillValue") != text.npos) return 0;
+  const auto first = printed(*cdl, config);
+  if (!first || is_ambiguous(*first)) return 0;
+  const auto again = netcdf::Cdl::parse(*first, {.limits = config.limits});
+  if (!again) std::abort();
+  const auto second = printed(*again, config);
+  if (!second || *second != *first) std::abort();
+  return 0;
+}

@@ -1,0 +1,92 @@
+// Writing datasets of netCDF: the form of NCZarr that every reader reads, in Zarr v2, or the same over Zarr v3.
+// Existing datasets are changed in the form that they have.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sherd/netcdf.hpp"
+
+namespace sherd::netcdf {
+
+/// A new dataset.
+struct NewDataset {
+  std::string path = {};         ///< of its root group, inside the store
+  std::string format = "zarr2";  ///< of the nodes: "zarr2" or "zarr3"
+  Mode mode = {};                ///< in addition to what the URL says
+  std::vector<Attribute> attributes = {};
+  bool overwrite = false;    ///< replace an existing node; without it that is `conflict`
+  bool consolidated = true;  ///< sync() writes consolidated metadata
+  Config config = {};
+};
+
+/// A new variable. What is not set is as netCDF has it: no compression, little-endian, fill values of the type.
+struct NewVariable {
+  std::string name = {};
+  Type type = Type::int32;
+  std::vector<std::string> dimensions = {};  ///< by name, each that of the nearest group; or "/g1/x"
+  std::vector<Attribute> attributes = {};    ///< `_FillValue` has the type of the variable
+  Shape chunks = {};                         ///< empty: chosen by size
+  Shape shards = {};                         ///< Zarr v3 only; empty: none
+  std::optional<int> deflate_level = {};     ///< 0 … 9
+  bool shuffle = false;
+  bool fletcher32 = false;
+  std::optional<std::vector<Json>> codecs = {};  ///< as in CreateOptions; excludes the three before
+  bool big_endian = false;
+  bool no_fill = false;
+  /// Of strings in Zarr v2, in bytes; default: `_nczarr_maxstrlen`, `_nczarr_default_maxstrlen` of the root, or 128.
+  std::optional<std::uint64_t> string_length = {};
+};
+
+/// Defines and writes a dataset. Thread-safe: several threads may write. Definitions are stored by the next write() or
+/// sync(); only sync() stores the lengths of dimensions that have grown. What is stored before a sync() that succeeds
+/// survives the end of the process.
+class SHERD_API Writer {
+ public:
+  /// An internal representation; see src/netcdf.
+  struct State;
+  explicit Writer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  static Result<Writer> create(std::string_view url, const NewDataset& options = {});
+  static Result<Writer> create(std::shared_ptr<Store> store, const NewDataset& options = {});
+  /// Opens an existing dataset. It keeps its form: that of Sherd or of netcdf-c from 4.9.1 on, or pure Zarr; datasets
+  /// of netcdf-c before 4.9.1 are `unsupported`. Consolidated metadata are renewed by sync() if there are any. Another
+  /// process must not change the same groups or lengths meanwhile.
+  static Result<Writer> open(std::string_view url, const OpenOptions& options = {});
+  static Result<Writer> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
+
+  [[nodiscard]] std::string_view format() const noexcept;  ///< of the nodes: "zarr2" or "zarr3"
+
+  /// Groups are named by their paths, "/" or "/g1/g2"; the groups above must exist.
+  Result<void> define_group(std::string_view path, std::vector<Attribute> attributes = {});
+  /// An unlimited dimension grows when a variable is written beyond its length.
+  Result<void> define_dimension(std::string_view group, const std::string& name, std::uint64_t length,
+                                bool unlimited = false);
+  Result<void> define_variable(std::string_view group, NewVariable variable);
+  /// Sets an attribute of the group or variable at a path; one of the same name is replaced.
+  Result<void> set_attribute(std::string_view path, Attribute attribute);
+  /// The lengths of a variable's dimensions, as they are now.
+  [[nodiscard]] Result<Shape> shape(std::string_view variable) const;
+  /// Writes the elements of a box, which are of the variable's type. A text that is longer than the variable's strings
+  /// (`_nczarr_maxstrlen`) is invalid_argument.
+  Result<void> write(std::string_view variable, const Box& box, const Values& values);
+  /// The same from memory of the caller, in C order and the machine's byte order; not for strings.
+  Result<void> write(std::string_view variable, const Box& box, std::span<const std::byte> elements);
+  /// Stores what is defined, on several threads, as the first write() would on its own.
+  Result<void> store_definitions();
+  /// Stores all definitions, attributes and lengths, and the consolidated metadata.
+  Result<void> sync();
+  /// Erases the dataset with all that is stored of it, whether or not the calls are interrupted; the writer is of no
+  /// use after that.
+  Result<void> discard();
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sherd::netcdf

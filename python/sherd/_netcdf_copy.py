@@ -1,0 +1,87 @@
+"""sherd.netcdf.copy()."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from . import _arguments, _sherd
+from ._errors import InvalidArgument
+
+Filters = Sequence[Sequence[int]]
+
+
+def _chunks(given: Any) -> list[tuple[str, Any]]:
+    if given is None or given == ():
+        return []
+    if not isinstance(given, Mapping):
+        raise TypeError(f"chunks must be a dict by name, or () for one chunk per variable, not {type(given).__name__}")
+    pairs: list[tuple[str, Any]] = []
+    for name, lengths in given.items():
+        if isinstance(lengths, Sequence) and not isinstance(lengths, str):
+            pairs.append((_arguments.text(name, "chunks"), [_arguments.count(each, "chunks") for each in lengths]))
+            continue
+        length = 0 if lengths is None else _arguments.count(lengths, "chunks")
+        if lengths == 0 and lengths is not None:
+            raise InvalidArgument("chunk lengths must be positive, or None for the whole dimension", member="chunks")
+        pairs.append((_arguments.text(name, "chunks"), length))
+    return pairs
+
+
+def _filters(given: Any) -> list[tuple[str | None, list[list[int]]]]:
+    def of(listed: Any) -> list[list[int]]:
+        numbers = [[_arguments.count(number, "filters") for number in each] for each in listed]
+        if any(not each or max(each) >= 2**32 for each in numbers):
+            raise InvalidArgument("a filter is a number and its parameters, each of 32 bits, such as (1, 5)", member="filters")
+        return numbers
+
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [(_arguments.text(name, "filters"), of(listed)) for name, listed in given.items()]
+    return [(None, of(given))]
+
+
+def copy(
+    source: str | os.PathLike[str],
+    destination: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    format: Literal["zarr2", "zarr3"] = "zarr2",
+    chunks: Mapping[str, int | None | Sequence[int]] | tuple[()] | None = None,
+    deflate: int | None = None,
+    shuffle: bool = False,
+    filters: Filters | Mapping[str, Filters] | None = None,
+    fixed_dimensions: bool = False,
+    overwrite: bool = False,
+    consolidated: bool = True,
+    config: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Copies a dataset, and returns a report: {"kind", "groups", "variables", "bytes", "warnings"}.
+
+        sherd.netcdf.copy("ocean.nc", "ocean.zarr", deflate=1, chunks={"time": 12, "lat": None, "lon": None})
+        sherd.netcdf.copy("ocean.zarr", "ocean.nc")
+
+    Both are paths or URLs, of netCDF files or of datasets in Zarr with a fragment such as "#mode=zarr". kind: "nczarr" or
+    the kind of a file, such as "classic" or "netCDF-4"; None: a file if the destination ends in .nc, .nc3, .nc4, .cdf or
+    .netcdf, otherwise "nczarr". format: of the nodes of a dataset in Zarr. chunks: lengths by dimensions, None for whole
+    ones, or shapes by variables; (): one chunk per variable. deflate: a level from 0 to 9; it replaces the filters of the
+    source, and so do filters, lists of (number, parameter, …) as HDF5 numbers them, for all variables or by name.
+    fixed_dimensions: unlimited dimensions become fixed.
+
+    Raises Conflict if the destination exists, unless overwrite; Unsupported if it cannot have a filter of the source, or
+    for files in a build without libnetcdf. A failed copy leaves nothing behind. config["memory_budget"] bounds the memory."""
+    options = {
+        "kind": "" if kind is None else _arguments.text(kind, "kind"),
+        "format": _arguments.text(format, "format"),
+        "chunks": _chunks(chunks),
+        "unchunked": chunks == (),
+        "deflate": None if deflate is None else _arguments.whole(deflate, "deflate"),
+        "shuffle": _arguments.flag(shuffle, "shuffle"),
+        "filters": _filters(filters),
+        "fixed_dimensions": _arguments.flag(fixed_dimensions, "fixed_dimensions"),
+        "overwrite": _arguments.flag(overwrite, "overwrite"),
+        "consolidated": _arguments.flag(consolidated, "consolidated"),
+    }
+    return _sherd.netcdf_copy(os.fspath(source), os.fspath(destination), options, config)

@@ -1,0 +1,149 @@
+"""Types of netCDF and their values, between NumPy and the engine; indices and modes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidArgument
+
+# By the names of CDL. Strings are lists of bytes for the engine, and objects in NumPy.
+NUMPY = {
+    "byte": np.dtype("i1"),
+    "char": np.dtype("S1"),
+    "short": np.dtype("i2"),
+    "int": np.dtype("i4"),
+    "float": np.dtype("f4"),
+    "double": np.dtype("f8"),
+    "ubyte": np.dtype("u1"),
+    "ushort": np.dtype("u2"),
+    "uint": np.dtype("u4"),
+    "int64": np.dtype("i8"),
+    "uint64": np.dtype("u8"),
+    "string": np.dtype("O"),
+}
+_NAMES = {dtype: name for name, dtype in NUMPY.items()}
+
+
+def modes(mode: str, compat: str | None) -> tuple[bool, bool, bool]:
+    """pure, noxarray and compat=seed, of the modes of a URL's fragment."""
+    given = {each.strip().lower() for each in mode.split(",")} - {"", "file", "nczarr"}
+    if unknown := given - {"zarr", "xarray", "noxarray"}:
+        raise InvalidArgument(f"the mode {sorted(unknown)[0]!r} is not supported; choose of nczarr, zarr, noxarray, file")
+    if compat not in (None, "seed"):
+        raise InvalidArgument(f"compat is 'seed' or not given, not {compat!r}")
+    return bool(given & {"zarr", "xarray"}), "noxarray" in given, compat == "seed"
+
+
+def expanded(key: Any, rank: int) -> list[Any]:
+    """One integer or slice for each dimension."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if not all(part is Ellipsis or isinstance(part, (slice, int, np.integer)) for part in parts):
+        raise TypeError(f"a variable is indexed by integers, slices and '...', not {key!r}")
+    gaps = sum(part is Ellipsis for part in parts)
+    if gaps > 1 or len(parts) - gaps > rank:
+        raise IndexError(f"too many indices: the variable has {rank} dimensions")
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    fill = [slice(None)] * (rank - len(parts) + gaps)
+    return parts[:at] + fill + parts[at + gaps :]
+
+
+def type_name(given: Any) -> str:
+    """The name in CDL of a type: that name, or what np.dtype() takes; str is "string"."""
+    if isinstance(given, str) and given in NUMPY:
+        return given
+    try:
+        dtype = np.dtype(given)
+    except TypeError:
+        dtype = None
+    if dtype is not None and dtype.kind in "UOT":
+        return "string"
+    name = None if dtype is None else _NAMES.get(dtype.newbyteorder("="))
+    if name is None:
+        raise InvalidArgument(f"type: netCDF has no type {given!r}; choose of {', '.join(NUMPY)}", member="type")
+    return name
+
+
+def _bytes_of(text: Any) -> bytes:
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogateescape")
+    if isinstance(text, (bytes, bytearray)):
+        return bytes(text)
+    raise TypeError(f"the elements of a variable of strings are str or bytes, not {type(text).__name__}")
+
+
+def _texts(value: Any) -> Any:
+    """Texts as NumPy's S, for a variable of characters."""
+    array = np.asarray(value)
+    if array.dtype.kind in "UOT":
+        array = np.array([_bytes_of(each) for each in array.ravel().tolist()], "S").reshape(array.shape)
+    if array.dtype.kind != "S":
+        raise TypeError(f"the elements of a variable of characters are bytes or texts, not {array.dtype}")
+    return array
+
+
+def _numbers(value: Any, dtype: np.dtype[Any]) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"the elements are numbers, not {array.dtype}")
+    if dtype.kind in "iu" and array.dtype.kind == "f":
+        raise TypeError(f"floats are not stored in a variable of {dtype}; round them first")
+    with np.errstate(over="ignore"):
+        made = array.astype(dtype)
+    if dtype.kind in "iu" and not (made == array).all():
+        raise OverflowError(f"a value does not fit into {dtype}")
+    return made
+
+
+def elements(kind: str, value: Any) -> Any:
+    """An array of the type; of strings one of bytes as objects, of characters one of texts."""
+    if kind == "char":
+        return _texts(value)
+    if kind != "string":
+        return _numbers(value, NUMPY[kind])
+    array = np.asarray(value, object) if not isinstance(value, (str, bytes)) else None
+    made = np.empty(() if array is None else array.shape, object)
+    made.ravel()[...] = [_bytes_of(each) for each in ([value] if array is None else array.ravel().tolist())]
+    return made
+
+
+def characters(texts: Any, length: int) -> Any:
+    """The single bytes of texts, in one dimension more: so many, or as many as the longest text has; at the end NULs."""
+    width = max(length, texts.dtype.itemsize)
+    padded = np.ascontiguousarray(texts.astype(f"S{width}")).reshape(-1)
+    return padded.view("S1").reshape(*texts.shape, width)
+
+
+def stored(array: Any) -> Any:
+    """What elements() makes, as the engine takes it."""
+    return array.ravel().tolist() if array.dtype == object else np.ascontiguousarray(array)
+
+
+def _inferred(value: Any) -> str:
+    """The type of an attribute: that of NumPy's values; whole numbers are the smallest of int, int64 and uint64."""
+    if isinstance(value, (str, bytes)):
+        return "char"
+    array = np.asarray(value)
+    if isinstance(value, (np.ndarray, np.generic)) and array.dtype.kind in "iuf":
+        return "float" if array.dtype == np.float16 else type_name(array.dtype)
+    if array.dtype.kind in "iu":
+        low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        return "int" if -(2**31) <= low and high < 2**31 else "int64" if high < 2**63 else "uint64"
+    names = {"b": "ubyte", "f": "double", "U": "string", "S": "string", "T": "string", "O": "string"}
+    if array.dtype.kind not in names:
+        raise InvalidArgument(f"netCDF has no type for an attribute of {array.dtype}")
+    return names[array.dtype.kind]
+
+
+def attribute(name: str, value: Any, kind: Any = None) -> tuple[str, str, Any]:
+    """An attribute as the engine takes it: its name, its type, and one or a list of values."""
+    chosen = _inferred(value) if kind is None else type_name(kind)
+    if chosen == "char":
+        if isinstance(value, np.ndarray) and value.dtype.kind == "S":
+            value = value.tobytes()
+        return name, chosen, _bytes_of(value)
+    array = elements(chosen, value)
+    if array.ndim > 1:
+        raise InvalidArgument(f"the attribute {name!r} is a list of lists; netCDF has lists of values only")
+    return name, chosen, stored(array.reshape(-1))

@@ -1,0 +1,279 @@
+"""Datasets of netCDF that are written: what sherd.netcdf.create_dataset() and edit_dataset() return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _arguments, _netcdf_values, _options, _sherd
+from ._errors import InvalidArgument
+from ._nodes import StoreLike, format_name
+
+
+def _attributes(given: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
+    return [_netcdf_values.attribute(name, value) for name, value in (given or {}).items()]
+
+
+class VariableWriter:
+    """A variable of a dataset that is being written. Assigning writes boxes: integers and slices with step 1. Texts that are
+    assigned to characters extend along the last dimension."""
+
+    def __init__(self, dataset: DatasetWriter, path: str, type: str, unlimited: tuple[bool, ...], fill: Any) -> None:
+        self._dataset, self.full_name, self.type = dataset, path, type
+        self._unlimited, self._fill = unlimited, fill
+
+    @property
+    def name(self) -> str:
+        return self.full_name.rpartition("/")[2]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions as they are now."""
+        return self._dataset._bound.shape(self.full_name)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._unlimited)
+
+    def set_attribute(self, name: str, value: Any, *, type: Any = None) -> None:
+        """Sets an attribute, as GroupWriter.set_attribute()."""
+        self._dataset._set_attribute(self.full_name, name, value, type)
+
+    def _box(self, key: Any, given: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
+        """Origin and lengths, and the lengths without those of integers. An open slice of an unlimited dimension is as long
+        as what is written."""
+        parts = _netcdf_values.expanded(key, self.ndim)
+        kept = [d for d, part in enumerate(parts) if isinstance(part, slice)]
+        origin, lengths = [], []
+        for d, (part, length, unlimited) in enumerate(zip(parts, self.shape, self._unlimited, strict=True)):
+            if not isinstance(part, slice):
+                low = int(part) + (length if part < 0 else 0)
+                if low < 0 or (low >= length and not unlimited):
+                    raise IndexError(f"index {part} is out of bounds for a dimension of length {length}")
+                origin.append(low)
+                lengths.append(1)
+                continue
+            if part.step not in (None, 1):
+                raise IndexError("boxes are written: slices have step 1")
+            low, high, _ = part.indices(length if not unlimited else max(length, part.start or 0, part.stop or 0))
+            if unlimited and part.stop is None:
+                from_end = len(kept) - kept.index(d)
+                count = given[-from_end] if len(given) >= from_end else 1
+                low = (part.start or 0) + (length if (part.start or 0) < 0 else 0)
+                high = low + max(length - low, count)
+            origin.append(low)
+            lengths.append(max(0, high - low))
+        return origin, lengths, [lengths[d] for d in kept]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._dataset._check_open()
+        if isinstance(value, np.ma.MaskedArray):
+            if self._fill is None:
+                raise InvalidArgument(f"{self.full_name} has no fill value, and elements are masked")
+            value = value.filled(self._fill)
+        values = _netcdf_values.elements(self.type, value)
+        slices = sum(isinstance(part, slice) for part in _netcdf_values.expanded(key, self.ndim))
+        is_text = self.type == "char" and values.ndim < slices
+        origin, lengths, shape = self._box(key, (*values.shape, values.dtype.itemsize) if is_text else values.shape)
+        if is_text:
+            values = _netcdf_values.characters(values, shape[-1])
+        elif self.type == "char" and values.dtype.itemsize > 1:
+            raise InvalidArgument(f"{self.full_name} has one character for each element, not a text")
+        values = _netcdf_values.stored(np.broadcast_to(values, shape))
+        self._dataset._bound.write(self.full_name, origin, lengths, self.type, values)
+
+    def __repr__(self) -> str:
+        return f"<sherd.netcdf.VariableWriter {self.type} {self.full_name}{self.shape}>"
+
+
+class GroupWriter:
+    """A group of a dataset that is being written."""
+
+    def __init__(self, dataset: DatasetWriter | None, path: str) -> None:
+        self._dataset: DatasetWriter = self if dataset is None else dataset  # type: ignore[assignment]
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def _member(self, name: str) -> str:
+        return f"{self.path.rstrip('/')}/{_arguments.text(name, 'name')}"
+
+    def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> GroupWriter:
+        """A new group; Conflict if there is a member of this name."""
+        self._dataset._check_open()
+        path = self._member(name)
+        self._dataset._bound.define_group(path, _attributes(attributes))
+        self._dataset._members[path] = group = GroupWriter(self._dataset, path)
+        return group
+
+    def create_dimension(self, name: str, length: int | None = None) -> None:
+        """A new dimension, known in this group and all below. Without a length it is unlimited, and grows when a variable
+        is written beyond its length."""
+        self._dataset._check_open()
+        count = 0 if length is None else _arguments.count(length, "length")
+        self._dataset._bound.define_dimension(self.path, _arguments.text(name, "name"), count, length is None)
+        self._dataset._unlimited[self._member(name)] = length is None
+
+    def _is_unlimited(self, name: str) -> bool:
+        if name.startswith("/"):
+            return self._dataset._unlimited.get(name, False)
+        path = self.path
+        while f"{path.rstrip('/')}/{name}" not in self._dataset._unlimited and path != "/":
+            path = path.rpartition("/")[0] or "/"
+        return self._dataset._unlimited.get(f"{path.rstrip('/')}/{name}", False)
+
+    def create_variable(
+        self,
+        name: str,
+        type: Any,
+        dimensions: str | tuple[str, ...] | list[str] = (),
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        fill_value: Any = None,
+        chunks: tuple[int, ...] | int | None = None,
+        shards: tuple[int, ...] | int | None = None,
+        deflate_level: int | None = None,
+        shuffle: bool = False,
+        fletcher32: bool = False,
+        codecs: Any = None,
+        endian: Literal["little", "big", None] = None,
+    ) -> VariableWriter:
+        """A new variable; Conflict if there is a member of this name.
+
+        type: a name of CDL ("float" has 32 bits, "int" also), or what np.dtype() takes; str is "string".
+        dimensions: names, each that of the nearest group, or "/g/x"; none: a scalar.
+        attributes: by name; see set_attribute(). fill_value: of the variable's type, stored as `_FillValue`; None: the default
+        of netCDF; False: elements that are never written are undefined.
+        chunks, shards: a length for each dimension; shards need Zarr v3. None: chosen by size; none.
+        deflate_level: 0 to 9, shuffle, fletcher32: the filters of netCDF; or codecs: as for sherd.create_array().
+        endian: of the stored elements; None: that of `type`, otherwise little.
+        """
+        self._dataset._check_open()
+        kind = _netcdf_values.type_name(type)
+        names = [dimensions] if isinstance(dimensions, str) else list(dimensions)
+        if endian not in (None, "little", "big"):
+            raise InvalidArgument(f"endian is 'little' or 'big', not {endian!r}", member="endian")
+        if endian is None and not (isinstance(type, str) and type in _netcdf_values.NUMPY) and kind not in ("char", "string"):
+            endian = "big" if np.dtype(type).str.startswith(">") else "little"
+        given = dict(attributes or {})
+        fill_value = given.pop("_FillValue", None) if fill_value is None else fill_value
+        no_fill = fill_value is False
+        options: dict[str, Any] = {
+            "name": _arguments.text(name, "name"),
+            "type": kind,
+            "dimensions": names,
+            "attributes": _attributes(given),
+            "shuffle": _arguments.flag(shuffle, "shuffle"),
+            "fletcher32": _arguments.flag(fletcher32, "fletcher32"),
+            "big_endian": endian == "big",
+            "no_fill": no_fill,
+        }
+        if fill_value is not None and not no_fill:
+            options["attributes"].insert(0, _netcdf_values.attribute("_FillValue", fill_value, kind))
+        for key, value in (("chunks", chunks), ("shards", shards), ("deflate_level", deflate_level)):
+            if value is not None:
+                options[key] = value
+        if codecs is not None:
+            options["codecs"] = _options.codec_list(codecs)
+        self._dataset._bound.define_variable(self.path, options)
+        fill = None if no_fill else _sherd.netcdf_default_fill(kind) if fill_value is None else fill_value
+        made = VariableWriter(self._dataset, self._member(name), kind, tuple(map(self._is_unlimited, names)), fill)
+        self._dataset._members[made.full_name] = made
+        return made
+
+    def set_attribute(self, name: str, value: Any, *, type: Any = None) -> None:
+        """Sets an attribute; one of the same name is replaced. type: as for create_variable(). None: a str is "char", a list
+        of str "string", values of NumPy have their types, ints are int, or int64 and uint64 if they do not fit, floats are
+        double. It is stored by the next write or sync()."""
+        self._dataset._set_attribute(self.path, name, value, type)
+
+    def __getitem__(self, path: str) -> VariableWriter | GroupWriter:
+        """The variable or group at a path from here, or from the root: "/g/v"."""
+        whole = path if path.startswith("/") else self._member(path)
+        return self._dataset._members[whole.rstrip("/") or "/"]
+
+    def __contains__(self, path: str) -> bool:
+        return ((path if path.startswith("/") else self._member(path)).rstrip("/") or "/") in self._dataset._members
+
+    def __repr__(self) -> str:
+        return f"<sherd.netcdf.{self.__class__.__name__} {self.path}>"
+
+
+class DatasetWriter(GroupWriter):
+    """The root group of a dataset that is written. Several threads may write. Leaving a `with` block closes it."""
+
+    def __init__(self, bound: _sherd.NetcdfWriter) -> None:
+        super().__init__(None, "/")
+        self._bound = bound
+        self._members: dict[str, VariableWriter | GroupWriter] = {"/": self}
+        self._unlimited: dict[str, bool] = {}
+        self._closed = False
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument("the dataset is closed")
+
+    def _set_attribute(self, path: str, name: str, value: Any, type: Any) -> None:
+        self._check_open()
+        self._bound.set_attribute(path, _netcdf_values.attribute(_arguments.text(name, "name"), value, type))
+
+    def sync(self) -> None:
+        """Stores all definitions, attributes and lengths, and the consolidated metadata. What is stored before a sync()
+        that succeeds survives the end of the process."""
+        self._check_open()
+        self._bound.sync()
+
+    def close(self) -> None:
+        """sync(), and the end of writing. Closing again does nothing."""
+        if not self._closed:
+            self._bound.sync()
+            self._closed = True
+
+    def __enter__(self) -> DatasetWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def create_dataset(
+    store: StoreLike,
+    *,
+    zarr_format: Literal[2, 3] = 2,
+    mode: str = "",
+    compat: str | None = None,
+    path: str = "",
+    attributes: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    consolidated: bool = True,
+    storage_options: dict[str, Any] | None = None,
+    config: Any = None,
+) -> DatasetWriter:
+    """Makes a dataset for writing; Conflict if there is a node and not `overwrite`.
+
+    zarr_format: 2 for readers such as netcdf-c, 3 for shards. mode, compat: as for open_dataset(), and of the URL: "zarr"
+    writes no metadata of NCZarr, "noxarray" no names of dimensions for xarray. path: of the root group below the store's root.
+    attributes: of the root group; see DatasetWriter.set_attribute(). consolidated: whether sync() writes consolidated metadata.
+    storage_options: of the store that a path or URL names.
+    """
+    _arguments.store(store)
+    pure, noxarray, seed = _netcdf_values.modes(mode, compat)
+    options = {
+        "path": _arguments.text(path, "path"),
+        "format": format_name(None, zarr_format),
+        "pure": pure,
+        "noxarray": noxarray,
+        "seed": seed,
+        "attributes": _attributes(attributes),
+        "overwrite": _arguments.flag(overwrite, "overwrite"),
+        "consolidated": _arguments.flag(consolidated, "consolidated"),
+        "config": _arguments.settings(config, storage_options, store),
+    }
+    return DatasetWriter(_sherd.netcdf_create(store, options))

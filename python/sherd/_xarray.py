@@ -1,0 +1,226 @@
+"""engine="sherd" of xarray: datasets of netCDF over Zarr, and Neuroglancer volumes, as xarray's lazily read variables.
+
+xarray imports this module when it looks for engines; `import sherd` does not. xarray decodes what CF describes; it is handed
+the variables as they are stored.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pathlib
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray
+from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
+from xarray.core import indexing
+
+from . import _arguments, _sherd
+from ._array import codec_parts
+from ._xarray_source import Group, Lazy, Node, Opened, without_fragment
+
+_DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata", ".nczarr")
+_TEXT_FILTERS = {"vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"}
+
+
+def _float_of(text: Any) -> Any:
+    return struct.unpack("<d", base64.standard_b64decode(text))[0] if isinstance(text, str) else text
+
+
+def _decoded_fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The attribute `_FillValue` of Zarr v3: xarray writes floats as the base64 of a double, and bytes as base64."""
+    try:
+        if dtype.kind == "f":
+            return _float_of(value)
+        if dtype.kind == "c":
+            return complex(_float_of(value[0]), _float_of(value[1]))
+        return base64.standard_b64decode(value) if dtype.kind == "S" else value
+    except (ValueError, struct.error, TypeError):
+        return value
+
+
+def _codecs2(document: dict[str, Any]) -> dict[str, Any]:
+    """Codecs of Zarr v2 as zarr-python takes them: objects of numcodecs; none if it is missing or lacks one of them."""
+    compressor, filters = document.get("compressor"), document.get("filters") or ()
+    try:
+        import numcodecs
+
+        made = tuple(numcodecs.get_codec(dict(each)) for each in filters if each["id"] not in _TEXT_FILTERS)
+        last = None if compressor is None else (numcodecs.get_codec(dict(compressor)),)
+        return {"compressors": last, "filters": made}
+    except (ImportError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _encoding(array: Any, dims: tuple[str, ...]) -> dict[str, Any]:
+    """Chunks, shards and codecs, such that to_zarr() of zarr-python stores the variable in the same way."""
+    if len(dims) != array.ndim:
+        return {"chunks": (), "shards": None, "preferred_chunks": {}}
+    stored = array.shards or array.chunks
+    encoding: dict[str, Any] = {
+        "chunks": array.chunks,
+        "shards": array.shards,
+        "preferred_chunks": dict(zip(dims, stored, strict=True)),
+    }
+    document = array.metadata
+    if ".zarray" in document:
+        encoding |= _codecs2(document[".zarray"])
+    elif "codecs" in document:
+        filters, serializer, compressors = codec_parts(array)
+        encoding |= {"compressors": compressors, "filters": filters, "serializer": serializer}
+    return encoding
+
+
+class SherdDataStore(AbstractDataStore):
+    """One group of a dataset, as xarray decodes it."""
+
+    def __init__(
+        self, opened: Opened, group: str, fill_as_mask: bool | None = None, *, only_attributes: bool = False
+    ) -> None:
+        self._opened, self._path = opened, group
+        self._group = opened.group(group)
+        if only_attributes:
+            self._group = Group([], self._group.attrs, set())
+        self._fill_as_mask = fill_as_mask
+
+    def _fill(self, node: Node, dtype: np.dtype[Any], attrs: dict[str, Any], encoding: dict[str, Any]) -> None:
+        """`_FillValue` as engine="zarr" sets it. NCZarr has that attribute where elements are missing."""
+        array, document = node.array, node.array.metadata
+        if self._opened.noted or "info" in document:
+            return
+        is_v3 = ".zarray" not in document
+        if not is_v3 and document[".zarray"].get("fill_value") is None:
+            return
+        value = array.fill_value
+        if dtype.kind == "S":
+            value = np.bytes_(bytes(value).rstrip(b"\0"))
+        elif dtype.kind in "biufcmM":
+            value = np.asarray(value, dtype)[()]
+        mask = not is_v3 if self._fill_as_mask is None else self._fill_as_mask
+        if mask:
+            attrs["_FillValue"] = value
+            return
+        if is_v3:
+            encoding["fill_value"] = value
+        if "_FillValue" in attrs:
+            attrs["_FillValue"] = _decoded_fill(attrs["_FillValue"], dtype)
+
+    def _variable(self, node: Node) -> xarray.Variable:
+        lazy = Lazy(self._opened, self._path, node, self._opened.noted)
+        attrs, encoding = dict(node.attrs), _encoding(node.array, node.dims)
+        if lazy.dtype.kind == "T":
+            encoding["dtype"] = lazy.dtype  # xarray makes objects of others
+        self._fill(node, lazy.dtype, attrs, encoding)
+        return xarray.Variable(node.dims, indexing.LazilyIndexedArray(lazy), attrs, encoding)
+
+    def get_variables(self) -> dict[str, xarray.Variable]:
+        return {node.name: self._variable(node) for node in self._group.nodes}
+
+    def get_attrs(self) -> dict[str, Any]:
+        return self._group.attrs
+
+    def get_dimensions(self) -> dict[str, int]:
+        return {name: n for node in self._group.nodes for name, n in zip(node.dims, node.source.shape, strict=True)}
+
+    def get_encoding(self) -> dict[str, Any]:
+        return {"unlimited_dims": self._group.unlimited} if self._group.unlimited else {}
+
+
+def _group_path(group: Any) -> str:
+    return "/" + ("" if group is None else _arguments.text(group, "group")).strip("/")
+
+
+def _decoded(store: SherdDataStore, decoding: dict[str, Any]) -> xarray.Dataset:
+    dataset = StoreBackendEntrypoint().open_dataset(store, **decoding)
+    dataset.set_close(None)  # there is nothing to close, and the store would be pickled
+    return dataset
+
+
+class SherdBackendEntrypoint(BackendEntrypoint):
+    """xarray.open_dataset(url, engine="sherd"): see docs/python.md."""
+
+    description = "Zarr v2 and v3, NCZarr and Neuroglancer volumes, sharded or not, using Sherd"
+    supports_groups = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether it is a Store, a URL with modes of NCZarr, a name with the ending ".zarr", or a directory with metadata."""
+        if isinstance(filename_or_obj, _sherd.Store):
+            return True
+        if not isinstance(filename_or_obj, (str, os.PathLike)):
+            return False
+        path, fragment = without_fragment(str(os.fspath(filename_or_obj)))
+        if fragment or path.rstrip("/").endswith(".zarr"):
+            return True
+        folder = pathlib.Path(path.removeprefix("file://"))
+        if any((folder / name).is_file() for name in _DOCUMENTS):
+            return True
+        try:
+            return b'"scales"' in (folder / "info").read_bytes()
+        except OSError:
+            return False
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        mode: str = "",
+        compat: str | None = None,
+        storage_options: dict[str, Any] | None = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> xarray.Dataset:
+        """One group of a dataset, or one scale of a volume: the finest, or that with the key `group`.
+
+        mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. NotFound, which is a
+        FileNotFoundError, if there is no dataset or no such group."""
+        opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
+        decoding = {
+            "drop_variables": drop_variables,
+            "mask_and_scale": mask_and_scale,
+            "decode_times": decode_times,
+            "concat_characters": concat_characters,
+            "decode_coords": decode_coords,
+            "use_cftime": use_cftime,
+            "decode_timedelta": decode_timedelta,
+        }
+        store = SherdDataStore(opened, _group_path(group), use_zarr_fill_value_as_mask)
+        return _decoded(store, decoding)
+
+    def open_groups_as_dict(
+        self,
+        filename_or_obj: Any,
+        *,
+        group: str | None = None,
+        mode: str = "",
+        compat: str | None = None,
+        storage_options: dict[str, Any] | None = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        config: dict[str, Any] | None = None,
+        **decoding: Any,
+    ) -> dict[str, xarray.Dataset]:
+        """All groups by their paths, or those from `group` on. Of a volume the root has its attributes, and each scale is
+        a group. Arguments are those of open_dataset()."""
+        opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
+        above = _group_path(group)
+        found = {}
+        for path in opened.groups(above):
+            empty = opened.is_volume and path == "/"
+            store = SherdDataStore(opened, path, use_zarr_fill_value_as_mask, only_attributes=empty)
+            relative = path if above == "/" else "/" + path.removeprefix(above).strip("/")
+            found[relative] = _decoded(store, decoding)
+        return found
+
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> xarray.DataTree:
+        """The groups as a tree; arguments are those of open_groups_as_dict()."""
+        return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))

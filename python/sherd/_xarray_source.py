@@ -1,0 +1,297 @@
+"""What xarray's engine "sherd" has opened: a dataset or a volume, its variables, and their elements, read when they are indexed.
+
+What is opened is pickled as its address. Handles are safe in threads, so that dask needs no lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import uuid
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from xarray.backends import BackendArray
+from xarray.coding.strings import create_vlen_dtype
+from xarray.core import indexing
+
+from . import _arguments, _netcdf_values, _sherd, netcdf
+from ._array import codec_parts
+from ._errors import Conflict, InvalidArgument, NotFound, Unsupported
+from ._nodes import open as open_node
+from ._nodes import open_array
+
+# What a pickle keeps of storage_options. All others, which may be secrets, are looked up where it is loaded.
+_PUBLIC_OPTIONS = {
+    "durable", "follow_symlinks", "lock", "endpoint", "region", "profile", "anonymous", "ca_bundle", "missing_status",
+}  # fmt: skip
+_HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
+_StringDType = getattr(np.dtypes, "StringDType", None)  # of NumPy 2; strings of Zarr have it in engine="zarr", too
+
+
+def _public(config: Any) -> dict[str, Any]:
+    """The settings without what may be secret."""
+    kept = dict(config or {})
+    options = kept.get("storage_options")
+    if options:
+        kept["storage_options"] = {name: value for name, value in options.items() if name in _PUBLIC_OPTIONS}
+    return kept
+
+
+def _completed(config: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a pickle, with the storage options of this process where the pickle has none."""
+    if "storage_options" not in config:
+        return config
+    return {**config, "storage_options": {**_sherd.config.storage_options, **config["storage_options"]}}
+
+
+class Node:
+    """A variable as xarray is to see it."""
+
+    def __init__(self, name: str, dims: tuple[str, ...], attrs: dict[str, Any], source: Any) -> None:
+        self.name, self.dims, self.attrs, self.source = name, dims, attrs, source
+
+    @property
+    def array(self) -> Any:
+        return self.source.array if isinstance(self.source, netcdf.Variable) else self.source
+
+
+class Group:
+    def __init__(self, nodes: list[Node], attrs: dict[str, Any], unlimited: set[str]) -> None:
+        self.nodes, self.attrs, self.unlimited = nodes, attrs, unlimited
+
+
+def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if not _HIDDEN.match(name)}
+
+
+def _is_null_terminated(array: Any) -> bool:
+    """Whether the elements, bytes of a fixed length, end at the first NUL: NumPy's S, which Sherd has as V."""
+    document = array.metadata
+    if ".zarray" in document:
+        return str(document[".zarray"]["dtype"])[1:2] == "S"
+    return isinstance(document.get("data_type"), dict) and document["data_type"].get("name") == "null_terminated_bytes"
+
+
+def _dtype_of(array: Any) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = array.dtype
+    if dtype.kind == "O":
+        if codec_parts(array)[1]["name"] == "vlen-bytes":
+            return create_vlen_dtype(bytes)
+        return create_vlen_dtype(str) if _StringDType is None else _StringDType()
+    if dtype.kind == "V" and dtype.names is None and _is_null_terminated(array):
+        return np.dtype(f"S{dtype.itemsize}")
+    return dtype
+
+
+class Lazy(BackendArray):
+    """Elements that are read when they are indexed."""
+
+    def __init__(self, opened: Opened, group: str, node: Node, noted: bool) -> None:
+        self._opened, self._group, self._name = opened, group, node.name
+        source = node.source
+        if isinstance(source, netcdf.Variable) and source.array.shape == source.shape:
+            # Of pure Zarr the elements are those of the array, as for engine="zarr".
+            if not noted or source.type not in ("char", "string"):
+                source = source.array
+        self._source = source
+        self.shape = tuple(source.shape)
+        if not isinstance(source, netcdf.Variable):
+            self.dtype = _dtype_of(source)
+        elif noted and source.type == "string":
+            self.dtype = create_vlen_dtype(str)
+        else:
+            self.dtype = _netcdf_values.NUMPY[source.type] if noted else _dtype_of(source.array)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
+
+    def __dask_tokenize__(self) -> Any:
+        return (type(self).__qualname__, self._opened.token, self._group, self._name)
+
+    @property
+    def source(self) -> Any:
+        if self._source is None:
+            now = self._opened.lazy(self._group, self._name)
+            if now is None or now.shape != self.shape or now.dtype != self.dtype:
+                where = f"the variable {self._name!r} of {self._opened.url}"
+                raise Conflict(f"{where} has been replaced; open the dataset again")
+            self._source = now.source
+        return self._source
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        source, support, read = self.source, indexing.IndexingSupport.OUTER, self._outer
+        if isinstance(source, netcdf.Variable):
+            support, read = indexing.IndexingSupport.BASIC, self._basic
+        elif isinstance(key, indexing.BasicIndexer):
+            support, read = indexing.IndexingSupport.VECTORIZED, self._basic
+        elif isinstance(key, indexing.VectorizedIndexer) and all(isinstance(each, np.ndarray) for each in key.tuple):
+            support, read = indexing.IndexingSupport.VECTORIZED, self._points
+        return indexing.explicit_indexing_adapter(key, self.shape, support, read)
+
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
+        return await asyncio.to_thread(self.__getitem__, key)
+
+    def _made(self, values: Any) -> Any:
+        if self.dtype.kind == "S" and not isinstance(values, bytes) and values.dtype.kind == "V":
+            return np.ascontiguousarray(values).view(self.dtype).reshape(np.shape(values))
+        if self.dtype.kind not in "OT":
+            return np.asarray(values, None if self.dtype.names else self.dtype)
+        if isinstance(values, np.ndarray) or self.dtype.kind == "T":
+            return np.asarray(values, self.dtype)
+        single = np.empty((), object)  # np.asarray would make a dtype U of a text
+        single[()] = values
+        return single
+
+    def _basic(self, key: tuple[Any, ...]) -> Any:
+        return self._made(self.source[key])
+
+    def _outer(self, key: tuple[Any, ...]) -> Any:
+        return self._made(self.source.oindex[key])
+
+    def _points(self, key: tuple[Any, ...]) -> Any:
+        return self._made(self.source.vindex[key])
+
+
+class Opened:
+    """A dataset or a volume that has been opened. Its pickle is its address."""
+
+    _all: weakref.WeakValueDictionary[str, Opened] = weakref.WeakValueDictionary()
+
+    def __init__(self, store: Any, mode: str, compat: str | None, config: Any, token: str = "") -> None:
+        # What was opened together is opened once where it is unpickled, and not mixed up with what replaced it.
+        self.token = token or uuid.uuid4().hex
+        self._mode, self._compat, self._config = mode, compat, config
+        fragment = ""
+        if not isinstance(store, _sherd.Store):
+            store = _arguments.store(store, "filename_or_obj")
+            store = os.path.expanduser(os.fsdecode(store))
+            fragment = without_fragment(store)[1]
+        self._scales: dict[str, Any] = {}
+        try:
+            self._dataset: netcdf.Dataset | None = netcdf.open_dataset(store, mode=mode, compat=compat, config=config)
+            self.url = self._dataset.url
+            if self._dataset.format == "netcdf":
+                raise Unsupported(f"{self.url} is a netCDF file; open it by engine='netcdf4', or copy it by sherd.netcdf.copy()")
+        except NotFound:
+            self._dataset, self._scales = None, _scales(store, config)
+            if not self._scales:
+                raise
+            self.url = store.url if isinstance(store, _sherd.Store) else _absolute(store)
+        self._address = None if isinstance(store, _sherd.Store) else self.url + (fragment and f"#{fragment}")
+        Opened._all[self.token] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._address is None:
+            raise InvalidArgument("a dataset of a Store cannot be pickled; open it by its path or URL")
+        return _reopened, (self.token, self._address, self._mode, self._compat, _public(self._config))
+
+    @property
+    def is_volume(self) -> bool:
+        return self._dataset is None
+
+    @property
+    def noted(self) -> bool:
+        return self._dataset is not None and self._dataset.generation != "pure"
+
+    def lazy(self, group: str, name: str) -> Lazy | None:
+        found = next((node for node in self.group(group).nodes if node.name == name), None)
+        return None if found is None else Lazy(self, group, found, self.noted)
+
+    def groups(self, above: str) -> Iterator[str]:
+        """The paths of a group and all groups below it."""
+        if self._dataset is None:
+            yield above
+            if above == "/":
+                yield from (f"/{key}" for key in self._scales)
+            return
+        pending = [self._netcdf_group(above)]
+        while pending:
+            group = pending.pop(0)
+            yield group.path
+            pending = [*group.groups.values(), *pending]
+
+    def _netcdf_group(self, path: str) -> netcdf.Group:
+        assert self._dataset is not None
+        try:
+            found = self._dataset[path]
+        except KeyError:
+            found = None
+        if not isinstance(found, netcdf.Group):
+            names = ", ".join(each for each in self.groups("/") if each != "/") or "none"
+            raise NotFound(f"no group {path!r} is in {self.url}; its groups: {names}")
+        return found
+
+    def group(self, path: str) -> Group:
+        if self._dataset is None:
+            return self._scale(path)
+        group = self._netcdf_group(path)
+        nodes = [self._variable(each) for each in group.variables.values()]
+        sizes = {each.name: each.length for variable in group.variables.values() for each in variable.dimensions}
+        # xarray has no type for elements that may be missing.
+        others = [array for array in group.other_arrays.values() if array.dtype.names != ("value", "present")]
+        nodes += [_other(array, sizes) for array in others]
+        used = {name for node in nodes for name in node.dims}
+        unlimited = {
+            dimension.name
+            for variable in group.variables.values()
+            for dimension in variable.dimensions
+            if dimension.unlimited and dimension.name in used
+        }
+        attrs = group.attributes if self.noted else _visible(group.stored_attributes)
+        return Group(nodes, attrs, unlimited)
+
+    def _variable(self, variable: netcdf.Variable) -> Node:
+        dims = tuple(each.name for each in variable.dimensions)
+        attrs = variable.attributes if self.noted else _visible(dict(variable.array.attrs))
+        return Node(variable.name, dims, attrs, variable)
+
+    def _scale(self, path: str) -> Group:
+        key = path.strip("/")
+        if key and key not in self._scales:
+            raise NotFound(f"no scale {key!r} is in {self.url}; its scales: {', '.join(self._scales)}")
+        array = self._scales[key] if key else next(iter(self._scales.values()))
+        return Group([Node("data", tuple(array.dimension_names), dict(array.attrs), array)], dict(array.attrs), set())
+
+
+def _absolute(address: str) -> str:
+    return address if re.match("[A-Za-z][A-Za-z0-9+.-]*:", address) else os.path.abspath(address)
+
+
+def _reopened(token: str, address: str, mode: str, compat: str | None, config: dict[str, Any]) -> Opened:
+    return Opened._all.get(token) or Opened(address, mode, compat, _completed(config), token)
+
+
+def _scales(store: Any, config: Any) -> dict[str, Any]:
+    """The arrays of a precomputed volume by their keys, the finest first; empty if there is none."""
+    try:
+        first = open_array(store, config=config)
+    except (NotFound, InvalidArgument):
+        return {}
+    info = first.metadata.get("info")
+    if info is None:
+        return {}
+    if isinstance(open_node(store, config=config), _sherd.Array):  # the URL of one scale
+        return {first.basename: first}
+    return {scale["key"]: open_array(store, scale=i, config=config) for i, scale in enumerate(info["scales"])}
+
+
+def _other(array: Any, sizes: dict[str, int]) -> Node:
+    """An array of a type that netCDF lacks. Dimensions are anonymous if they have no names, or if another variable has another
+    length along them."""
+    names = array.dimension_names or (None,) * array.ndim
+    if not all(names) or any(sizes.get(name, n) != n for name, n in zip(names, array.shape, strict=True)):
+        names = tuple(f"_Anonymous_Dim_{n}" for n in array.shape)
+    return Node(array.basename, tuple(names), _visible(dict(array.attrs)), array)
+
+
+def without_fragment(text: str) -> tuple[str, str]:
+    """A path or URL, and its fragment in front or behind."""
+    path, mark, fragment = text.partition("#")
+    if in_front := re.match(r"\[([^]]*)\](.*)", text):
+        fragment, path = in_front.groups()
+    known = re.search("(^|&)(mode|compat|nczarr|zarr|xarray|noxarray)(=|&|$)", fragment.lower())
+    return (path, fragment) if known else (text, "")

@@ -1,0 +1,115 @@
+// Joins URL, store, format and node: the public ways in. A URL names a store, and its root is the node, so
+// "data/a.zarr/b/c" opens the node c as the root of a store of its own; OpenOptions::path goes on from there.
+// What is made at a URL becomes part of the hierarchy around it.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "api/location.hpp"
+#include "api/recognized.hpp"
+#include "api/registry.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "sherd/group.hpp"
+#include "store/prefetched.hpp"
+
+namespace sherd {
+
+namespace {
+
+std::string url_of(const Node& node) {
+  return std::visit([](const auto& handle) { return handle.url(); }, node);
+}
+
+template <class T>
+Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view found) {
+  if (!node) return std::move(node).error();
+  if (T* wanted_node = std::get_if<T>(&*node)) return std::move(*wanted_node);
+  return invalid_argument(url_of(*node) + " is " + std::string(found) + ", not " + std::string(wanted));
+}
+
+// Opening an array means one of its resolutions where it is stored in several.
+Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
+  Group* group = node ? std::get_if<Group>(&*node) : nullptr;
+  const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
+  const auto name = format != nullptr ? resolution_of(*format, group->metadata(), options.scale) : std::nullopt;
+  if (!name && node && options.scale != 0)
+    return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) +
+                     ": it is not a volume of several scales");
+  if (!name) return expect<Array>(std::move(node), "an array", "a group");
+  if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
+  return expect<Array>(group->open(*name), "an array", "a group");
+}
+
+}  // namespace
+
+Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
+  if (options.writable && store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+  location.writable = options.writable;
+  SHERD_TRY(formats, formats_called(options.format));
+  SHERD_TRY(documents, prefetched_store(*location.store, document_keys(formats, location.path)));
+  for (const Format* format : formats) {
+    SHERD_TRY(bound, format->in(*documents, location.config.limits));
+    if (bound == nullptr) continue;
+    location.format = std::move(bound);
+    SHERD_TRY(node, find_node(location, *documents));
+    if (node) return *std::move(node);
+  }
+  return nothing_found(location, formats);
+}
+
+Result<Node> open(std::string_view url, const OpenOptions& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  auto node = open(store, options);
+  if (node || node.error().code() != ErrorCode::not_found) return node;
+  SHERD_TRY(formats, formats_called(options.format));
+  SHERD_TRY(around, find_around(*store, formats, options.config));
+  if (!around) return node;
+  OpenOptions inside = options;
+  inside.path = around->path + "/" + options.path;
+  return in_store(open(around->store, inside), around->store->url());
+}
+
+Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptions& options) {
+  return expect_array(open(std::move(store), options), options);
+}
+Result<Array> open_array(std::string_view url, const OpenOptions& options) {
+  return expect_array(open(url, options), options);
+}
+Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options) {
+  return expect<Group>(open(std::move(store), options), "a group", "an array");
+}
+Result<Group> open_group(std::string_view url, const OpenOptions& options) {
+  return expect<Group>(open(url, options), "a group", "an array");
+}
+
+Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options) {
+  SHERD_TRY(location, new_location(std::move(store), path, options.format, options.config));
+  return create_array_at(std::move(location), options);
+}
+Result<Array> create_array(std::string_view url, const CreateOptions& options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  SHERD_TRY(around, enclosure_of_new(*store, options.config));
+  if (!around) return create_array(std::move(store), "", options);
+  SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
+  return open_array(url, {.writable = true, .config = options.config});
+}
+
+Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes, bool overwrite,
+                           const Config& config, const std::string& format) {
+  SHERD_TRY(location, new_location(std::move(store), path, format, config));
+  return create_group_at(std::move(location), attributes, overwrite);
+}
+Result<Group> create_group(std::string_view url, const Json& attributes, bool overwrite, const Config& config,
+                           const std::string& format) {
+  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(around, enclosure_of_new(*store, config));
+  if (!around) return create_group(std::move(store), "", attributes, overwrite, config, format);
+  SHERD_TRY(
+      in_store(create_group(around->store, around->path, attributes, overwrite, config, format), around->store->url()));
+  return open_group(url, {.writable = true, .config = config});
+}
+
+}  // namespace sherd

@@ -1,0 +1,94 @@
+// Where a netCDF dataset is: its URL with what the fragment asks for, or a store.
+#include "api/netcdf.hpp"
+
+#include <cstdlib>
+
+#include "api/location.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "io/netcdf_file.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/writer.hpp"
+#include "sherd/netcdf_writer.hpp"
+
+namespace sherd::netcdf {
+
+Mode with_environment(Mode mode) {
+  const char* compat = std::getenv("SHERD_COMPAT");  // NOLINT(concurrency-mt-unsafe)
+  if (compat != nullptr && std::string_view(compat) == "seed") mode.compat_seed = true;
+  return mode;
+}
+
+Mode merged_mode(const Mode& a, const Mode& b) {
+  return {a.pure || b.pure, a.noxarray || b.noxarray, a.compat_seed || b.compat_seed};
+}
+
+std::string store_of(const ParsedUrl& url) {
+  const std::string& text = url.store;
+  constexpr std::string_view scheme = "file://";
+  if (!is_url(text) || scheme_of(text) != "file" || text.size() <= scheme.size() || text[scheme.size()] == '/')
+    return text;
+  return text.substr(text.find("://") + 3);
+}
+
+std::string file_path_of(const ParsedUrl& url) {
+  const auto path = file_path(store_of(url));
+  return path ? *path : std::string();
+}
+
+Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
+  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+  return read_dataset(std::move(location), with_environment(options.mode));
+}
+
+Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) {
+  SHERD_TRY(parsed, parse_dataset_url(url));
+  if (const std::string path = file_path_of(parsed); is_netcdf_file(path)) {
+    if (options.path.empty()) return open_netcdf_file(path, options.config);
+    return invalid_argument("a netCDF file has groups, and no paths of stores").in_member("path");
+  }
+  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+  OpenOptions inside = options;
+  inside.mode = merged_mode(options.mode, parsed.mode);
+  const std::string name = store->url();
+  return in_store(open(std::move(store), inside), name);
+}
+
+Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& options) {
+  if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+  location.writable = true;
+  return open_writer(std::move(location), with_environment(options.mode));
+}
+
+Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
+  SHERD_TRY(parsed, parse_dataset_url(url));
+  if (is_netcdf_file(file_path_of(parsed)))
+    return unsupported(std::string(url) + " is a netCDF file, which is read and not changed; copy it into Zarr first");
+  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+  OpenOptions inside = options;
+  inside.mode = merged_mode(options.mode, parsed.mode);
+  const std::string name = store->url();
+  return in_store(open(std::move(store), inside), name);
+}
+
+Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& options) {
+  if (options.format != "zarr2" && options.format != "zarr3")
+    return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
+  SHERD_TRY(location, new_location(std::move(store), options.path, options.format, options.config));
+  NewDataset with = options;
+  with.mode = with_environment(options.mode);
+  return create_writer(std::move(location), with);
+}
+
+Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
+  SHERD_TRY(parsed, parse_dataset_url(url));
+  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+  NewDataset with = options;
+  with.mode = merged_mode(options.mode, parsed.mode);
+  const std::string name = store->url();
+  return in_store(create(std::move(store), with), name);
+}
+
+}  // namespace sherd::netcdf

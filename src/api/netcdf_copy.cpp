@@ -1,0 +1,120 @@
+// Where a copy of a netCDF dataset comes from and goes to. In Zarr the copy is made beside its place, and put there
+// when it is complete.
+#include "sherd/netcdf_copy.hpp"
+
+#include <filesystem>
+
+#include "api/location.hpp"
+#include "api/netcdf.hpp"
+#include "array/staged.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "io/netcdf_file.hpp"
+#include "netcdf/writer.hpp"
+#include "sherd/netcdf_writer.hpp"
+#include "tools/netcdf_copy.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::string_view kSuffixes[] = {".nc", ".nc3", ".nc4", ".cdf", ".netcdf"};
+
+/// "nczarr", or the kind of a file.
+Result<std::string> kind_of_copy(const Dataset& source, const ParsedUrl& to, const DatasetCopyOptions& options) {
+  if (options.deflate_level && (*options.deflate_level < 0 || *options.deflate_level > 9))
+    return invalid_argument("must be from 0 to 9").in_member("deflate_level");
+  if (options.kind == "nczarr") return options.kind;
+  if (!options.kind.empty()) return netcdf_kind(options.kind);
+  if (!to.parameters.empty() || !has_suffix(to.store, kSuffixes)) return std::string("nczarr");
+  if (source.format() != "netcdf") return std::string("netCDF-4");
+  const bool wants_chunks = options.deflate_level.value_or(0) > 0 || !options.filters.empty() ||
+                            !options.dimension_chunks.empty() || !options.variable_chunks.empty();
+  const std::string kind(source.kind());
+  // As netcdf-c has it: what classic files cannot have makes it a netCDF-4 file of the classic model.
+  if (wants_chunks && (kind == "classic" || kind == "64-bit offset")) return std::string("netCDF-4 classic model");
+  return wants_chunks && kind == "cdf5" ? std::string("netCDF-4") : kind;
+}
+
+/// A copy cannot go into its own source, nor replace it.
+Result<void> check_apart(const std::string& source, const std::string& destination) {
+  if (source.empty() || destination.empty()) return {};
+  std::error_code failed;
+  const auto from = std::filesystem::weakly_canonical(source, failed).string() + "/";
+  const auto to = std::filesystem::weakly_canonical(destination, failed).string() + "/";
+  if (!to.starts_with(from) && !from.starts_with(to)) return {};
+  return invalid_argument("cannot copy " + source + " to " + destination + ": one lies inside the other");
+}
+
+/// The paths of all members, groups before theirs.
+void add_members(const Group& group, std::vector<std::string>& paths) {  // NOLINT(misc-no-recursion)
+  for (const Variable& each : group.variables()) paths.push_back(each.full_name().substr(1));
+  for (const Group& each : group.groups()) {
+    paths.push_back(each.path().substr(1));
+    add_members(each, paths);
+  }
+}
+
+Result<void> check_file_options(const std::string& kind, const DatasetCopyOptions& options) {
+  if (kind.starts_with("netCDF-4")) return {};
+  if (options.deflate_level.value_or(0) > 0 || options.shuffle || !options.filters.empty())
+    return invalid_argument("files of the kind '" + kind + "' have no filters; choose netCDF-4 or netCDF-4-classic")
+        .in_member("kind");
+  return {};
+}
+
+Result<DatasetCopyReport> copy_to_file(const Dataset& source, const std::string& path, std::string kind,
+                                       const DatasetCopyOptions& options) {
+  SHERD_TRY(check_file_options(kind, options));
+  DatasetCopyReport report{.kind = kind};
+  const FilterForm form = kind.starts_with("netCDF-4") ? FilterForm::hdf5 : FilterForm::none;
+  NewNetcdfFile file{.path = path, .kind = std::move(kind), .mode = {options.overwrite, options.config.durable}};
+  file.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
+  SHERD_TRY(sink, create_netcdf_file(file));
+  return copy_dataset({source, *sink, form, options}, std::move(report));
+}
+
+Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& to, const DatasetCopyOptions& options) {
+  if (options.format != "zarr2" && options.format != "zarr3")
+    return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
+  SHERD_TRY(destination, new_location(store_of(to), options.format, options.config));
+  DatasetCopyReport report{.kind = "nczarr"};
+  const FilterForm form = options.format == "zarr3" ? FilterForm::zarr3 : FilterForm::zarr2;
+  NewDataset dataset{.format = options.format, .mode = merged_mode(options.mode, to.mode), .overwrite = false};
+  dataset.consolidated = options.consolidated;
+  dataset.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
+  SHERD_TRY(staged,
+            in_store(StagedNode::begin(destination, {.overwrite = options.overwrite}), destination.store->url()));
+  auto copied = [&]() -> Result<DatasetCopyReport> {
+    SHERD_TRY(writer, create_writer(staged.location(), dataset));
+    const auto sink = sink_of(std::move(writer));
+    SHERD_TRY(done, copy_dataset({source, *sink, form, options}, std::move(report)));
+    std::vector<std::string> below;
+    add_members(source.root(), below);
+    SHERD_TRY(staged.commit(below));
+    return done;
+  }();
+  if (!copied) (void)staged.abandon();  // the first failure is the one to tell
+  return in_store(std::move(copied), destination.store->url());
+}
+
+}  // namespace
+
+Result<DatasetCopyReport> copy(std::string_view source, std::string_view destination,
+                               const DatasetCopyOptions& options) {
+  SHERD_TRY(from, parse_dataset_url(source));
+  SHERD_TRY(to, parse_dataset_url(destination));
+  SHERD_TRY(check_apart(file_path_of(from), file_path_of(to)));
+  Config reading = options.config;
+  reading.progress = nullptr;
+  reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
+  SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
+  SHERD_TRY(kind, kind_of_copy(dataset, to, options));
+  if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
+  const std::string path = file_path_of(to);
+  if (path.empty() || is_anonymous(to.store))
+    return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
+  return copy_to_file(dataset, path, std::move(kind), options);
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,52 @@
+// Real numbers of C++ programs and elements, by way of their exact form.
+#include "sherd/numbers.hpp"
+
+#include "base/real.hpp"
+
+namespace sherd {
+namespace {
+
+using Double = FloatNumber<*float_format(DType::Kind::float64)>;
+
+Result<void> check_sizes(const DType& dtype, std::size_t bytes, std::size_t count) {
+  if (bytes / dtype.size() == count && bytes % dtype.size() == 0) return {};
+  return invalid_argument(std::to_string(count) + " numbers have " + std::to_string(count * dtype.size()) +
+                          " bytes as " + dtype.name() + ", not " + std::to_string(bytes));
+}
+
+Error not_numbers(const DType& dtype) {
+  return invalid_argument("only integers and floats are real numbers, not " + dtype.name());
+}
+
+}  // namespace
+
+Result<void> to_doubles(const DType& dtype, std::span<const std::byte> elements, std::span<double> to) {
+  return visit_real_number(
+      dtype.kind(),
+      [&]<class Number>(Number) -> Result<void> {
+        if (auto sizes = check_sizes(dtype, elements.size(), to.size()); !sizes) return sizes;
+        for (std::size_t i = 0; i < to.size(); ++i)
+          to[i] = std::bit_cast<double>(
+              *word_of(Double{}, load_real<Number>(elements.data(), i), {.out_of_range = OutOfRange::special}));
+        return {};
+      },
+      [&]() -> Result<void> { return not_numbers(dtype); });
+}
+
+Result<void> from_doubles(const DType& dtype, std::span<const double> from, std::span<std::byte> elements) {
+  return visit_real_number(
+      dtype.kind(),
+      [&]<class Number>(Number) -> Result<void> {
+        if (auto sizes = check_sizes(dtype, elements.size(), from.size()); !sizes) return sizes;
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          const Real real = Double::load(std::bit_cast<std::uint64_t>(from[i]));
+          if (!store_real<Number>(real, {.out_of_range = OutOfRange::special}, elements.data(), i))
+            return invalid_argument("element " + std::to_string(i) + ", " + std::to_string(from[i]) +
+                                    ", has no value in " + dtype.name());
+        }
+        return {};
+      },
+      [&]() -> Result<void> { return not_numbers(dtype); });
+}
+
+}  // namespace sherd

@@ -1,0 +1,76 @@
+// libnetcdf, which is loaded at first use. It keeps global state, as does libhdf5 below it: one lock holds for all of
+// it.
+#pragma once
+
+#ifdef SHERD_NETCDF
+
+#include <netcdf.h>
+#include <netcdf_filter.h>
+
+#include <mutex>
+#include <string>
+
+#include "sherd/result.hpp"
+
+#define SHERD_NETCDF_FUNCTIONS(X) \
+  X(nc_strerror)                  \
+  X(nc_open)                      \
+  X(nc_create)                    \
+  X(nc_close)                     \
+  X(nc_abort)                     \
+  X(nc_enddef)                    \
+  X(nc_set_fill)                  \
+  X(nc_inq_format)                \
+  X(nc_inq_grps)                  \
+  X(nc_inq_grpname)               \
+  X(nc_inq_dimids)                \
+  X(nc_inq_dim)                   \
+  X(nc_inq_unlimdims)             \
+  X(nc_inq_varids)                \
+  X(nc_inq_var)                   \
+  X(nc_inq_natts)                 \
+  X(nc_inq_attname)               \
+  X(nc_inq_att)                   \
+  X(nc_get_att)                   \
+  X(nc_free_string)               \
+  X(nc_inq_var_chunking)          \
+  X(nc_inq_var_endian)            \
+  X(nc_inq_var_fill)              \
+  X(nc_inq_var_filter_ids)        \
+  X(nc_inq_var_filter_info)       \
+  X(nc_inq_filter_avail)          \
+  X(nc_set_var_chunk_cache)       \
+  X(nc_get_vara)                  \
+  X(nc_def_grp)                   \
+  X(nc_def_dim)                   \
+  X(nc_def_var)                   \
+  X(nc_def_var_chunking)          \
+  X(nc_def_var_deflate)           \
+  X(nc_def_var_fletcher32)        \
+  X(nc_def_var_filter)            \
+  X(nc_def_var_endian)            \
+  X(nc_def_var_fill)              \
+  X(nc_put_att)                   \
+  X(nc_put_vara)
+
+namespace sherd {
+
+/// The functions that are used, by their names.
+class NetcdfLibrary {
+ public:
+  /// `unsupported` if it is not installed.
+  static Result<const NetcdfLibrary*> load();
+  /// Held during every call of a function below.
+  static std::mutex& mutex();
+
+#define SHERD_NETCDF_MEMBER(name) decltype(&::name) name = nullptr;
+  SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_MEMBER)
+#undef SHERD_NETCDF_MEMBER
+
+  /// The error that a code stands for. While reading, what the library cannot make sense of is `corrupt`.
+  [[nodiscard]] Result<void> check(int code, bool reading) const;
+};
+
+}  // namespace sherd
+
+#endif

@@ -1,0 +1,323 @@
+// A netCDF file as a dataset: definitions are read when it is opened, elements through an ElementSource, under the one
+// lock of the library.
+#include "io/netcdf_file.hpp"
+
+#ifdef SHERD_NETCDF
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/call.hpp"
+#include "base/checked.hpp"
+#include "base/try.hpp"
+#include "io/netcdf_library.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd {
+
+namespace {
+
+using netcdf::Attribute, netcdf::Dimension, netcdf::ElementSource, netcdf::Filter, netcdf::Type, netcdf::Values;
+using Lock = std::scoped_lock<std::mutex>;
+
+struct OpenFile {
+  const NetcdfLibrary& library;
+  int id;
+  std::string path;
+
+  OpenFile(const NetcdfLibrary& with, int file, std::string at) : library(with), id(file), path(std::move(at)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    const Lock lock(NetcdfLibrary::mutex());
+    library.nc_close(id);
+  }
+};
+
+class FileElements final : public ElementSource {
+ public:
+  FileElements(std::shared_ptr<const OpenFile> file, int group, int variable, Type type)
+      : file_(std::move(file)), group_(group), variable_(variable), type_(type) {}
+
+  Result<void> read(const Box& box, std::span<std::byte> to) const override {
+    if (to.size() / netcdf::element_size(type_) < element_count(box.shape).value_or(~std::uint64_t{0}))
+      return invalid_argument("the memory is smaller than the box");
+    return get(box, to.data());
+  }
+
+  Result<std::vector<std::string>> read_strings(const Box& box) const override {
+    std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
+    if (texts.empty()) return std::vector<std::string>();
+    auto read = get(box, texts.data());
+    std::vector<std::string> strings;
+    if (read) {
+      strings.reserve(texts.size());
+      for (const char* text : texts) strings.emplace_back(text != nullptr ? text : "");
+    }
+    const Lock lock(NetcdfLibrary::mutex());
+    file_->library.nc_free_string(texts.size(), texts.data());
+    if (!read) return std::move(read).error();
+    return strings;
+  }
+
+ private:
+  Result<void> get(const Box& box, void* to) const {
+    if (call_interrupted()) return unavailable("interrupted");
+    const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
+    const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
+    const std::size_t none = 0;
+    const Lock lock(NetcdfLibrary::mutex());
+    return file_->library
+        .check(file_->library.nc_get_vara(group_, variable_, start.empty() ? &none : start.data(),
+                                          count.empty() ? &none : count.data(), to),
+               true)
+        .in_key(file_->path);
+  }
+
+  std::shared_ptr<const OpenFile> file_;
+  int group_, variable_;
+  Type type_;
+};
+
+/// Reads the definitions. The lock is held.
+class Reader {
+ public:
+  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits)
+      : file_(std::move(file)), library_(file_->library), limits_(limits) {}
+
+  Result<netcdf::Dataset> run() {
+    auto state = std::make_shared<netcdf::Dataset::State>();
+    state->url = file_->path;
+    state->format = "netcdf";
+    int format = 0;
+    SHERD_TRY(check(library_.nc_inq_format(file_->id, &format)));
+    constexpr std::array<const char*, 6> kinds = {
+        "", "classic", "64-bit offset", "netCDF-4", "netCDF-4 classic model", "cdf5"};
+    if (format < 1 || format >= static_cast<int>(kinds.size())) return unsupported("a kind of file that is not known");
+    state->kind = kinds[static_cast<std::size_t>(format)];
+    SHERD_TRY(group(file_->id, state->root, 0));
+    state->warnings = std::move(warnings_);
+    return netcdf::Dataset(std::move(state));
+  }
+
+ private:
+  [[nodiscard]] Result<void> check(int code) const { return library_.check(code, true); }
+
+  void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
+
+  Result<void> group(int id, netcdf::Group::State& to, std::size_t depth) {  // NOLINT(misc-no-recursion)
+    SHERD_TRY(dimensions(id, to));
+    SHERD_TRY(found, attributes(id, NC_GLOBAL, to.path));
+    to.attributes = std::move(found);
+    int count = 0;
+    SHERD_TRY(check(library_.nc_inq_varids(id, &count, nullptr)));
+    std::vector<int> variables(static_cast<std::size_t>(count));
+    SHERD_TRY(check(library_.nc_inq_varids(id, &count, variables.data())));
+    for (const int each : variables) SHERD_TRY(variable(id, each, to));
+    SHERD_TRY(check(library_.nc_inq_grps(id, &count, nullptr)));
+    std::vector<int> groups(static_cast<std::size_t>(count));
+    SHERD_TRY(check(library_.nc_inq_grps(id, &count, groups.data())));
+    for (const int each : groups) {
+      std::array<char, NC_MAX_NAME + 1> name{};
+      SHERD_TRY(check(library_.nc_inq_grpname(each, name.data())));
+      if (depth == netcdf::kMaxGroupDepth) {
+        warn(netcdf::member_path(to.path, name.data()), "the group is left out: it is nested too deeply");
+        continue;
+      }
+      auto member = std::make_unique<netcdf::Group::State>();
+      member->name = name.data();
+      member->path = netcdf::member_path(to.path, member->name);
+      member->parent = &to;
+      SHERD_TRY(group(each, *member, depth + 1));
+      to.groups.push_back(std::move(member));
+    }
+    return {};
+  }
+
+  Result<void> dimensions(int group, netcdf::Group::State& to) {
+    int count = 0, unlimited_count = 0;
+    SHERD_TRY(check(library_.nc_inq_unlimdims(group, &unlimited_count, nullptr)));
+    std::vector<int> unlimited(static_cast<std::size_t>(std::max(unlimited_count, 0)));
+    SHERD_TRY(check(library_.nc_inq_unlimdims(group, &unlimited_count, unlimited.data())));
+    SHERD_TRY(check(library_.nc_inq_dimids(group, &count, nullptr, 0)));
+    std::vector<int> ids(static_cast<std::size_t>(count));
+    SHERD_TRY(check(library_.nc_inq_dimids(group, &count, ids.data(), 0)));
+    for (const int id : ids) {
+      std::array<char, NC_MAX_NAME + 1> name{};
+      std::size_t length = 0;
+      SHERD_TRY(check(library_.nc_inq_dim(group, id, name.data(), &length)));
+      to.dimensions.push_back({.name = name.data(),
+                               .group = to.path,
+                               .length = length,
+                               .unlimited = std::ranges::find(unlimited, id) != unlimited.end()});
+      known_.insert_or_assign(id, to.dimensions.back());
+    }
+    return {};
+  }
+
+  Result<std::vector<Attribute>> attributes(int group, int variable, const std::string& place) {
+    std::vector<Attribute> all;
+    int count = 0;
+    if (variable == NC_GLOBAL) {
+      SHERD_TRY(check(library_.nc_inq_natts(group, &count)));
+    } else {
+      SHERD_TRY(check(library_.nc_inq_var(group, variable, nullptr, nullptr, nullptr, nullptr, &count)));
+    }
+    for (int i = 0; i < count; ++i) {
+      std::array<char, NC_MAX_NAME + 1> name{};
+      nc_type type = NC_NAT;
+      std::size_t length = 0;
+      SHERD_TRY(check(library_.nc_inq_attname(group, variable, i, name.data())));
+      SHERD_TRY(check(library_.nc_inq_att(group, variable, name.data(), &type, &length)));
+      if (type < NC_BYTE || type > NC_STRING) {
+        warn(place, std::string("the attribute '") + name.data() +
+                        "' is left out: it is of a user-defined type, which Zarr does not have");
+        continue;
+      }
+      SHERD_TRY(values, attribute(group, variable, name.data(), static_cast<Type>(type), length).in([&] {
+        return place + ": the attribute '" + name.data() + "'";
+      }));
+      all.push_back({name.data(), std::move(values)});
+    }
+    return all;
+  }
+
+  Result<Values> attribute(int group, int variable, const char* name, Type type, std::size_t length) {
+    const auto bytes = checked_mul(length, std::max<std::size_t>(netcdf::element_size(type), sizeof(char*)));
+    if (!bytes || *bytes > limits_.metadata_bytes)
+      return unsupported("has " + std::to_string(length) + " values, which exceeds the limit metadata_bytes");
+    Values values = netcdf::no_values(type);
+    if (auto* strings = std::get_if<std::vector<std::string>>(&values)) {
+      std::vector<char*> texts(length, nullptr);
+      if (length > 0) SHERD_TRY(check(library_.nc_get_att(group, variable, name, texts.data())));
+      for (const char* text : texts) strings->emplace_back(text != nullptr ? text : "");
+      if (length > 0) library_.nc_free_string(length, texts.data());
+      return values;
+    }
+    auto got = std::visit(
+        [&](auto& list) -> Result<void> {
+          list.resize(length);
+          return length > 0 ? check(library_.nc_get_att(group, variable, name, list.data())) : Result<void>();
+        },
+        values);
+    if (!got) return std::move(got).error();
+    return values;
+  }
+
+  Result<void> variable(int group, int id, netcdf::Group::State& to) {
+    std::array<char, NC_MAX_NAME + 1> name{};
+    nc_type type = NC_NAT;
+    int rank = 0;
+    SHERD_TRY(check(library_.nc_inq_var(group, id, name.data(), &type, &rank, nullptr, nullptr)));
+    const std::string place = netcdf::member_path(to.path, name.data());
+    if (type < NC_BYTE || type > NC_STRING) {
+      warn(place, "the variable is left out: it is of a user-defined type, which Zarr does not have");
+      return {};
+    }
+    if (static_cast<std::uint64_t>(rank) > limits_.dimensions)
+      return unsupported(place + " has " + std::to_string(rank) + " dimensions, which exceeds the limit dimensions");
+    std::vector<int> ids(static_cast<std::size_t>(rank));
+    SHERD_TRY(check(library_.nc_inq_var(group, id, nullptr, nullptr, nullptr, ids.data(), nullptr)));
+    auto state = std::make_unique<netcdf::Variable::State>();
+    state->name = name.data();
+    state->group = to.path;
+    state->type = static_cast<Type>(type);
+    state->scalar = rank == 0;
+    for (const int each : ids) {
+      const auto known = known_.find(each);
+      if (known == known_.end()) return corrupt(place + " has a dimension that no group around it has");
+      state->dimensions.push_back(known->second);
+    }
+    SHERD_TRY(found, attributes(group, id, place));
+    state->attributes = std::move(found);
+    SHERD_TRY(storage(group, id, *state).in([&] { return place; }));
+    state->elements = std::make_shared<FileElements>(file_, group, id, state->type);
+    to.variables.push_back(std::move(state));
+    return {};
+  }
+
+  Result<void> storage(int group, int id, netcdf::Variable::State& to) {
+    netcdf::Storage& storage = to.storage;
+    std::vector<std::size_t> chunks(std::max<std::size_t>(1, to.dimensions.size()));
+    int layout = NC_CONTIGUOUS, endian = NC_ENDIAN_NATIVE, no_fill = 0;
+    SHERD_TRY(check(library_.nc_inq_var_chunking(group, id, &layout, chunks.data())));
+    if (layout == NC_CHUNKED && !to.scalar) storage.chunks.assign(chunks.begin(), chunks.end());
+    if (library_.nc_inq_var_endian(group, id, &endian) == NC_NOERR) storage.big_endian = endian == NC_ENDIAN_BIG;
+    if (to.type != Type::string && library_.nc_inq_var_fill(group, id, &no_fill, nullptr) == NC_NOERR)
+      storage.no_fill = no_fill != 0;
+    std::size_t count = 0;
+    if (library_.nc_inq_var_filter_ids(group, id, &count, nullptr) != NC_NOERR) return {};  // a classic file
+    std::vector<unsigned> ids(count);
+    if (count > 0) SHERD_TRY(check(library_.nc_inq_var_filter_ids(group, id, &count, ids.data())));
+    for (const unsigned filter : ids) {
+      SHERD_TRY(parameters, parameters_of(group, id, filter));
+      storage.filters.push_back({.id = filter, .parameters = std::move(parameters)});
+      const auto& last = storage.filters.back();
+      if (filter == 1) storage.deflate_level = last.parameters.empty() ? 1 : static_cast<int>(last.parameters[0]);
+      if (filter == 2) storage.shuffle = true;
+      if (filter == 3) storage.fletcher32 = true;
+    }
+    return set_cache(group, id, to);
+  }
+
+  Result<std::vector<std::uint32_t>> parameters_of(int group, int id, unsigned filter) {
+    std::size_t count = 0;
+    SHERD_TRY(check(library_.nc_inq_var_filter_info(group, id, filter, &count, nullptr)));
+    std::vector<std::uint32_t> parameters(count);
+    if (count > 0) SHERD_TRY(check(library_.nc_inq_var_filter_info(group, id, filter, &count, parameters.data())));
+    return parameters;
+  }
+
+  /// Boxes are read whole, so that one chunk is all that libhdf5 needs to keep.
+  Result<void> set_cache(int group, int id, const netcdf::Variable::State& of) {
+    constexpr std::size_t kSlots = 521;
+    if (of.storage.chunks.empty()) return {};
+    const auto elements = element_count(of.storage.chunks);
+    const auto bytes =
+        elements ? checked_mul(*elements, std::max<std::size_t>(1, netcdf::element_size(of.type))) : std::nullopt;
+    if (!bytes || *bytes > limits_.chunk_bytes) return unsupported("its chunks are larger than the limit chunk_bytes");
+    return check(library_.nc_set_var_chunk_cache(group, id, *bytes, kSlots, 0.75F));
+  }
+
+  std::shared_ptr<const OpenFile> file_;
+  const NetcdfLibrary& library_;
+  const Limits& limits_;
+  std::map<int, Dimension> known_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config) {
+  SHERD_TRY(library, NetcdfLibrary::load());
+  SHERD_TRY(check_classic_file(path));
+  std::shared_ptr<const OpenFile> file;
+  {
+    const Lock lock(NetcdfLibrary::mutex());
+    int id = -1;
+    SHERD_TRY(library->check(library->nc_open(path.c_str(), NC_NOWRITE, &id), true).in_key(path));
+    file = std::make_shared<OpenFile>(*library, id, path);
+  }
+  auto read = [&] {
+    const Lock lock(NetcdfLibrary::mutex());
+    return Reader(file, config.limits).run();
+  }();
+  return std::move(read).in_key(path);
+}
+
+}  // namespace sherd
+
+#else
+
+namespace sherd {
+
+Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config&) {
+  return unsupported("is a netCDF file, which needs libnetcdf; this build is without it (SHERD_NETCDF=OFF)")
+      .in_key(path);
+}
+
+}  // namespace sherd
+
+#endif

@@ -1,0 +1,99 @@
+// OME-NGFF 0.4 (https://ngff.openmicroscopy.org/0.4), which Zarr v2 has, and 0.5 (https://ngff.openmicroscopy.org/0.5),
+// which Zarr v3 has, differ in where their metadata are: among the attributes, with a version in each object; or in one
+// attribute `ome`, which has the version of all.
+#include <algorithm>
+#include <set>
+
+#include "io/image.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kOme = "ome", kVersion = "version", kOld = "0.4", kNew = "0.5";
+/// Members that have a version of their own in 0.4.
+constexpr std::string_view kVersioned[] = {"multiscales", "image-label", "plate", "well"};
+
+bool is_versioned(std::string_view key) { return std::ranges::find(kVersioned, key) != std::end(kVersioned); }
+
+bool has_version(const Json& object, std::string_view version) {
+  const Json* found = object.find(kVersion);
+  return found != nullptr && found->is_string() && found->text() == version;
+}
+
+/// Whether a member of attributes is OME-NGFF's, of version 0.4. Lists of names are so by the name of their group.
+bool is_old(const std::string& key, const Json& value, std::string_view group) {
+  if (key == "multiscales")
+    return value.is_array() && value.size() > 0 &&
+           std::ranges::all_of(value.elements(), [](const Json& each) { return has_version(each, kOld); });
+  if (key == "plate" || key == "well" || key == "image-label") return has_version(value, kOld);
+  if (key == "labels") return group == "labels" && value.is_array();
+  if (key == "series") return group == "OME" && value.is_array();
+  return key == "bioformats2raw.layout";
+}
+
+/// The objects of a versioned member.
+template <class Change>
+void for_each_object(Json& member, const Change& change) {
+  if (!member.is_array()) return change(member);
+  for (Json& each : member.elements()) change(each);
+}
+
+Json to_new(const Json& attributes, std::string_view group) {
+  const auto is_image = [&](const auto& member) { return is_old(member.first, member.second, group); };
+  if (attributes.find(kOme) != nullptr || std::ranges::none_of(attributes.members(), is_image)) return attributes;
+  const Json* images = attributes.find("multiscales");
+  Json::Object ome{{std::string(kVersion), kNew}}, rest;
+  std::optional<std::size_t> place;  // of the first one
+  for (const auto& [key, value] : attributes.members()) {
+    if (!is_old(key, value, group) && !(key == "omero" && images != nullptr)) {
+      rest.emplace_back(key, value);
+      continue;
+    }
+    if (!place) {
+      place = rest.size();
+      rest.emplace_back(kOme, Json());
+    }
+    Json member = value;
+    if (is_versioned(key)) for_each_object(member, [](Json& each) { each.erase(kVersion); });
+    if (key == "omero" && has_version(member, kOld)) member.erase(kVersion);
+    ome.emplace_back(key, std::move(member));
+  }
+  rest[place.value()].second = std::move(ome);
+  return rest;
+}
+
+Json to_old(const Json& attributes) {
+  const Json* ome = attributes.find(kOme);
+  if (ome == nullptr || !has_version(*ome, kNew)) return attributes;
+  std::set<std::string_view> names;
+  for (const auto& [key, value] : attributes.members()) names.insert(key);
+  for (const auto& [key, value] : ome->members())
+    if (key != kVersion && names.contains(key)) return attributes;  // two of one name
+  Json::Object flat;
+  for (const auto& [key, value] : attributes.members()) {
+    if (key != kOme) {
+      flat.emplace_back(key, value);
+      continue;
+    }
+    for (const auto& [name, inner] : value.members()) {
+      if (name == kVersion) continue;
+      Json member = inner;
+      if (is_versioned(name))
+        for_each_object(member, [](Json& each) {
+          if (each.is_object()) each.set(kVersion, kOld);
+        });
+      flat.emplace_back(name, std::move(member));
+    }
+  }
+  return flat;
+}
+
+}  // namespace
+
+Json as_ome_version(const Json& attributes, std::string_view version, const std::string& path) {
+  if (!attributes.is_object()) return attributes;
+  return version == kOld ? to_old(attributes) : to_new(attributes, split_key(path).name);
+}
+
+}  // namespace sherd

@@ -1,0 +1,240 @@
+// Numbers keep their text on the way in: a float is rounded once, from its decimal digits.
+#include "netcdf/attribute.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+std::string text_of(const Json& json) { return json.is_string() ? json.text() : json.dump(); }
+
+/// A number in a JSON number, in a string, as netcdf-c writes NaN, or in a bool.
+std::optional<std::string> number_text(const Json& json) {
+  if (json.is_number()) return json.text();
+  if (json.is_bool()) return *json.as_bool() ? "1" : "0";
+  if (json.is_string()) return json.text();
+  return std::nullopt;
+}
+
+/// Whether a decimal number without a sign is less than 1, by where its first digit is that is not zero.
+bool is_below_one(std::string_view text) {
+  const std::string_view digits = text.substr(0, text.find_first_of("eE"));
+  std::string_view power = text.substr(std::min(digits.size() + 1, text.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  std::int64_t exponent = 0;
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 62U;
+  if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
+    exponent = kFarthest;
+  if (exponent == kFarthest && power.starts_with('-')) exponent = -kFarthest;
+  exponent = std::clamp(exponent, -kFarthest, kFarthest);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.find_first_not_of("0.");
+  if (first == digits.npos) return true;
+  const auto place = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);  // 1: of ones, -1: of tenths
+  return (place > 0 ? place - 1 : place) + exponent < 0;
+}
+
+template <class T>
+std::optional<T> parse_integer(std::string_view text) {
+  T value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed == std::errc() && end == text.data() + text.size()) return value;
+  const auto real = parse_float<double>(text);  // 3.0 and 1e3 are integers, too
+  if (!real || std::trunc(*real) != *real) return std::nullopt;
+  // 2^digits is exact, and is the first value that is too large.
+  const double bound = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  if (*real >= bound || *real < (std::is_signed_v<T> ? -bound : 0.0)) return std::nullopt;
+  return static_cast<T>(*real);
+}
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  if constexpr (std::is_floating_point_v<T>)
+    return parse_float<T>(text);
+  else
+    return parse_integer<T>(text);
+}
+
+template <class T>
+Result<void> add_value(const Json& json, std::vector<T>& to) {
+  const auto text = number_text(json);
+  const auto value = text ? parse_number<T>(*text) : std::nullopt;
+  if (!value) return invalid_argument("the value " + json.dump().substr(0, 80) + " is no number of this type");
+  to.push_back(*value);
+  return {};
+}
+
+Result<void> add_value(const Json& json, std::vector<std::string>& to) {
+  to.push_back(text_of(json));
+  return {};
+}
+
+template <class T>
+std::string print_number(T value) {
+  char text[64];
+  const auto end = std::to_chars(std::begin(text), std::end(text), value);
+  return {text, end.ptr};
+}
+
+template <class T>
+Json number_json(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+    std::string text = print_number(value);
+    // An integer would be read as one where its type is lost.
+    if (text.find_first_of(".e") == text.npos) text += ".0";
+    return Json::number(std::move(text));
+  } else {
+    return Json::number(print_number(value));
+  }
+}
+
+Result<Json> text_json(const std::string& text) {
+  if (!is_utf8(text)) return invalid_argument("the text is not valid UTF-8, and JSON has no other");
+  return Json(text);
+}
+
+Result<Json> character_json(const std::string& text, TextForm form) {
+  const bool literal = form == TextForm::literal;
+  const bool may_be_json =
+      !text.empty() && (literal || (form == TextForm::same && (text.front() == '{' || text.front() == '[')));
+  auto parsed = may_be_json ? Json::parse(text) : Result<Json>(corrupt("not looked at"));
+  if (parsed && (literal || parsed->dump() == text)) return parsed;
+  return text_json(text);
+}
+
+/// The smallest of the types that integers without a type have.
+Type integer_type(std::span<const Json> numbers) {
+  constexpr Type types[] = {Type::int32, Type::uint32, Type::int64, Type::uint64};
+  for (const Type type : types)
+    if (std::ranges::all_of(numbers, [&](const Json& number) { return values_of_type(number, type).has_value(); }))
+      return type;
+  return Type::float64;
+}
+
+bool is_integer_text(const Json& number) { return number.text().find_first_of(".eE") == std::string::npos; }
+
+std::optional<Type> inferred_type(std::span<const Json> values) {
+  if (values.empty()) return std::nullopt;
+  if (std::ranges::all_of(values, &Json::is_bool)) return Type::uint8;
+  if (std::ranges::all_of(values, &Json::is_number))
+    return std::ranges::all_of(values, is_integer_text) ? integer_type(values) : Type::float64;
+  if (std::ranges::all_of(values, &Json::is_string)) return Type::string;
+  return std::nullopt;
+}
+
+}  // namespace
+
+template <class T>
+std::optional<T> parse_float(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view name = negative ? text.substr(1) : text;
+  if (name == "NaN" || name == "nan" || name == "NaNf") return std::numeric_limits<T>::quiet_NaN();
+  if (name == "Infinity" || name == "inf" || name == "Infinityf") {
+    const T infinity = std::numeric_limits<T>::infinity();
+    return negative ? -infinity : infinity;
+  }
+  T value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || text.empty()) return std::nullopt;
+  if (failed == std::errc::result_out_of_range) {  // too large, or too small to be anything but zero
+    const T limit = is_below_one(name) ? T(0) : std::numeric_limits<T>::infinity();
+    return negative ? -limit : limit;
+  }
+  return failed == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+template std::optional<float> parse_float<float>(std::string_view text);
+template std::optional<double> parse_float<double>(std::string_view text);
+
+Result<Values> values_of_type(const Json& json, Type type) {
+  if (type == Type::character) return Values(text_of(json));
+  Values values = no_values(type);
+  const bool is_list = json.is_array();
+  auto added = std::visit(
+      [&](auto& list) -> Result<void> {
+        if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(list)>, std::string>) {
+          if (!is_list) return add_value(json, list);
+          list.reserve(json.size());
+          for (const Json& each : json.elements()) SHERD_TRY(add_value(each, list));
+        }
+        return {};
+      },
+      values);
+  if (!added) return std::move(added).error();
+  return values;
+}
+
+Values inferred_values(const Json& json) {
+  if (json.is_string()) return json.text();
+  const auto type = json.is_array() ? inferred_type(json.elements()) : inferred_type(std::span(&json, 1));
+  auto values = type ? values_of_type(json, *type) : Result<Values>(Values(std::string()));
+  if (type && values) return *std::move(values);
+  return json.is_array() && json.size() == 0 ? std::string() : json.dump();
+}
+
+Result<Json> attribute_json(const Values& values, TextForm form) {
+  return std::visit(
+      [&](const auto& list) -> Result<Json> {
+        using List = std::remove_cvref_t<decltype(list)>;
+        if constexpr (std::is_same_v<List, std::string>) {
+          return character_json(list, form);
+        } else {
+          Json::Array all;
+          for (const auto& each : list) {
+            if constexpr (std::is_same_v<List, std::vector<std::string>>) {
+              SHERD_TRY(text, text_json(each));
+              all.push_back(std::move(text));
+            } else {
+              all.push_back(number_json(each));
+            }
+          }
+          if (all.size() == 1) return std::move(all.front());
+          return Json(std::move(all));
+        }
+      },
+      values);
+}
+
+bool is_hidden_attribute(std::string_view name) noexcept {
+  constexpr std::string_view names[] = {"_NCProperties",
+                                        "_nczarr_group",
+                                        "_nczarr_array",
+                                        "_nczarr_superblock",
+                                        "_nczarr_attr",
+                                        "_NCZARR_SUPERBLOCK",
+                                        "_NCZARR_GROUP",
+                                        "_NCZARR_ARRAY",
+                                        "_NCZARR_ATTR",
+                                        "_nczarr_attrs",
+                                        "_ARRAY_DIMENSIONS",
+                                        "_Netcdf4Coordinates",
+                                        "_Netcdf4Dimid",
+                                        "CLASS",
+                                        "NAME",
+                                        "DIMENSION_LIST",
+                                        "REFERENCE_LIST",
+                                        "_nc3_strict",
+                                        "_IsNetcdf4",
+                                        "_SuperblockVersion"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
+std::optional<std::uint64_t> string_length_in(const std::vector<Attribute>& attributes, std::string_view name) {
+  const auto found = std::ranges::find(attributes, name, &Attribute::name);
+  if (found == attributes.end()) return std::nullopt;
+  const auto* numbers = std::get_if<std::vector<std::int32_t>>(&found->values);
+  if (numbers == nullptr || numbers->size() != 1 || numbers->front() < 1) return std::nullopt;
+  return static_cast<std::uint64_t>(numbers->front());
+}
+
+}  // namespace sherd::netcdf

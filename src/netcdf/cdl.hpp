@@ -1,0 +1,48 @@
+// Names, numbers and texts as CDL has them, to the byte as ncdump of netcdf-c 4.9.0 prints them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sherd/netcdf.hpp"
+
+namespace sherd::netcdf {
+
+/// A name with `\` before what CDL would take for something else.
+[[nodiscard]] std::string cdl_name(std::string_view name);
+
+/// Significant digits of floats and doubles.
+struct Digits {
+  int of_float = 7, of_double = 15;
+};
+
+/// The values of an attribute with the suffixes of their types: `1b, 2b`, `1.5f`, `"text"`.
+[[nodiscard]] std::string cdl_attribute(const Values& values, const Digits& digits);
+
+/// Text in quotes without trailing NULs. A text among data begins a new line after each "\n", and has only characters
+/// of ASCII unescaped.
+enum class TextPlace : std::uint8_t { attribute, data, string };
+void append_cdl_text(std::string& to, std::string_view text, TextPlace place);
+/// The same without quotes and with trailing NULs: a part of a text.
+void append_cdl_characters(std::string& to, std::string_view text, TextPlace place);
+
+/// As printf's %.*g; NaN, infinities and their suffixes as in CDL.
+void append_cdl_number(std::string& to, float value, int digits);
+void append_cdl_number(std::string& to, double value, int digits);
+
+/// A format of the attribute C_format, used only if it is a single conversion that fits the type: `%8.3f`.
+class CFormat {
+ public:
+  /// nullopt if the text is no such format.
+  static std::optional<CFormat> parse(std::string_view text, Type type);
+  void append(std::string& to, double value) const;
+  void append(std::string& to, std::int64_t value) const;
+  void append(std::string& to, std::uint64_t value) const;
+
+ private:
+  std::string before_, conversion_, after_;  ///< the conversion without length modifier and type
+  char type_ = 'd';
+};
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,330 @@
+// The types of attributes, and the special ones that decide how a variable is stored.
+#include <algorithm>
+#include <charconv>
+
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/cdl_schema.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+bool is_byte(const CdlNumber& number) { return number.type == Type::int8 || number.type == Type::uint8; }
+bool is_integer(const CdlNumber& number) { return number.type != Type::float32 && number.type != Type::float64; }
+
+Result<void> add_text(CdlAttributeValues& values, std::string text, const CdlPosition& position) {
+  if (!std::ranges::all_of(values.numbers, is_byte))
+    return cdl_error(position, "the values of an attribute are all texts or all numbers");
+  for (const CdlNumber& each : values.numbers) values.texts.emplace_back(1, static_cast<char>(each.bits));
+  values.numbers.clear();
+  values.texts.push_back(std::move(text));
+  return {};
+}
+
+Result<void> add_number(CdlAttributeValues& values, const CdlNumber& number, const CdlPosition& position) {
+  if (values.texts.empty()) {
+    values.numbers.push_back(number);
+    return {};
+  }
+  if (!is_byte(number)) return cdl_error(position, "the values of an attribute are all texts or all numbers");
+  values.texts.emplace_back(1, static_cast<char>(number.bits));
+  return {};
+}
+
+Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens) {
+  const CdlToken& token = tokens.now();
+  if (token.kind == CdlToken::Kind::number) return add_number(values, token.number, token.position);
+  if (token.kind == CdlToken::Kind::text) return add_text(values, token.text, token.position);
+  if (token.kind == CdlToken::Kind::word && !token.escaped) {
+    if (const auto special = special_cdl_number(token.text)) return add_number(values, *special, token.position);
+    if (token.text == "_") return cdl_error(token.position, "'_' is for data: an attribute has no fill value");
+    if (token.text == "NIL" || token.text == "Nil" || token.text == "nil") return add_text(values, {}, token.position);
+  }
+  return tokens.unexpected("a value");
+}
+
+/// Of two integer types the wider one, and of the same width the second, as ncgen has it.
+Type wider(Type first, Type second) {
+  const auto width = [](Type type) {
+    switch (type) {
+      case Type::int8:
+      case Type::uint8:
+        return 1;
+      case Type::int16:
+      case Type::uint16:
+        return 2;
+      case Type::int32:
+      case Type::uint32:
+        return 4;
+      default:
+        return 8;
+    }
+  };
+  return width(first) <= width(second) ? second : first;
+}
+
+Type common_type(const std::vector<CdlNumber>& numbers) {
+  const auto has = [&](Type type) {
+    return std::ranges::any_of(numbers, [&](const CdlNumber& each) { return each.type == type; });
+  };
+  if (has(Type::float64)) return Type::float64;
+  if (has(Type::float32)) return Type::float32;
+  if (std::ranges::any_of(numbers, [](const CdlNumber& each) { return each.type == Type::uint64 && each.bits < 0; }))
+    return Type::uint64;
+  Type type = numbers.front().type;
+  for (const CdlNumber& each : numbers) type = wider(type, each.type);
+  return type;
+}
+
+Result<std::string> one_text(const CdlAttributeValues& values, std::string_view name) {
+  if (values.texts.size() == 1 && values.numbers.empty()) return values.texts.front();
+  return corrupt(std::string(name) + " is one text");
+}
+
+Result<std::int64_t> one_integer(const CdlAttributeValues& values, std::string_view name) {
+  if (values.texts.empty() && values.numbers.size() == 1 && is_integer(values.numbers.front()))
+    return values.numbers.front().bits;
+  return corrupt(std::string(name) + " is one whole number");
+}
+
+Result<bool> one_bool(const CdlAttributeValues& values, std::string_view name) {
+  const bool is_text = values.texts.size() == 1;
+  const std::string text = is_text                      ? values.texts.front()
+                           : values.numbers.size() == 1 ? to_string(values.numbers.front())
+                                                        : std::string();
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return corrupt(std::string(name) + " is \"true\" or \"false\"");
+}
+
+Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values) {
+  const std::size_t rank = variable.dimensions.size();
+  if (!values.texts.empty() || values.numbers.size() != rank)
+    return corrupt("_ChunkSizes has one length per dimension, and '" + variable.definition.name + "' has " +
+                   std::to_string(rank) + " dimensions");
+  Shape chunks;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const CdlNumber& number = values.numbers[d];
+    const CdlDimension& dimension = *variable.dimensions[d];
+    if (!is_integer(number) || number.bits < 1) return corrupt("a length in _ChunkSizes is 1 or more");
+    chunks.push_back(static_cast<std::uint64_t>(number.bits));
+    if (!dimension.unlimited && chunks.back() > dimension.length)
+      return corrupt("the chunk length " + std::to_string(chunks.back()) + " is greater than the length of '" +
+                     dimension.name + "', " + std::to_string(dimension.length));
+  }
+  variable.definition.chunks = std::move(chunks);
+  return {};
+}
+
+Json codec(const char* name, Json configuration) {
+  return Json(Json::Object{{"name", name}, {"configuration", std::move(configuration)}});
+}
+
+/// One filter of `_Filter`: its number in HDF5 and its parameters.
+Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
+  std::vector<std::uint64_t> numbers;
+  while (true) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string_view part = text.substr(0, end);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ') || part.ends_with('u') || part.ends_with('U')) part.remove_suffix(1);
+    std::uint64_t number = 0;
+    const auto [last, failed] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (failed != std::errc() || last != part.data() + part.size())
+      return corrupt("_Filter has numbers only: \"307,9\" or \"2|1,5\"");
+    numbers.push_back(number);
+    if (end == text.size()) return numbers;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t element_size, NewVariable& definition,
+                        std::vector<Json>& codecs) {
+  const auto parameter = [&](std::uint64_t otherwise) { return filter.size() > 1 ? filter[1] : otherwise; };
+  constexpr std::uint64_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kBzip2 = 307, kZstd = 32015;
+  if (filter.front() != kShuffle && filter.front() != kFletcher32 && parameter(0) > 0xFF)
+    return corrupt("the level " + std::to_string(parameter(0)) + " in _Filter is out of range");
+  switch (filter.front()) {
+    case kDeflate:
+      definition.deflate_level = static_cast<int>(parameter(1));
+      codecs.push_back(codec("numcodecs.zlib", Json::Object{{"level", parameter(1)}}));
+      return {};
+    case kShuffle:
+      definition.shuffle = true;
+      if (element_size > 1) codecs.push_back(codec("numcodecs.shuffle", Json::Object{{"elementsize", element_size}}));
+      return {};
+    case kFletcher32:
+      definition.fletcher32 = true;
+      codecs.push_back(codec("numcodecs.fletcher32", Json::Object{}));
+      return {};
+    case kBzip2:
+      codecs.push_back(codec("numcodecs.bz2", Json::Object{{"level", parameter(9)}}));
+      return {};
+    case kZstd:
+      codecs.push_back(codec("numcodecs.zstd", Json::Object{{"level", parameter(3)}}));
+      return {};
+    default:
+      return unsupported("the filter " + std::to_string(filter.front()) +
+                         " is not supported; those that are: 1 (deflate), 2 (shuffle), 3 (fletcher32), 307 (bzip2), "
+                         "32015 (zstd)");
+  }
+}
+
+Result<void> set_filters(CdlVariable& variable, std::string_view text) {
+  NewVariable& definition = variable.definition;
+  std::vector<Json> codecs;
+  bool plain = true;
+  const bool is_text = definition.type == Type::character || definition.type == Type::string;
+  SHERD_TRY(dtype, array_type(definition.type, 1));
+  const std::size_t size = is_text ? 1 : dtype.size();
+  while (true) {
+    const std::size_t end = std::min(text.find('|'), text.size());
+    SHERD_TRY(filter, filter_numbers(text.substr(0, end)));
+    SHERD_TRY(add_filter(filter, size, definition, codecs));
+    plain = plain && filter.front() <= 3;
+    if (end == text.size()) break;
+    text.remove_prefix(end + 1);
+  }
+  if (plain) return {};
+  definition.deflate_level.reset();
+  definition.shuffle = definition.fletcher32 = false;
+  definition.codecs = std::move(codecs);
+  return {};
+}
+
+Result<void> set_endianness(NewVariable& definition, const std::string& order) {
+  if (order != "little" && order != "big" && order != "native")
+    return corrupt("_Endianness is \"little\", \"big\" or \"native\"");
+  definition.big_endian = order == "big";
+  return {};
+}
+
+Result<void> set_deflate(NewVariable& definition, const CdlAttributeValues& values) {
+  SHERD_TRY(level, one_integer(values, "_DeflateLevel"));
+  if (level < 0 || level > 9) return corrupt("_DeflateLevel is from 0 to 9");
+  definition.deflate_level = static_cast<int>(level);
+  return {};
+}
+
+/// Whether the attribute is a special one, which is then set.
+Result<bool> set_special(CdlVariable& variable, const std::string& name, const CdlAttributeValues& values,
+                         std::vector<std::string>& warnings) {
+  NewVariable& definition = variable.definition;
+  if (name == "_ChunkSizes") {
+    SHERD_TRY(set_chunks(variable, values));
+  } else if (name == "_DeflateLevel") {
+    SHERD_TRY(set_deflate(definition, values));
+  } else if (name == "_Shuffle") {
+    SHERD_TRY(shuffle, one_bool(values, name));
+    definition.shuffle = shuffle;
+  } else if (name == "_Fletcher32") {
+    SHERD_TRY(fletcher32, one_bool(values, name));
+    definition.fletcher32 = fletcher32;
+  } else if (name == "_NoFill") {
+    SHERD_TRY(no_fill, one_bool(values, name));
+    definition.no_fill = no_fill;
+  } else if (name == "_Endianness") {
+    SHERD_TRY(order, one_text(values, name));
+    SHERD_TRY(set_endianness(definition, order));
+  } else if (name == "_Filter") {
+    SHERD_TRY(filters, one_text(values, name));
+    SHERD_TRY(set_filters(variable, filters));
+  } else if (name == "_Storage") {
+    SHERD_TRY(storage, one_text(values, name));
+    if (storage != "chunked" && storage != "contiguous" && storage != "compact")
+      return corrupt("_Storage is \"chunked\", \"contiguous\" or \"compact\"");  // Zarr has chunks only
+  } else if (name == "_Codecs") {
+    warnings.push_back(to_string(values.position) + ": _Codecs is ignored; _Filter and _DeflateLevel are not");
+  } else if (name.starts_with("_Quantize") && name.ends_with("SignificantDigits")) {
+    return unsupported(name + " is not supported: values are stored as they are");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void replace(std::vector<Attribute>& all, std::map<std::string, std::size_t, std::less<>>& names,
+             const std::string& name, Values values) {
+  const auto [place, is_new] = names.try_emplace(name, all.size());
+  if (is_new)
+    all.push_back({name, std::move(values)});
+  else
+    all[place->second].values = std::move(values);
+}
+
+Result<Values> fill_value(const CdlVariable& variable, const CdlAttributeValues& values) {
+  const Type type = variable.definition.type;
+  if (variable.has_data) return corrupt("_FillValue must come before the data of the variable");
+  SHERD_TRY(fill, typed_attribute(values, type));
+  if (auto* text = std::get_if<std::string>(&fill); text != nullptr && text->empty()) text->push_back('\0');
+  if (size_of(fill) != 1) return corrupt("_FillValue is one value of the type " + std::string(to_string(type)));
+  return fill;
+}
+
+}  // namespace
+
+Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens) {
+  CdlAttributeValues values{tokens.position()};
+  if (tokens.now().is(';')) return values;
+  while (true) {
+    SHERD_TRY(add_value(values, tokens));
+    SHERD_TRY(tokens.next());
+    SHERD_TRY(more, tokens.accept(','));
+    if (!more) return values;
+  }
+}
+
+Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<Type> type) {
+  const bool has_text = !values.texts.empty();
+  if (!type) type = has_text || values.numbers.empty() ? Type::character : common_type(values.numbers);
+  Values result = no_values(*type);
+  auto* strings = std::get_if<std::vector<std::string>>(&result);
+  for (const std::string& text : values.texts) {
+    if (!is_utf8(text)) return corrupt("the text is not valid UTF-8");
+    if (strings != nullptr)
+      strings->push_back(text);
+    else if (auto* characters = std::get_if<std::string>(&result))
+      *characters += text;
+    else
+      return corrupt("a number of the type " + std::string(to_string(*type)) + " is expected, not a text");
+  }
+  for (const CdlNumber& number : values.numbers) SHERD_TRY(append_cdl_number(result, number));
+  if (const auto* characters = std::get_if<std::string>(&result)) {
+    if (!is_utf8(*characters)) return corrupt("the text is not valid UTF-8");
+  } else if (size_of(result) == 0) {
+    return corrupt("an attribute of the type " + std::string(to_string(*type)) + " needs a value");
+  }
+  return result;
+}
+
+Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
+                                    const CdlAttributeValues& values, std::vector<std::string>& warnings) {
+  auto special = set_special(variable, name, values, warnings);
+  if (!special) return at(values.position, std::move(special).error());
+  if (*special) return {};
+  auto typed = name == kFillValue ? fill_value(variable, values) : typed_attribute(values, type);
+  if (!typed) return at(values.position, std::move(typed).error());
+  replace(variable.definition.attributes, variable.attributes, name, *std::move(typed));
+  return {};
+}
+
+Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::optional<Type> type,
+                                 const CdlAttributeValues& values) {
+  // They describe the file that the text was printed from.
+  if (name == "_NCProperties" || name == "_IsNetcdf4" || name == "_SuperblockVersion") return {};
+  if (name == "_Format") {
+    constexpr std::string_view formats[] = {"classic", "64-bit offset", "64-bit data",
+                                            "cdf5",    "netCDF-4",      "netCDF-4 classic model"};
+    if (values.texts.size() == 1 && std::ranges::find(formats, values.texts.front()) != std::end(formats)) return {};
+    return cdl_error(values.position, "_Format names a format of netCDF, such as \"classic\" or \"netCDF-4\"");
+  }
+  auto typed = typed_attribute(values, type);
+  if (!typed) return at(values.position, std::move(typed).error());
+  replace(group.attributes, group.attribute_names, name, *std::move(typed));
+  return {};
+}
+
+}  // namespace sherd::netcdf

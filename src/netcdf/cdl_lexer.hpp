@@ -1,0 +1,99 @@
+// The words of CDL, each with its line and column.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "netcdf/cdl_number.hpp"
+
+namespace sherd::netcdf {
+
+/// Counted from 1; columns are characters.
+struct CdlPosition {
+  std::uint64_t line = 1, column = 1;
+};
+[[nodiscard]] std::string to_string(const CdlPosition& position);
+/// Puts a position before the message: "line 3, column 7: …".
+[[nodiscard]] Error at(const CdlPosition& position, Error error);
+[[nodiscard]] inline Error cdl_error(const CdlPosition& position, std::string message) {
+  return at(position, corrupt(std::move(message)));
+}
+
+struct CdlToken {
+  enum class Kind : std::uint8_t {
+    end,
+    mark,     ///< one of { } ( ) , ; : = *
+    word,     ///< a name or a keyword
+    section,  ///< "types", "dimensions", "variables", "data" or "group" with a colon behind it
+    path,     ///< a name with the groups around it: "/g/x"
+    text,     ///< in double quotes
+    number,   ///< also a character in single quotes, which is a byte
+  };
+  Kind kind = Kind::end;
+  CdlPosition position = {};
+  char mark = 0;
+  /// Of a word or a text: without escapes. Of a path: as it is written.
+  std::string text = {};
+  bool escaped = false;  ///< of a word: it is a name, whatever it spells
+  CdlNumber number = {};
+
+  [[nodiscard]] bool is(char which) const noexcept { return kind == Kind::mark && mark == which; }
+  [[nodiscard]] bool is_word(std::string_view which) const noexcept {
+    return kind == Kind::word && !escaped && text == which;
+  }
+  /// For messages: "'x'", "the end of the text".
+  [[nodiscard]] std::string shown() const;
+};
+
+/// A name without its escapes; the error is without a place.
+[[nodiscard]] Result<std::string> unescaped_cdl_name(std::string_view name);
+
+class CdlLexer {
+ public:
+  /// The text must outlive the lexer. A byte order mark of UTF-8 at its start is skipped.
+  explicit CdlLexer(std::string_view text);
+
+  /// The next word into `token`, whose memory is used again.
+  Result<void> next(CdlToken& token);
+  /// The name of the dataset: all text up to the next `{`, trimmed and without its escapes.
+  [[nodiscard]] Result<std::string> dataset_name();
+
+ private:
+  [[nodiscard]] char peek(std::size_t ahead = 0) const noexcept { return rest_.size() > ahead ? rest_[ahead] : '\0'; }
+  void advance(std::size_t count) noexcept;
+  Result<void> skip_space();
+  Result<void> word(CdlToken& token);
+  Result<void> path(CdlToken& token);
+  Result<void> text(CdlToken& token);
+  Result<void> character(CdlToken& token);
+  Result<void> number(CdlToken& token);
+  Result<char> escape();
+  [[nodiscard]] std::size_t name_length(std::size_t begin) const noexcept;
+  [[nodiscard]] Error error(std::string message) const { return cdl_error(position_, std::move(message)); }
+
+  std::string_view rest_;
+  CdlPosition position_;
+};
+
+/// The lexer with the word that is looked at.
+class CdlTokens {
+ public:
+  explicit CdlTokens(std::string_view text) : lexer_(text) {}
+  [[nodiscard]] const CdlToken& now() const noexcept { return token_; }
+  [[nodiscard]] const CdlPosition& position() const noexcept { return token_.position; }
+  Result<void> next() { return lexer_.next(token_); }
+  /// Skips a mark, which must be there.
+  Result<void> expect(char mark);
+  /// Skips a mark if it is there; whether it was.
+  Result<bool> accept(char mark);
+  /// "';' is expected, not 'x'", with the position.
+  [[nodiscard]] Error unexpected(std::string_view wanted) const;
+  [[nodiscard]] CdlLexer& lexer() noexcept { return lexer_; }
+
+ private:
+  CdlLexer lexer_;
+  CdlToken token_;
+};
+
+}  // namespace sherd::netcdf

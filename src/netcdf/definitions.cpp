@@ -1,0 +1,283 @@
+// The one form that is written: documents of Zarr v2 as netcdf-c 4.9.1 writes them, with plain lengths, and in
+// `.zattrs` of every node what later releases look for. Over Zarr v3 all notes are attributes.
+#include "netcdf/definitions.hpp"
+
+#include <algorithm>
+
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "format/zarr_common.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/type.hpp"
+#include "sherd/version.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::uint64_t kRecords = 1024;  ///< the chunk of a dimension that grows, if it is the only one
+constexpr const char* kVersion = "2.0.0";
+
+/// The attributes with the types that they are noted to have.
+Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& attributes, const Touched& touched,
+                              Json& types) {
+  Json stored{Json::Object{}};
+  types = Json(Json::Object{});
+  const TextForm text = form.mode.pure ? TextForm::plain : form.mode.compat_seed ? TextForm::literal : TextForm::same;
+  for (const Attribute& each : attributes) {
+    if (touched && !touched->contains(each.name)) continue;
+    SHERD_TRY(json, attribute_json(each.values, text).in_member(each.name));
+    stored.set(each.name, std::move(json));
+    types.set(each.name, attribute_type_name(each.values));
+  }
+  return stored;
+}
+
+void note_types(const Form& form, Json types, Json& stored) {
+  if (!form.mode.pure) stored.set("_nczarr_attr", Json::Object{{"types", std::move(types)}});
+}
+
+Json names_of(const auto& all) {
+  Json::Array names;
+  for (const auto& each : all) names.push_back(each);
+  return Json(std::move(names));
+}
+
+std::vector<std::string> variable_names(const GroupDefinition& group) {
+  std::vector<std::string> names;
+  for (const auto& each : group.variables) names.push_back(each->options.name);
+  return names;
+}
+std::vector<std::string> group_names(const GroupDefinition& group) {
+  std::vector<std::string> names;
+  for (const auto& each : group.groups) names.push_back(each->name);
+  return names;
+}
+
+Json lengths_of(const GroupDefinition& group, bool with_unlimited) {
+  Json::Object lengths;
+  for (const auto& each : group.dimensions) {
+    if (each->anonymous) continue;
+    if (with_unlimited && each->unlimited)
+      lengths.emplace_back(each->name, Json::Object{{"size", each->length}, {"unlimited", 1}});
+    else
+      lengths.emplace_back(each->name, each->length);
+  }
+  return Json(std::move(lengths));
+}
+
+Json references_of(const VariableDefinition& variable) {
+  std::vector<std::string> names;
+  for (const DimensionDefinition* each : variable.dimensions)
+    names.push_back(member_path(each->group->path, each->name));
+  return names_of(names);
+}
+
+Json dimension_names_of(const VariableDefinition& variable) {
+  std::vector<std::string> names;
+  for (const DimensionDefinition* each : variable.dimensions) names.push_back(each->name);
+  if (names.empty()) names.emplace_back("_scalar_");
+  return names_of(names);
+}
+
+bool is_text(Type type) { return type == Type::character || type == Type::string; }
+
+std::string text_dtype(const Form& form, const VariableDefinition& variable) {
+  if (variable.options.type == Type::string) return "|S" + std::to_string(variable.string_length);
+  return form.mode.pure ? "|S1" : ">S1";
+}
+
+/// As in CreateOptions::codecs: netCDF shuffles, compresses and adds the checksum, in this order.
+Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t element_size) {
+  const bool filtered = options.deflate_level || options.shuffle || options.fletcher32;
+  if (options.codecs && (filtered || options.big_endian))
+    return invalid_argument("cannot be given together with filters and byte order").in_member("codecs");
+  if (options.codecs) return *options.codecs;
+  std::vector<Json> codecs;
+  const char* order = options.big_endian ? "big" : "little";
+  codecs.push_back(element_size > 1
+                       ? Json(Json::Object{{"name", "bytes"}, {"configuration", Json::Object{{"endian", order}}}})
+                       : Json(Json::Object{{"name", "bytes"}}));
+  const auto add = [&](const char* name, Json configuration) {
+    codecs.push_back(Json::Object{{"name", name}, {"configuration", std::move(configuration)}});
+  };
+  if (options.shuffle && element_size > 1)
+    add("numcodecs.shuffle", Json::Object{{"elementsize", static_cast<std::uint64_t>(element_size)}});
+  if (options.fletcher32 && options.deflate_level)
+    return unsupported("fletcher32 together with compression is not supported: readers of Zarr v2 do not agree on it")
+        .in_member("fletcher32");
+  if (options.deflate_level) {
+    if (*options.deflate_level < 0 || *options.deflate_level > 9)
+      return invalid_argument("must be from 0 to 9").in_member("deflate_level");
+    add("numcodecs.zlib", Json::Object{{"level", *options.deflate_level}});
+  }
+  if (options.fletcher32) add("numcodecs.fletcher32", Json::Object{});
+  return codecs;
+}
+
+/// The lengths that chunks are chosen for: a dimension that grows has as many as a chunk is to have.
+Shape chunks_of(const VariableDefinition& variable) {
+  const bool grows = std::ranges::any_of(variable.dimensions, [](const auto* each) { return each->unlimited; });
+  if (!variable.options.chunks.empty() || !grows) return variable.options.chunks;
+  Shape chunks;
+  std::uint64_t elements = 1;
+  for (auto it = variable.dimensions.rbegin(); it != variable.dimensions.rend(); ++it) {
+    const std::uint64_t most = std::max<std::uint64_t>(1, (std::uint64_t{1} << 20U) / elements);
+    const bool alone = variable.dimensions.size() == 1;
+    const std::uint64_t present = std::max<std::uint64_t>(1, (*it)->length);
+    std::uint64_t length = present;
+    // 4.9.1 and 4.9.2 open no dataset with chunks that are longer than the array.
+    if ((*it)->unlimited) length = !alone ? 1 : (*it)->length > 0 ? std::min(kRecords, present) : kRecords;
+    chunks.insert(chunks.begin(), std::min(length, most));
+    elements *= chunks.front();
+  }
+  return chunks;
+}
+
+Result<std::optional<Json>> fill_of(const VariableDefinition& variable) {
+  const NewVariable& options = variable.options;
+  if (is_text(options.type)) return std::optional<Json>();
+  const Values* own = variable.attribute(kFillValue);
+  SHERD_TRY(json, attribute_json(own != nullptr ? *own : default_fill(options.type), TextForm::same));
+  return std::optional(std::move(json));
+}
+
+Result<sherd::CreateOptions> array_options(const Form& form, const VariableDefinition& variable) {
+  const NewVariable& options = variable.options;
+  sherd::CreateOptions create;
+  const bool v3 = form.v3();
+  if (v3 && is_text(options.type)) {
+    create.dtype = options.type == Type::string ? DType::string : DType::uint8;
+  } else {
+    SHERD_TRY(dtype, array_type(options.type, variable.string_length));
+    create.dtype = dtype;
+  }
+  const bool scalar = variable.dimensions.empty();
+  create.shape = scalar && !v3 ? Shape{1} : variable.shape();
+  create.chunks = scalar && !v3 ? Shape{1} : chunks_of(variable);
+  create.shards = options.shards;
+  if (!create.dtype.is_variable()) {
+    SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : create.dtype.size()));
+    create.codecs = std::move(codecs);
+  } else if (options.codecs) {
+    create.codecs = options.codecs;
+  }
+  SHERD_TRY(fill, fill_of(variable));
+  create.fill_value = std::move(fill);
+  if (!v3)
+    create.chunk_key_encoding = Json(Json::Object{{"name", "v2"}, {"configuration", Json::Object{{"separator", "."}}}});
+  if (v3 && !scalar && !form.mode.noxarray) {
+    std::vector<std::optional<std::string>> names;
+    for (const DimensionDefinition* each : variable.dimensions) names.emplace_back(each->name);
+    create.dimension_names = std::move(names);
+  }
+  create.config = form.location.config;
+  return create;
+}
+
+}  // namespace
+
+Shape VariableDefinition::shape() const {
+  Shape lengths;
+  for (const DimensionDefinition* each : dimensions) lengths.push_back(each->length);
+  return lengths;
+}
+
+const Values* VariableDefinition::attribute(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(options.attributes, name, &Attribute::name);
+  return found == options.attributes.end() ? nullptr : &found->values;
+}
+
+DimensionDefinition* GroupDefinition::dimension(std::string_view called) const noexcept {
+  for (const auto& each : dimensions)
+    if (each->name == called) return each.get();
+  return nullptr;
+}
+
+bool GroupDefinition::has_member(std::string_view called) const noexcept {
+  return std::ranges::any_of(variables, [&](const auto& each) { return each->options.name == called; }) ||
+         std::ranges::any_of(groups, [&](const auto& each) { return each->name == called; });
+}
+
+NodeLocation Form::at(const std::string& path) const {
+  return at_path(location, join_path(location.path, path.substr(1)));
+}
+
+Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
+  Json types;
+  const bool root = group.parent == nullptr;
+  SHERD_TRY(stored, typed_attributes(form, group.attributes, group.touched, types));
+  if (root && !form.mode.pure) {
+    const std::string properties = "version=2,sherd=" + std::string(version()) + ",nczarr=" + kVersion;
+    stored.set("_NCProperties", properties);
+    types.set("_NCProperties", ">S1");
+  }
+  const Json superblock{Json::Object{{"version", kVersion}}};
+  if (form.notes_attributes()) {
+    stored.set("_nczarr_group", Json::Object{{"dimensions", lengths_of(group, true)},
+                                             {"arrays", names_of(variable_names(group))},
+                                             {"groups", names_of(group_names(group))}});
+    if (root) stored.set("_nczarr_superblock", superblock);
+  }
+  note_types(form, std::move(types), stored);
+  if (form.v3()) return form.location.format->group_document(stored);
+  Json zgroup{Json::Object{{"zarr_format", 2}}};
+  if (!form.mode.pure && form.in_documents) {
+    if (root) zgroup.set("_nczarr_superblock", superblock);
+    zgroup.set("_nczarr_group", Json::Object{{"dims", lengths_of(group, false)},
+                                             {"vars", names_of(variable_names(group))},
+                                             {"groups", names_of(group_names(group))}});
+  }
+  return Json(Json::Object{{".zgroup", std::move(zgroup)}, {".zattrs", std::move(stored)}});
+}
+
+Result<Json> stored_attributes(const Form& form, const VariableDefinition& variable) {
+  Json types;
+  SHERD_TRY(stored, typed_attributes(form, variable.options.attributes, variable.touched, types));
+  const bool scalar = variable.dimensions.empty();
+  const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
+  if (!form.v3() && !form.mode.noxarray) stored.set(kNamesAttribute, dimension_names_of(variable));
+  if (noted) {
+    Json note{Json::Object{{"dimension_references", references_of(variable)}}};
+    if (scalar) note.set("scalar", 1);
+    note.set("storage", "chunked");
+    if (form.v3() && variable.options.type == Type::character) note.set("type", "char");
+    stored.set("_nczarr_array", std::move(note));
+  }
+  note_types(form, std::move(types), stored);
+  return stored;
+}
+
+Result<NodeDocument> new_variable(const Form& form, const std::string& group, const VariableDefinition& variable) {
+  if (variable.options.string_length == 0U) return invalid_argument("must be 1 or more").in_member("string_length");
+  const NodeLocation location = form.at(member_path(group, variable.options.name));
+  SHERD_TRY(options, array_options(form, variable));
+  SHERD_TRY(attributes, stored_attributes(form, variable));
+  if (form.v3()) options.attributes = attributes;
+  SHERD_TRY(node, new_document(location, options));
+  if (form.v3()) return node;
+  Json document = std::move(node.document);
+  Json& array = *document.find(".zarray");
+  if (is_text(variable.options.type)) {
+    array.set("dtype", text_dtype(form, variable));
+    array.set("fill_value", "");
+  }
+  if (variable.options.no_fill) array.set("fill_value", Json());
+  if (!form.mode.pure && form.in_documents)
+    array.set("_nczarr_array", Json::Object{{"dimrefs", references_of(variable)},
+                                            {"storage", variable.dimensions.empty() ? "scalar" : "chunked"}});
+  document.set(".zattrs", std::move(attributes));
+  return form.location.format->lower(std::move(document), form.location.config.limits);
+}
+
+std::optional<std::string> text_fill(const VariableDefinition& variable) {
+  const Values* own = is_text(variable.options.type) ? variable.attribute(kFillValue) : nullptr;
+  if (own == nullptr || size_of(*own) != 1) return std::nullopt;
+  const auto* texts = std::get_if<std::vector<std::string>>(own);
+  std::string text = texts != nullptr ? texts->front() : std::get<std::string>(*own);
+  if (text.find_first_not_of('\0') == text.npos) return std::nullopt;
+  return text;
+}
+
+}  // namespace sherd::netcdf

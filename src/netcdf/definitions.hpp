@@ -1,0 +1,80 @@
+// A dataset that is being written: what is defined, and the metadata that say so.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+#include "sherd/netcdf_writer.hpp"
+
+namespace sherd::netcdf {
+
+struct GroupDefinition;
+
+/// The attributes that were set since a node was opened, by name; nullopt for a new node, whose attributes are all
+/// ours.
+using Touched = std::optional<std::set<std::string, std::less<>>>;
+
+struct DimensionDefinition {
+  std::string name;
+  GroupDefinition* group = nullptr;
+  std::uint64_t length = 0;
+  bool unlimited = false;
+  bool anonymous = false;  ///< not defined by its group's metadata
+};
+
+struct VariableDefinition {
+  NewVariable options;
+  std::vector<DimensionDefinition*> dimensions;
+  std::uint64_t string_length = 0;  ///< in bytes; of strings in Zarr v2
+  std::optional<Array> array = {};  ///< once it is stored
+  bool changed = false;             ///< since then
+  Touched touched = {};
+  std::string refused = {};  ///< why its elements cannot be written; empty if they can
+
+  [[nodiscard]] Shape shape() const;
+  [[nodiscard]] const Values* attribute(std::string_view name) const noexcept;
+};
+
+struct GroupDefinition {
+  std::string name, path = "/";
+  GroupDefinition* parent = nullptr;
+  std::vector<std::unique_ptr<DimensionDefinition>> dimensions = {};
+  std::vector<Attribute> attributes = {};
+  std::vector<std::unique_ptr<VariableDefinition>> variables = {};
+  std::vector<std::unique_ptr<GroupDefinition>> groups = {};
+  bool stored = false, changed = true;
+  Touched touched = {};
+
+  [[nodiscard]] DimensionDefinition* dimension(std::string_view called) const noexcept;
+  [[nodiscard]] bool has_member(std::string_view called) const noexcept;
+};
+
+/// How metadata are written.
+struct Form {
+  NodeLocation location;  ///< of the root
+  Mode mode;
+  bool unlimited = false;  ///< whether any dimension is, so that readers of the newest generation need their own notes
+  /// Where an existing dataset in Zarr v2 has its notes: of netcdf-c from 4.9.3 on only in attributes.
+  bool in_documents = true, in_attributes = false;
+  bool little_only = false;  ///< its readers ignore the byte order, since releases before 4.9.3 did not swap
+  /// Whether groups and variables have their notes in attributes.
+  [[nodiscard]] bool notes_attributes() const noexcept { return !mode.pure && (v3() || unlimited || in_attributes); }
+  [[nodiscard]] bool v3() const noexcept { return location.format->name() == "zarr3"; }
+  [[nodiscard]] NodeLocation at(const std::string& path) const;
+};
+
+/// The whole metadata of a group. Of attributes of an existing one only those that were set.
+[[nodiscard]] Result<Json> group_metadata(const Form& form, const GroupDefinition& group);
+/// The attributes of a variable as they are stored, with the notes among them.
+[[nodiscard]] Result<Json> stored_attributes(const Form& form, const VariableDefinition& variable);
+/// The metadata of a new variable's array, lowered.
+[[nodiscard]] Result<NodeDocument> new_variable(const Form& form, const std::string& group,
+                                                const VariableDefinition& variable);
+/// The value with which elements that are never written are stored, if the array's own fill value cannot say it.
+[[nodiscard]] std::optional<std::string> text_fill(const VariableDefinition& variable);
+
+}  // namespace sherd::netcdf

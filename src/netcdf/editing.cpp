@@ -1,0 +1,189 @@
+// Existing datasets that are changed. What is stored is read into the definitions of a writer, which then makes the
+// notes of changed nodes; these are merged into the stored ones, so that everything that Sherd does not know stays as
+// it is.
+#include <algorithm>
+
+#include "array/document.hpp"
+#include "base/try.hpp"
+#include "format/zarr_common.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/type.hpp"
+#include "netcdf/writer.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::string_view kTypes = "_nczarr_attr";
+
+/// Adds members and elements that are missing, and replaces lengths. Texts stay.
+void merge_note(Json& present, const Json& made) {  // NOLINT(misc-no-recursion)
+  for (const auto& [name, part] : made.members()) {
+    Json* there = present.find(name);
+    if (there == nullptr) {
+      present.set(name, part);
+    } else if (there->is_object() && part.is_object()) {
+      merge_note(*there, part);
+    } else if (there->is_array() && part.is_array()) {
+      Json::Array all(there->elements().begin(), there->elements().end());
+      for (const Json& each : part.elements())
+        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
+      *there = Json(std::move(all));
+    } else if (part.is_number() || part.is_object()) {
+      *there = part;
+    }
+  }
+}
+
+void merge_attributes(Json& present, const Json& made, const Touched& touched) {
+  for (const auto& [name, part] : made.members()) {
+    Json* there = present.find(name);
+    if (there == nullptr && touched && name == kNamesAttribute) continue;  // an array that exists keeps its form
+    if (there == nullptr || (touched && touched->contains(name))) {
+      present.set(name, part);
+    } else if (name == kTypes && there->is_object()) {
+      const Json* types = part.find("types");
+      if (there->find("types") == nullptr || !there->find("types")->is_object()) there->set("types", Json::Object{});
+      for (const auto& [attribute, type] : types->members()) there->find("types")->set(attribute, type);
+    } else if (there->is_object() && part.is_object()) {
+      merge_note(*there, part);
+    }
+  }
+}
+
+/// Whether the elements of a variable are those of its array, so that they can be written.
+std::string refusal(const Variable::State& variable) {
+  if (variable.reinterpreted) return "netcdf-c stored its elements otherwise than its metadata say";
+  const DType& dtype = variable.array->dtype();
+  const auto plain = array_type(variable.type, 1);
+  const bool is_plain = variable.type == Type::string      ? dtype.kind() == DType::Kind::raw || dtype.is_variable()
+                        : variable.type == Type::character ? dtype.size() == 1
+                                                           : plain && dtype == *plain;
+  return is_plain ? "" : "its elements are of the type " + dtype.name() + "; write them as those of an array";
+}
+
+class Opener {
+ public:
+  explicit Opener(Writer::State& state) : state_(state) {}
+
+  // The depth is that of a dataset that was read.
+  void groups(const Group::State& from, GroupDefinition& to) {  // NOLINT(misc-no-recursion)
+    to.name = from.name;
+    to.path = from.path;
+    to.attributes = from.attributes;
+    to.stored = true;
+    to.changed = false;
+    to.touched.emplace();
+    for (const Dimension& each : from.dimensions) {
+      to.dimensions.push_back(std::make_unique<DimensionDefinition>(
+          DimensionDefinition{each.name, &to, each.length, each.unlimited, each.anonymous}));
+      state_.form.unlimited |= each.unlimited;
+    }
+    for (const auto& each : from.groups) {
+      to.groups.push_back(std::make_unique<GroupDefinition>());
+      to.groups.back()->parent = &to;
+      groups(*each, *to.groups.back());
+    }
+  }
+
+  Result<void> variables(const Group::State& from, GroupDefinition& to) {  // NOLINT(misc-no-recursion)
+    for (const auto& each : from.variables) {
+      auto made = std::make_unique<VariableDefinition>();
+      made->options = {.name = each->name, .type = each->type, .attributes = each->attributes};
+      for (const Dimension& dimension : each->dimensions) {
+        DimensionDefinition* found = dimension_of(dimension);
+        if (found == nullptr) return corrupt("the dimension '" + dimension.full_name() + "' is not known");
+        made->dimensions.push_back(found);
+      }
+      made->string_length = each->array->dtype().size();
+      made->array = each->array;
+      made->touched.emplace();
+      made->refused = refusal(*each);
+      if (!each->dimensions.empty()) {
+        named_ |= !each->array->dimension_names().empty();
+        unnamed_ |= each->array->dimension_names().empty();
+      }
+      to.variables.push_back(std::move(made));
+    }
+    for (std::size_t i = 0; i < from.groups.size(); ++i) SHERD_TRY(variables(*from.groups[i], *to.groups[i]));
+    return {};
+  }
+
+  /// Whether no variable has names of dimensions for xarray.
+  [[nodiscard]] bool is_noxarray() const { return unnamed_ && !named_; }
+
+ private:
+  DimensionDefinition* dimension_of(const Dimension& dimension) {
+    GroupDefinition* group = &state_.root;
+    std::string_view rest = std::string_view(dimension.group).substr(1);
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find('/'));
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+      const auto next =
+          std::ranges::find(group->groups, name, [](const auto& each) { return std::string_view(each->name); });
+      if (next == group->groups.end()) return nullptr;
+      group = next->get();
+    }
+    return group->dimension(dimension.name);
+  }
+
+  Writer::State& state_;
+  bool named_ = false, unnamed_ = false;
+};
+
+/// Where the notes of the root are.
+void find_form(const NodeDocument& root, Form& form) {
+  const Json* attributes = root.document.find(form.v3() ? "attributes" : ".zattrs");
+  const Json* zgroup = root.document.find(".zgroup");
+  const auto has = [](const Json* json) {
+    return json != nullptr && (json->find("_nczarr_group") != nullptr || json->find("_nczarr_superblock") != nullptr);
+  };
+  form.in_documents = has(zgroup);
+  form.in_attributes = has(attributes);
+}
+
+}  // namespace
+
+Result<void> edit_node(const NodeLocation& location, NodeType type, const Json& made, const Touched& touched) {
+  SHERD_TRY(edit_document(location, type, [&](const NodeDocument& present) -> Result<Json> {
+    Json next = present.document;
+    for (const char* part : {".zgroup", ".zattrs", "attributes"}) {
+      const Json* notes = made.find(part);
+      if (notes == nullptr || notes->members().empty()) continue;
+      if (next.find(part) == nullptr) next.set(part, Json::Object{});
+      if (std::string_view(part) == ".zgroup")
+        merge_note(*next.find(part), *notes);
+      else
+        merge_attributes(*next.find(part), *notes, touched);
+    }
+    return next;
+  }));
+  return {};
+}
+
+Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
+  SHERD_TRY(dataset, read_state(std::move(location), mode));
+  if (dataset->generation == Generation::v1 || dataset->generation == Generation::v2a)
+    return unsupported("netcdf-c before 4.9.1 made the dataset, which can be read and not changed; copy it");
+  auto state = std::make_shared<Writer::State>();
+  state->form.location = *dataset->location;
+  state->form.mode = dataset->mode;
+  state->consolidated = dataset->consolidated;
+  SHERD_TRY(present, edit_document(state->form.location, NodeType::group, [](const NodeDocument& root) -> Result<Json> {
+              return root.document;  // nothing changes; not_found if it is an array
+            }));
+  find_form(present, state->form);
+  const bool is_noted = state->form.in_documents || state->form.in_attributes;
+  if (is_noted && mode.pure)
+    return invalid_argument("the dataset has metadata of NCZarr, which mode=zarr would not keep up to date");
+  state->form.mode.pure = !is_noted;
+  state->form.little_only = dataset->release && *dataset->release < std::array{4, 9, 3};
+  Opener opener(*state);
+  opener.groups(dataset->root, state->root);
+  SHERD_TRY(opener.variables(dataset->root, state->root));
+  if (is_noted && opener.is_noxarray()) state->form.mode.noxarray = true;
+  return Writer(std::move(state));
+}
+
+}  // namespace sherd::netcdf

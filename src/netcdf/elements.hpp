@@ -1,0 +1,33 @@
+// The elements of a variable one after the other, read in blocks of bounded size.
+#pragma once
+
+#include <cstdint>
+
+#include "sherd/netcdf.hpp"
+
+namespace sherd::netcdf {
+
+class ElementStream {
+ public:
+  explicit ElementStream(Variable variable);
+
+  /// Makes the element with this number, in C order, and those after it that are in one block available. Numbers only
+  /// increase.
+  Result<void> seek(std::uint64_t element);
+  /// The block's values, of which the element last sought is values[offset()].
+  [[nodiscard]] const Values& values() const noexcept { return values_; }
+  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+  /// How many elements are available from there.
+  [[nodiscard]] std::size_t available() const noexcept { return count_ - offset_; }
+
+ private:
+  Variable variable_;
+  Shape shape_;
+  std::size_t axis_ = 0;      ///< blocks cover a range of it and all of the axes behind it
+  std::uint64_t length_ = 1;  ///< of the range
+  std::uint64_t begin_ = 0;
+  std::size_t count_ = 0, offset_ = 0;
+  Values values_;
+};
+
+}  // namespace sherd::netcdf

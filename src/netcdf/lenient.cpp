@@ -1,0 +1,109 @@
+// Rewrites a text into JSON in one pass, without recursion: what is nested too deeply is the parser's to refuse.
+#include "netcdf/lenient.hpp"
+
+#include "base/try.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::string_view kWords[] = {"NaN", "Infinity", "-Infinity"};
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The text of a string with its quotes, or all that is left where it does not end.
+std::string_view string_at(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return text.substr(0, i + 1);
+  }
+  return text;
+}
+
+struct Rewritten {
+  std::string text;
+  bool numbers = false;
+  std::size_t end = 0;  ///< of the first value in the original
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(std::string_view text) : rest_(text), size_(text.size()) {}
+
+  Rewritten run() && {
+    while (!rest_.empty() && !done_) step();
+    result_.end = size_ - rest_.size();
+    return std::move(result_);
+  }
+
+ private:
+  void step() {
+    const char c = rest_.front();
+    if (c == '"') {
+      take(string_at(rest_).size());
+      return end_of_value();
+    }
+    for (const std::string_view word : kWords)
+      if (rest_.starts_with(word)) {
+        result_.text += '"' + std::string(word) + '"';
+        result_.numbers = true;
+        rest_.remove_prefix(word.size());
+        return end_of_value();
+      }
+    if (is_digit(c) || c == '-') return number();
+    if (c == '{' || c == '[') ++depth_;
+    const bool closes = c == '}' || c == ']';
+    take(1);
+    if (closes && depth_ > 0 && --depth_ == 0) done_ = true;
+  }
+
+  void number() {
+    std::size_t length = 1;
+    while (length < rest_.size() &&
+           (is_digit(rest_[length]) || std::string_view("+-.eE").find(rest_[length]) != std::string_view::npos))
+      ++length;
+    const std::string_view text = rest_.substr(0, length);
+    if (const std::size_t point = text.find('.');
+        point != text.npos && (point + 1 == length || !is_digit(text[point + 1]))) {
+      result_.text += std::string(text.substr(0, point + 1)) + "0" + std::string(text.substr(point + 1));
+      result_.numbers = true;
+      rest_.remove_prefix(length);
+    } else {
+      take(length);
+    }
+    end_of_value();
+  }
+
+  void take(std::size_t length) {
+    result_.text += rest_.substr(0, length);
+    rest_.remove_prefix(length);
+  }
+  void end_of_value() {
+    if (depth_ == 0) done_ = true;
+  }
+
+  std::string_view rest_;
+  std::size_t size_;
+  std::uint64_t depth_ = 0;
+  bool done_ = false;
+  Rewritten result_;
+};
+
+}  // namespace
+
+Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits) {
+  auto strict = Json::parse(text, limits.json_depth, limits.json_values);
+  if (strict) return LenientJson{*std::move(strict)};
+  if (strict.error().code() != ErrorCode::corrupt) return std::move(strict).error();
+  const Rewritten rewritten = Rewriter(text).run();
+  auto json = Json::parse(rewritten.text, limits.json_depth, limits.json_values);
+  if (!json) return json.error().code() == ErrorCode::corrupt ? std::move(strict).error() : std::move(json).error();
+  std::string_view tail = text.substr(rewritten.end);
+  while (!tail.empty() && is_space(tail.front())) tail.remove_prefix(1);
+  return LenientJson{*std::move(json), !tail.empty(), rewritten.numbers};
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,295 @@
+// Builds a dataset: first the tree of groups with the dimensions that metadata name, then for every variable its
+// dimensions, found by name and checked against the array's shape. A length that contradicts costs that variable its
+// names, and never the dataset.
+#include "netcdf/model.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "format/zarr_common.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/notes.hpp"
+#include "netcdf/variables.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+struct Unfinished {
+  std::unique_ptr<Variable::State> variable;
+  std::vector<Dimension*> dimensions;
+};
+
+/// A group while the dataset is built.
+struct Branch {
+  std::string name, path = "/";
+  Branch* parent = nullptr;
+  std::vector<std::unique_ptr<Dimension>> dimensions = {};
+  std::vector<Attribute> attributes = {};
+  Json stored_attributes = Json(Json::Object{});
+  std::vector<std::pair<StoredNode, std::optional<ArrayNote>>> arrays = {};
+  std::vector<Unfinished> variables = {};
+  std::vector<Array> other_arrays = {};
+  std::vector<std::unique_ptr<Branch>> groups = {};
+
+  std::map<std::string, Dimension*, std::less<>> by_name = {};
+
+  [[nodiscard]] Dimension* own(std::string_view dimension) const {
+    const auto found = by_name.find(dimension);
+    return found == by_name.end() ? nullptr : found->second;
+  }
+  Dimension* add(const std::string& dimension, std::uint64_t length) {
+    dimensions.push_back(std::make_unique<Dimension>(Dimension{.name = dimension, .group = path, .length = length}));
+    return by_name[dimension] = dimensions.back().get();
+  }
+};
+
+class Builder {
+ public:
+  Builder(NodeReader& reader, const Mode& mode) : reader_(reader), mode_(mode) {}
+
+  Result<std::shared_ptr<Dataset::State>> run() {
+    const StoredNode& root = reader_.root();
+    reading_.location = reader_.location();
+    reading_.mode = mode_;
+    reading_.generation = mode_.pure ? Generation::pure : generation_of(root, reader_.is_v1());
+    const Json* properties = root.attributes.find("_NCProperties");
+    if (properties != nullptr) reading_.release = release_in(properties->text());
+    if (reading_.generation == Generation::v1) reading_.release = reading_.release.value_or(std::array{4, 8, 0});
+    if (root.type == NodeType::array)
+      add_array(root_, single(root));
+    else
+      SHERD_TRY(add_group(root_, root, 0));
+    resolve(root_);
+    auto state = std::make_shared<Dataset::State>();
+    state->url = url_below(reading_.location.store->url(), reading_.location.path);
+    state->format = reading_.location.format->name();
+    state->location = reading_.location;
+    state->mode = mode_;
+    state->generation = reading_.generation;
+    state->consolidated = reader_.is_consolidated();
+    state->release = reading_.release;
+    if (properties != nullptr) state->properties = properties->text();
+    state->warnings = reader_.warnings();
+    std::ranges::move(warnings_, std::back_inserter(state->warnings));
+    finish(root_, state->root, nullptr);
+    return state;
+  }
+
+ private:
+  /// The dataset of a URL that names an array has it as its only variable.
+  StoredNode single(const StoredNode& root) const {
+    StoredNode node = root;
+    const std::string& path = root.path;
+    node.name = path.empty() ? "data" : path.substr(path.rfind('/') + 1);
+    return node;
+  }
+
+  void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
+
+  void add_array(Branch& branch, StoredNode node) {
+    auto note = reading_.noted() ? array_note(node, warnings_) : std::nullopt;
+    branch.arrays.emplace_back(std::move(node), std::move(note));
+  }
+
+  // The depth is bounded.
+  Result<void> add_group(Branch& branch, const StoredNode& node, std::size_t depth) {  // NOLINT(misc-no-recursion)
+    const auto note = reading_.noted() ? group_note(node, warnings_) : std::nullopt;
+    branch.attributes = attributes_of(reading_, node, std::nullopt, warnings_);
+    if (node.attributes.is_object()) branch.stored_attributes = node.attributes;
+    if (note)
+      for (const DimensionNote& each : note->dimensions) branch.add(each.name, each.length)->unlimited = each.unlimited;
+    SHERD_TRY(members, reader_.members(node, note ? &note->members : nullptr));
+    for (StoredNode& member : members) {
+      if (member.type == NodeType::array) {
+        add_array(branch, std::move(member));
+        continue;
+      }
+      if (depth == kMaxGroupDepth) {
+        warn("/" + member.path,
+             "the group is left out: it is nested more than " + std::to_string(kMaxGroupDepth) + " deep");
+        continue;
+      }
+      auto group = std::make_unique<Branch>(
+          Branch{.name = member.name, .path = member_path(branch.path, member.name), .parent = &branch});
+      SHERD_TRY(add_group(*group, member, depth + 1));
+      branch.groups.push_back(std::move(group));
+    }
+    return {};
+  }
+
+  void resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
+    for (auto& [node, note] : branch.arrays) {
+      auto variable = make_variable(reading_, node, note, warnings_, branch.other_arrays);
+      if (!variable) {
+        warn("/" + node.path, "the variable is left out: " + variable.error().text());
+        continue;
+      }
+      (*variable)->group = branch.path;
+      auto dimensions = dimensions_of(branch, **variable, node, note);
+      branch.variables.push_back({*std::move(variable), std::move(dimensions)});
+    }
+    for (const auto& group : branch.groups) resolve(*group);
+  }
+
+  std::vector<Dimension*> dimensions_of(Branch& branch, Variable::State& variable, const StoredNode& node,
+                                        const std::optional<ArrayNote>& note) {
+    if (variable.scalar) return {};
+    const Shape shape = variable.array->shape();
+    if (note) {
+      auto noted = noted_dimensions(shape, *note);
+      if (noted) return *std::move(noted);
+      warn("/" + node.path, noted.error().message() + "; its dimensions are anonymous");
+      return anonymous(shape);
+    }
+    const auto names = variable.array->dimension_names();
+    if (is_pure_scalar(node, shape)) {
+      variable.scalar = true;
+      variable.storage.chunks.clear();
+      return {};
+    }
+    if (names.size() != shape.size() || names.empty() || mode_.noxarray) return anonymous(shape);
+    auto named = named_dimensions(branch, shape, names);
+    if (named) return *std::move(named);
+    warn("/" + node.path, named.error().message() + "; its dimensions are anonymous");
+    return anonymous(shape);
+  }
+
+  /// netcdf-c has no arrays without dimensions: it writes one element, and in place of a name "_scalar_" or nothing.
+  static bool is_pure_scalar(const StoredNode& node, const Shape& shape) {
+    const Json* names = node.attributes.find(kNamesAttribute);
+    if (shape != Shape{1} || names == nullptr || !names->is_array()) return false;
+    return names->size() == 0 || (names->size() == 1 && names->elements()[0].text() == "_scalar_");
+  }
+
+  /// The dimensions with these full names. Where one is unlimited it is as long as the longest variable.
+  Result<std::vector<Dimension*>> noted_dimensions(const Shape& shape, const ArrayNote& note) {
+    if (note.dimensions.size() != shape.size())
+      return corrupt("has " + std::to_string(shape.size()) + " dimensions, and its metadata name " +
+                     std::to_string(note.dimensions.size()));
+    std::vector<Dimension*> found;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Dimension* dimension = dimension_called(note.dimensions[d]);
+      if (dimension == nullptr)
+        return corrupt("refers to the dimension '" + note.dimensions[d].substr(0, 200) + "', which does not exist");
+      if (!dimension->unlimited && dimension->length != shape[d])
+        return corrupt("is " + std::to_string(shape[d]) + " long along '" + note.dimensions[d].substr(0, 200) +
+                       "', whose length is " + std::to_string(dimension->length));
+      found.push_back(dimension);
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d) found[d]->length = std::max(found[d]->length, shape[d]);
+    return found;
+  }
+
+  Dimension* dimension_called(std::string_view full) {
+    const Branch* branch = &root_;
+    if (full.starts_with('/')) full.remove_prefix(1);
+    for (std::size_t end = full.find('/'); end != full.npos; end = full.find('/')) {
+      const auto next = std::ranges::find(branch->groups, full.substr(0, end),
+                                          [](const auto& each) { return std::string_view(each->name); });
+      if (next == branch->groups.end()) return nullptr;
+      branch = next->get();
+      full.remove_prefix(end + 1);
+    }
+    if (Dimension* found = branch->own(full)) return found;
+    return branch == &root_ ? anonymous_called(full) : nullptr;
+  }
+
+  /// netcdf-c refers to anonymous dimensions without defining them: `_zdim_5`, `.zdim_5`, `_Anonymous_Dim_5`.
+  Dimension* anonymous_called(std::string_view name) {
+    for (const std::string_view prefix : {"_Anonymous_Dim_", "_zdim_", ".zdim_", ".zdim"}) {
+      if (!name.starts_with(prefix)) continue;
+      const auto length = Json::number(std::string(name.substr(prefix.size()))).as_uint();
+      return length ? anonymous_of(*length) : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// Dimensions by the names that xarray keeps: known above with the same length, or new ones of this group.
+  Result<std::vector<Dimension*>> named_dimensions(Branch& branch, const Shape& shape,
+                                                   const std::vector<std::optional<std::string>>& names) {
+    std::vector<Dimension*> found(shape.size(), nullptr);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (!names[d] || names[d]->empty() || names[d]->find('/') != std::string::npos) {
+        found[d] = anonymous_of(shape[d]);
+        continue;
+      }
+      if (Dimension* own = branch.own(*names[d]); own != nullptr && own->length != shape[d])
+        return corrupt("is " + std::to_string(shape[d]) + " long along '" + *names[d] + "', whose length is " +
+                       std::to_string(own->length) + " in another variable");
+      for (std::size_t e = 0; e < d; ++e)
+        if (names[e] == names[d] && shape[e] != shape[d]) return corrupt("has two lengths along '" + *names[d] + "'");
+      for (const Branch* at = &branch; at != nullptr && found[d] == nullptr; at = at->parent)
+        if (Dimension* known = at->own(*names[d]); known != nullptr && known->length == shape[d]) found[d] = known;
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (found[d] == nullptr) {
+        found[d] = branch.own(*names[d]);
+        if (found[d] == nullptr) found[d] = branch.add(*names[d], shape[d]);
+      }
+    return found;
+  }
+
+  std::vector<Dimension*> anonymous(const Shape& shape) {
+    std::vector<Dimension*> all;
+    all.reserve(shape.size());
+    for (const std::uint64_t length : shape) all.push_back(anonymous_of(length));
+    return all;
+  }
+
+  Dimension* anonymous_of(std::uint64_t length) {
+    Dimension*& found = anonymous_[length];
+    if (found != nullptr) return found;
+    std::string name = (mode_.compat_seed ? ".zdim_" : "_Anonymous_Dim_") + std::to_string(length);
+    for (found = root_.own(name); found != nullptr && found->length != length; found = root_.own(name)) name += '_';
+    if (found == nullptr) found = root_.add(name, length);
+    found->anonymous = true;
+    return found;
+  }
+
+  static void finish(Branch& branch, Group::State& to, const Group::State* parent) {  // NOLINT(misc-no-recursion)
+    to.name = std::move(branch.name);
+    to.path = std::move(branch.path);
+    to.parent = parent;
+    to.attributes = std::move(branch.attributes);
+    to.stored_attributes = std::move(branch.stored_attributes);
+    to.other_arrays = std::move(branch.other_arrays);
+    for (const auto& each : branch.dimensions) to.dimensions.push_back(*each);
+    for (Unfinished& each : branch.variables) {
+      for (const Dimension* dimension : each.dimensions) each.variable->dimensions.push_back(*dimension);
+      to.variables.push_back(std::move(each.variable));
+    }
+    for (const auto& group : branch.groups) {
+      to.groups.push_back(std::make_unique<Group::State>());
+      finish(*group, *to.groups.back(), &to);
+    }
+  }
+
+  NodeReader& reader_;
+  Mode mode_;
+  Reading reading_;
+  Branch root_;
+  std::map<std::uint64_t, Dimension*> anonymous_;
+  Warnings warnings_;
+};
+
+}  // namespace
+
+std::string member_path(const std::string& group, std::string_view name) {
+  return group == "/" ? "/" + std::string(name) : group + "/" + std::string(name);
+}
+
+Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode) {
+  SHERD_TRY(reader, NodeReader::open(std::move(location)));
+  return Builder(reader, mode).run();
+}
+
+Result<Dataset> read_dataset(NodeLocation location, const Mode& mode) {
+  SHERD_TRY(state, read_state(std::move(location), mode));
+  return Dataset(std::move(state));
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,80 @@
+// A dataset in memory: what the handles of include/sherd/netcdf.hpp show. It never changes once it is built.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+#include "netcdf/nodes.hpp"
+#include "sherd/netcdf.hpp"
+
+namespace sherd::netcdf {
+
+/// What the elements of a variable are read from where that is not an array of Zarr. May be used from any thread.
+class ElementSource {
+ public:
+  ElementSource() = default;
+  ElementSource(const ElementSource&) = delete;
+  ElementSource& operator=(const ElementSource&) = delete;
+  virtual ~ElementSource() = default;
+  /// The elements of a box that lies in the variable, in C order and the machine's byte order; not of strings.
+  [[nodiscard]] virtual Result<void> read(const Box& box, std::span<std::byte> to) const = 0;
+  [[nodiscard]] virtual Result<std::vector<std::string>> read_strings(const Box& box) const = 0;
+};
+
+struct Variable::State {
+  std::string name;
+  std::string group;  ///< its path
+  Type type = Type::int32;
+  std::vector<Dimension> dimensions;
+  std::vector<Attribute> attributes;
+  Storage storage;
+  bool scalar = false;
+  bool reinterpreted = false;  ///< its elements are stored otherwise than its metadata say
+  std::optional<Array> array;
+  std::shared_ptr<const ElementSource> elements = {};  ///< set if there is no array
+};
+
+struct Group::State {
+  std::string name;
+  std::string path = "/";
+  const State* parent = nullptr;
+  std::vector<Dimension> dimensions;
+  std::vector<Attribute> attributes;
+  Json stored_attributes = Json(Json::Object{});
+  std::vector<std::unique_ptr<Variable::State>> variables;
+  std::vector<Array> other_arrays;
+  std::vector<std::unique_ptr<State>> groups;
+};
+
+struct Dataset::State {
+  std::string url;
+  std::string format;
+  std::string kind = "netCDF-4";
+  std::optional<NodeLocation> location;  ///< nullopt for a netCDF file
+  Mode mode;
+  Generation generation = Generation::pure;
+  std::string properties;
+  bool consolidated = false;
+  std::optional<std::array<int, 3>> release;  ///< of netcdf-c that wrote it
+  Warnings warnings;
+  Group::State root;
+};
+
+/// Groups nested more deeply are left out with a warning, and are not written.
+inline constexpr std::size_t kMaxGroupDepth = 128;
+
+/// The dataset for a writer, if the location is writable: consolidated metadata are not used, and documents of Zarr v2
+/// are taken as they are stored, apart from types of elements that mean others.
+Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode);
+/// Reads the dataset whose root group, or only array, is at `location`; its format is found out.
+Result<Dataset> read_dataset(NodeLocation location, const Mode& mode);
+
+/// The path of a member: "/" and "g" make "/g".
+[[nodiscard]] std::string member_path(const std::string& group, std::string_view name);
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,283 @@
+// Knows which objects a node has, in both versions of Zarr and in netcdf-c 4.8.0, and that documents of netcdf-c are
+// not always JSON (lenient.hpp).
+#include "netcdf/nodes.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "netcdf/lenient.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::string_view kZarrJson = "zarr.json";
+constexpr std::string_view kArrayDocument = ".zarray", kGroupDocument = ".zgroup", kAttributes = ".zattrs",
+                           kConsolidated = ".zmetadata", kSuperblock = ".nczarr";
+constexpr std::string_view kNodeDocuments[] = {kArrayDocument, kGroupDocument, kAttributes};
+constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
+constexpr std::string_view kRootDocuments[] = {kArrayDocument, kGroupDocument, kAttributes, kConsolidated, kSuperblock};
+
+std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
+
+/// What is stored at one key.
+struct Reply {
+  std::string name;  ///< of the document
+  std::optional<LenientJson> json;
+  Generation generation;
+  std::optional<Error> fault;
+};
+
+Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits) {
+  if (bytes.size() > limits.metadata_bytes)
+    return unsupported("the document is larger than the limit metadata_bytes = " +
+                       std::to_string(limits.metadata_bytes));
+  return parse_lenient({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits);
+}
+
+/// The documents at these keys, in this order.
+Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::string>& keys, const Limits& limits) {
+  std::vector<ReadRequest> requests;
+  requests.reserve(keys.size());
+  for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes + 1});
+  std::vector<Reply> replies(keys.size());
+  SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+    Reply& to = replies[i];
+    if (!reply) {
+      to.fault = std::move(reply).error().in_key(keys[i]);
+      return {};
+    }
+    if (reply->source == nullptr) return {};
+    SHERD_TRY(generation, reply->source->generation());
+    to.generation = std::move(generation);
+    auto json = parse(reply->bytes, limits);
+    if (json)
+      to.json = *std::move(json);
+    else
+      to.fault = std::move(json).error().in_key(keys[i]);
+    return {};
+  }));
+  return replies;
+}
+
+bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
+
+/// Takes the type and the attributes out of a node's metadata.
+Result<void> complete(StoredNode& node, bool is_v3) {
+  if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
+  const Json* attributes = node.document.find(is_v3 ? "attributes" : kAttributes);
+  if (attributes != nullptr && !attributes->is_object())
+    return corrupt("must be an object").in_member(is_v3 ? "attributes" : kAttributes);
+  if (attributes != nullptr) node.attributes = *attributes;
+  if (!is_v3) {
+    const bool is_array = node.document.find(kArrayDocument) != nullptr;
+    node.type = is_array ? NodeType::array : NodeType::group;
+    if (!is_object(node.document.find(is_array ? kArrayDocument : kGroupDocument)))
+      return corrupt("a metadata document is a JSON object");
+    return {};
+  }
+  const Json* type = node.document.find("node_type");
+  if (type == nullptr || (type->text() != "array" && type->text() != "group"))
+    return corrupt("must be \"array\" or \"group\"").in_member("node_type");
+  node.type = type->text() == "array" ? NodeType::array : NodeType::group;
+  return {};
+}
+
+}  // namespace
+
+const Json* StoredNode::part(std::string_view part_name) const noexcept {
+  const Json* found = part_name.starts_with('.') ? document.find(part_name) : nullptr;
+  return is_object(found) ? found : nullptr;
+}
+
+void NodeReader::warn(const std::string& path, const std::string& what) {
+  warnings_.push_back("/" + path + ": " + what);
+  warned_.insert(path);
+}
+
+Result<NodeReader> NodeReader::open(NodeLocation location) {
+  NodeReader reader(std::move(location));
+  SHERD_TRY(found, reader.read_root());
+  if (!found)
+    return not_found("no dataset of Zarr or NCZarr is at " + reader.location_.store->url() +
+                     (reader.location_.path.empty() ? "" : ", path " + reader.location_.path));
+  return reader;
+}
+
+Result<bool> NodeReader::read_root() {
+  const std::string prefix = prefix_of_path(location_.path);
+  std::vector<std::string_view> names = {kZarrJson};
+  std::vector<std::string> keys = {prefix + std::string(kZarrJson)};
+  SHERD_TRY(replies, read_documents(*location_.store, keys, location_.config.limits));
+  const bool is_v3 = replies[0].json || replies[0].fault;
+  if (!is_v3) {
+    names.assign(std::begin(kRootDocuments), std::end(kRootDocuments));
+    keys.clear();
+    for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
+    SHERD_TRY(older, read_documents(*location_.store, keys, location_.config.limits));
+    replies = std::move(older);
+  }
+  const auto format = std::ranges::find(location_.tables.formats, is_v3 ? "zarr3" : "zarr2", &Format::name);
+  location_.format = std::shared_ptr<const Format>(std::shared_ptr<void>(), *format);
+  root_.path = location_.path;
+  root_.document = Json(Json::Object{});
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    Reply& reply = replies[i];
+    const std::string_view name = names[i];
+    if (name == kConsolidated && reply.fault) {
+      warn(name.data(), "ignored: " + reply.fault->text());
+      continue;
+    }
+    if (reply.fault) return *std::move(reply.fault);
+    if (!reply.json) continue;
+    if (reply.json->has_tail) warn(name.data(), "bytes after the document were ignored");
+    if (name == kSuperblock) {
+      v1_ = true;
+      root_.legacy.set(name, std::move(reply.json->json));
+      continue;
+    }
+    root_.versions.insert(root_.versions.begin(), {keys[i], std::move(reply.generation)});
+    if (is_v3)
+      root_.document = std::move(reply.json->json);
+    else
+      root_.document.set(name, std::move(reply.json->json));
+  }
+  if (!is_v3 && root_.document.find(kArrayDocument) == nullptr && root_.document.find(kGroupDocument) == nullptr)
+    return false;
+  SHERD_TRY(complete(root_, is_v3).in_key(prefix + std::string(is_v3 ? kZarrJson : kGroupDocument)));
+  if (root_.type == NodeType::group) {
+    auto entries = consolidated_entries(*location_.format, root_.document);
+    consolidated_ = entries.has_value();
+    if (entries && !location_.writable) {
+      entries_.emplace();
+      for (auto& [path, json] : *entries) {
+        const std::size_t slash = path.rfind('/');
+        const std::string above = slash == path.npos ? "" : path.substr(0, slash);
+        children_[join_path(root_.path, above)].push_back(path.substr(slash == path.npos ? 0 : slash + 1));
+        entries_->emplace(path, std::move(json));
+      }
+    }
+  }
+  if (v1_) {
+    SHERD_TRY(again, read(root_, {""}));
+    if (!again.empty()) root_.legacy = again.front().legacy;
+  }
+  return true;
+}
+
+Result<std::vector<std::string>> NodeReader::names_in(const StoredNode& group) const {
+  std::vector<std::string> names;
+  if (entries_) {
+    const auto found = children_.find(group.path);
+    return found == children_.end() ? names : found->second;
+  }
+  SHERD_TRY(listing, location_.store->list_dir(prefix_of_path(group.path)));
+  for (std::string& name : listing.prefixes)
+    if (location_.format->check_name(name)) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<StoredNode> NodeReader::from_entries(const StoredNode& group, const std::vector<std::string>& names) {
+  std::vector<StoredNode> nodes;
+  for (const std::string& name : names) {
+    const std::string path = join_path(group.path, name);
+    const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
+    const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
+    if (entry == entries_->end()) continue;
+    StoredNode node{.path = path, .name = name, .document = entry->second};
+    const auto completed = complete(node, location_.format->name() == "zarr3");
+    if (completed)
+      nodes.push_back(std::move(node));
+    else
+      warn(path, "left out: " + completed.error().text());
+  }
+  return nodes;
+}
+
+Result<std::vector<StoredNode>> NodeReader::read(const StoredNode& group, const std::vector<std::string>& names) {
+  const bool is_v3 = location_.format->name() == "zarr3";
+  std::vector<std::string_view> parts;
+  if (is_v3)
+    parts = {kZarrJson};
+  else
+    parts.assign(std::begin(kNodeDocuments), std::end(kNodeDocuments));
+  if (v1_) parts.insert(parts.end(), std::begin(kLegacyDocuments), std::end(kLegacyDocuments));
+  std::vector<std::string> keys;
+  for (const std::string& name : names)
+    for (const std::string_view part : parts)
+      keys.push_back(prefix_of_path(join_path(group.path, name)) + std::string(part));
+  SHERD_TRY(replies, read_documents(*location_.store, keys, location_.config.limits));
+  std::vector<StoredNode> nodes;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    StoredNode node{.path = join_path(group.path, names[n]), .name = names[n], .document = Json(Json::Object{})};
+    std::optional<Error> fault;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Reply& reply = replies[n * parts.size() + p];
+      if (reply.fault && !fault) fault = std::move(reply.fault);
+      if (!reply.json) continue;
+      if (reply.json->has_tail) warn(node.path, "bytes after the document " + std::string(parts[p]) + " were ignored");
+      Json& json = reply.json->json;
+      if (parts[p].starts_with(".ncz")) {
+        node.legacy.set(parts[p], std::move(json));
+        continue;
+      }
+      node.versions.insert(node.versions.begin(), {keys[n * parts.size() + p], std::move(reply.generation)});
+      if (is_v3)
+        node.document = std::move(json);
+      else
+        node.document.set(parts[p], std::move(json));
+    }
+    if (!fault && node.versions.empty()) continue;
+    const bool only_attributes = !is_v3 && !node.document.find(kArrayDocument) && !node.document.find(kGroupDocument);
+    if (!fault && only_attributes) continue;
+    if (!fault)
+      if (auto completed = complete(node, is_v3); !completed) fault = std::move(completed).error();
+    if (fault)
+      warn(node.path, "left out: " + fault->text());
+    else
+      nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {
+  SHERD_TRY(stored, names_in(group));
+  std::vector<std::string> names;
+  std::set<std::string, std::less<>> known;
+  if (listed != nullptr)
+    for (const ListedMember& member : *listed) {
+      if (!known.insert(member.name).second) continue;
+      if (location_.format->check_name(member.name))
+        names.push_back(member.name);
+      else
+        warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
+    }
+  const std::size_t count = names.size();
+  for (std::string& name : stored)
+    if (!known.contains(name)) names.push_back(std::move(name));
+  std::vector<StoredNode> nodes;
+  if (entries_) {
+    nodes = from_entries(group, names);
+  } else {
+    SHERD_TRY(found, read(group, names));
+    nodes = std::move(found);
+  }
+  if (listed == nullptr) return nodes;
+  const std::set<std::string, std::less<>> unlisted(names.begin() + static_cast<std::ptrdiff_t>(count), names.end());
+  std::set<std::string, std::less<>> found;
+  for (const StoredNode& node : nodes) {
+    found.insert(node.name);
+    if (unlisted.contains(node.name)) warn(node.path, "is not listed by its group's metadata");
+  }
+  for (const ListedMember& member : *listed) {
+    const std::string path = join_path(group.path, member.name);
+    if (!found.contains(member.name) && !warned_.contains(path) && location_.format->check_name(member.name))
+      warn(path, "is listed by its group's metadata, but not stored");
+  }
+  return nodes;
+}
+
+}  // namespace sherd::netcdf

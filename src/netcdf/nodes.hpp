@@ -1,0 +1,71 @@
+// The stored nodes of a dataset: their documents in one batch of requests for each group, or all at once where the
+// root's metadata are consolidated.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+#include "sherd/json.hpp"
+
+namespace sherd::netcdf {
+
+/// A node as it is stored. Its metadata are as its format has them, so that it can be lowered.
+struct StoredNode {
+  std::string path;  ///< inside the store
+  std::string name;
+  NodeType type = NodeType::group;
+  Json document;                           ///< of Zarr v2 an object of its documents by their names
+  Json attributes = Json(Json::Object{});  ///< an object
+  Json legacy = Json(Json::Object{});      ///< the documents that netcdf-c 4.8.0 keeps beside it, by their names
+  std::vector<DocumentVersion> versions = {};
+
+  /// A document of Zarr v2, such as `.zgroup`; nullptr if it is another format's or does not exist.
+  [[nodiscard]] const Json* part(std::string_view name) const noexcept;
+};
+
+/// A member that a group's metadata name.
+struct ListedMember {
+  std::string name;
+  NodeType type = NodeType::group;
+};
+
+using Warnings = std::vector<std::string>;
+
+class NodeReader {
+ public:
+  /// Finds out the format and reads the root; not_found if there is no node.
+  static Result<NodeReader> open(NodeLocation location);
+
+  [[nodiscard]] const StoredNode& root() const noexcept { return root_; }
+  [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
+  [[nodiscard]] bool is_v1() const noexcept { return v1_; }
+  /// Whether the root has consolidated metadata; they are used unless the location is writable.
+  [[nodiscard]] bool is_consolidated() const noexcept { return consolidated_; }
+  [[nodiscard]] const Warnings& warnings() const noexcept { return warnings_; }
+  /// The members of a group: those that are listed, in that order, then all others by name, each with a warning if
+  /// there is a list. Members that cannot be read are left out, with a warning.
+  Result<std::vector<StoredNode>> members(const StoredNode& group, const std::vector<ListedMember>* listed);
+
+ private:
+  explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
+
+  Result<bool> read_root();
+  Result<std::vector<StoredNode>> read(const StoredNode& group, const std::vector<std::string>& names);
+  std::vector<StoredNode> from_entries(const StoredNode& group, const std::vector<std::string>& names);
+  Result<std::vector<std::string>> names_in(const StoredNode& group) const;
+  void warn(const std::string& path, const std::string& what);
+
+  NodeLocation location_;
+  bool v1_ = false, consolidated_ = false;
+  StoredNode root_;
+  std::optional<std::map<std::string, Json>> entries_;        ///< of consolidated metadata, by paths from the root
+  std::map<std::string, std::vector<std::string>> children_;  ///< the names of its entries, by the path of each group
+  Warnings warnings_;
+  std::set<std::string, std::less<>> warned_;  ///< paths
+};
+
+}  // namespace sherd::netcdf

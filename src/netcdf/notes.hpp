@@ -1,0 +1,46 @@
+// What NCZarr's own metadata say, whatever generation of netcdf-c wrote them.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "netcdf/nodes.hpp"
+#include "sherd/netcdf.hpp"
+
+namespace sherd::netcdf {
+
+struct DimensionNote {
+  std::string name;
+  std::uint64_t length = 0;
+  bool unlimited = false;
+};
+struct GroupNote {
+  std::vector<DimensionNote> dimensions;
+  std::vector<ListedMember> members;  ///< variables, then groups
+};
+struct ArrayNote {
+  std::vector<std::string> dimensions;  ///< with their paths
+  bool scalar = false;
+  bool characters = false;  ///< of single bytes; only noted in Zarr v3
+};
+struct AttributeNotes {
+  std::map<std::string, std::string, std::less<>> types;
+  [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
+};
+
+/// From the root; `pure` if there is no metadata of NCZarr's.
+[[nodiscard]] Generation generation_of(const StoredNode& root, bool v1);
+/// nullopt if there is no such note, or, with a warning, if it has another form.
+[[nodiscard]] std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings);
+[[nodiscard]] std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings);
+[[nodiscard]] AttributeNotes attribute_notes(const StoredNode& node);
+
+/// The release of netcdf-c in `_NCProperties`, such as {4, 9, 1}; nullopt if none is named.
+[[nodiscard]] std::optional<std::array<int, 3>> release_in(std::string_view properties) noexcept;
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,231 @@
+// Knows what single releases of netcdf-c store otherwise than their metadata say, and repairs the metadata before the
+// array is made of them: everything above and below sees an ordinary array.
+#include "netcdf/variables.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/base64.hpp"
+#include "base/try.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+void warn(Warnings& warnings, const StoredNode& node, const std::string& what) {
+  warnings.push_back("/" + node.path + ": " + what);
+}
+
+bool is_text(std::string_view dtype) { return dtype.size() > 2 && dtype[1] == 'S'; }
+
+/// netcdf-c prints the fill values that it knows with six digits.
+Json exact_fill(Json fill, std::string_view dtype) {
+  if (!fill.is_number() || (dtype != "<f4" && dtype != ">f4" && dtype != "<f8" && dtype != ">f8")) return fill;
+  return fill.text() == "9.96921e+36" ? Json::number("9.969209968386869e+36") : std::move(fill);
+}
+
+/// Of an array of text the fill value is that text, where Zarr has base64.
+Json text_fill(const Json& fill, std::string_view dtype) {
+  if (!fill.is_string() || fill.text().empty()) return fill;
+  std::uint64_t size = 0;
+  for (const char c : dtype.substr(2)) size = size * 10 + static_cast<std::uint64_t>(c - '0');
+  if (fill.text().size() > size || size > 4096) return fill;
+  return encode_base64(fill.text() + std::string(size - fill.text().size(), '\0'));
+}
+
+/// The document `.zarray` as the writer meant it.
+Json repaired_array(const Reading& reading, Json array) {
+  const Json* stored = array.find("dtype");
+  if (stored == nullptr || !stored->is_string()) return array;
+  std::string dtype = stored->text();
+  const bool early = reading.generation == Generation::v1 || reading.generation == Generation::v2a ||
+                     (reading.release && *reading.release < std::array{4, 9, 1});
+  if (early && (dtype == "<U1" || dtype == ">U1" || dtype == "|U1")) dtype = "|S1";  // one byte for each, in truth
+  const bool swapped = reading.release && *reading.release < std::array{4, 9, 3};
+  if (swapped && dtype.starts_with('>') && !is_text(dtype)) dtype.front() = '<';  // never swapped before 4.9.3
+  if (const Json* fill = array.find("fill_value")) {
+    Json exact = exact_fill(*fill, dtype);
+    // The first generation has lists of one value.
+    if (exact.is_array() && exact.size() == 1) exact = Json(exact.elements()[0]);
+    if (is_text(dtype)) exact = text_fill(exact, dtype);
+    array.set("fill_value", std::move(exact));
+  }
+  array.set("dtype", std::move(dtype));
+  return array;
+}
+
+struct Opened {
+  Array array;
+  bool no_fill = false;
+  bool characters = false;     ///< of single bytes
+  bool reinterpreted = false;  ///< the type of the elements is not the stored one
+};
+
+bool lacks_separator(const Json& array) {
+  const Json* separator = array.find("dimension_separator");
+  const Json* shape = array.find("shape");
+  return (separator == nullptr || separator->is_null()) && shape != nullptr && shape->size() > 1;
+}
+
+Result<Array> make(const NodeLocation& location, NodeDocument document) {
+  SHERD_TRY(node, make_node(location, std::move(document)));
+  if (Array* array = std::get_if<Array>(&node)) return std::move(*array);
+  return corrupt("not an array");
+}
+
+Result<Opened> open_array_of(const Reading& reading, const StoredNode& node, const std::optional<ArrayNote>& note) {
+  const NodeLocation location = at_path(reading.location, node.path);
+  const Json* const stored = node.part(".zarray");
+  Json document = node.document;
+  bool no_fill = false, reinterpreted = false, characters = note && note->characters;
+  if (stored != nullptr) {
+    if (const Json* fill = stored->find("fill_value")) no_fill = fill->is_null();
+    const Json* dtype = stored->find("dtype");
+    if (reading.by_netcdf()) {
+      Json repaired = repaired_array(reading, *stored);
+      const Json* meant = repaired.find("dtype");
+      reinterpreted = dtype != nullptr && meant != nullptr && dtype->text() != meant->text();
+      // A writer compares the document with that in the store, and keeps fill values as they are.
+      if (reinterpreted || !location.writable) document.set(".zarray", std::move(repaired));
+      const Json* fixed = document.find(".zarray")->find("dtype");
+      const bool renamed =
+          dtype != nullptr && fixed != nullptr && is_text(fixed->text()) && dtype->text() != fixed->text();
+      characters = reading.noted() && (renamed || (fixed != nullptr && fixed->text() == ">S1"));
+    } else if (lacks_separator(*stored)) {
+      // Where the chunks are is found out by looking.
+      SHERD_TRY(found, location.format->open(*location.store, location.path, location.config.limits));
+      if (!found || !found->array) return corrupt("the array has gone");
+      SHERD_TRY(array, make(location, *std::move(found)));
+      return Opened{std::move(array), no_fill};
+    }
+  }
+  auto lowered = location.format->lower(std::move(document), location.config.limits);
+  if (!lowered) return stored_error(std::move(lowered).error());
+  if (!lowered->array) return corrupt("not an array");
+  lowered->versions = node.versions;
+  SHERD_TRY(array, make(location, *std::move(lowered)));
+  return Opened{std::move(array), no_fill, characters, reinterpreted};
+}
+
+bool ends_with_name(const Json& codec, std::string_view name) {
+  const Json* found = codec.find("name");
+  return found != nullptr && (found->text() == name || found->text() == "numcodecs." + std::string(name));
+}
+
+void describe_codecs(const Json& codecs, Storage& storage) {
+  for (const Json& codec : codecs.elements()) {
+    const Json* configuration = codec.find("configuration");
+    const Json* level = configuration != nullptr ? configuration->find("level") : nullptr;
+    if (ends_with_name(codec, "zlib") || ends_with_name(codec, "gzip"))
+      storage.deflate_level = level != nullptr ? static_cast<int>(level->as_int().value_or(1)) : 1;
+    if (ends_with_name(codec, "shuffle")) storage.shuffle = true;
+    if (ends_with_name(codec, "fletcher32")) storage.fletcher32 = true;
+    const Json* endian = configuration != nullptr ? configuration->find("endian") : nullptr;
+    if (ends_with_name(codec, "bytes") && endian != nullptr) storage.big_endian = endian->text() == "big";
+    const Json* inner = configuration != nullptr ? configuration->find("codecs") : nullptr;
+    if (ends_with_name(codec, "sharding_indexed") && inner != nullptr) describe_codecs(*inner, storage);
+  }
+}
+
+Storage storage_of(const Opened& opened) {
+  Storage storage{.chunks = opened.array.chunks(), .shards = opened.array.shards(), .no_fill = opened.no_fill};
+  storage.codecs = opened.array.codecs();
+  describe_codecs(storage.codecs, storage);
+  return storage;
+}
+
+/// The units of CF for counts of a unit of NumPy.
+std::optional<std::string> cf_units(const DType& dtype) {
+  constexpr std::pair<std::string_view, std::string_view> units[] = {
+      {"W", "weeks"},         {"D", "days"},          {"h", "hours"},        {"m", "minutes"}, {"s", "seconds"},
+      {"ms", "milliseconds"}, {"us", "microseconds"}, {"ns", "nanoseconds"}, {"M", "months"},  {"Y", "years"}};
+  for (const auto& [unit, name] : units)
+    if (unit == dtype.unit() && dtype.scale_factor() == 1)
+      return std::string(name) + (dtype.kind() == DType::Kind::datetime64 ? " since 1970-01-01" : "");
+  return std::nullopt;
+}
+
+Result<void> check_supported(const DType& dtype) {
+  const bool time = dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64;
+  if (variable_type(dtype, false) && (!time || cf_units(dtype))) return {};
+  return unsupported("netCDF has no type for elements of the type " + dtype.name());
+}
+
+/// xarray keeps the fill value of floats in Zarr v3 as the base64 of a double.
+std::optional<double> encoded_double(const Json& json) {
+  const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
+  if (!bytes || bytes->size() != sizeof(double)) return std::nullopt;
+  double value = 0;
+  std::memcpy(&value, bytes->data(), sizeof value);
+  return value;
+}
+
+Values values_of(const Json& json, const std::string* noted, std::optional<Type> fill, std::string_view name,
+                 const StoredNode& node, Warnings& warnings) {
+  auto type = noted != nullptr ? attribute_type(*noted) : std::nullopt;
+  if (fill && name == kFillValue && !type) {
+    type = fill;
+    const bool is_float = *fill == Type::float32 || *fill == Type::float64;
+    if (const auto value = is_float ? encoded_double(json) : std::nullopt) {
+      if (*fill == Type::float32) return std::vector{static_cast<float>(*value)};
+      return std::vector{*value};
+    }
+  }
+  if (type) {
+    auto values = values_of_type(json, *type);
+    if (values) return *std::move(values);
+    warn(warnings, node,
+         "the attribute '" + std::string(name.substr(0, 80)) +
+             "' is not of the type that is noted: " + values.error().message());
+  } else if (noted != nullptr && *noted != "|J0") {
+    warn(warnings, node,
+         "the attribute '" + std::string(name.substr(0, 80)) + "' has the unknown type '" + noted->substr(0, 40) + "'");
+  }
+  return inferred_values(json);
+}
+
+}  // namespace
+
+std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
+                                     Warnings& warnings) {
+  const AttributeNotes notes = reading.noted() ? attribute_notes(node) : AttributeNotes();
+  std::vector<Attribute> attributes;
+  for (const auto& [name, json] : node.attributes.members())
+    if (!is_hidden_attribute(name))
+      attributes.push_back({name, values_of(json, notes.type_of(name), fill, name, node, warnings)});
+  return attributes;
+}
+
+Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, const StoredNode& node,
+                                                       const std::optional<ArrayNote>& note, Warnings& warnings,
+                                                       std::vector<Array>& others) {
+  SHERD_TRY(opened, open_array_of(reading, node, note));
+  const DType dtype = opened.array.dtype();
+  if (auto supported = check_supported(dtype); !supported) {
+    others.push_back(std::move(opened.array));
+    return std::move(supported).error();
+  }
+  const Type type = *variable_type(dtype, opened.characters);
+  auto attributes = attributes_of(reading, node, type, warnings);
+  if (dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64)
+    if (std::ranges::none_of(attributes, [](const Attribute& each) { return each.name == "units"; }))
+      attributes.push_back({"units", cf_units(dtype).value_or("")});
+  Storage storage = storage_of(opened);
+  const bool scalar = opened.array.ndim() == 0 || (note && note->scalar && opened.array.shape() == Shape{1});
+  if (scalar) storage.chunks.clear();
+  return std::unique_ptr<Variable::State>(new Variable::State{.name = node.name,
+                                                              .group = {},
+                                                              .type = type,
+                                                              .dimensions = {},
+                                                              .attributes = std::move(attributes),
+                                                              .storage = std::move(storage),
+                                                              .scalar = scalar,
+                                                              .reinterpreted = opened.reinterpreted,
+                                                              .array = std::move(opened.array)});
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,38 @@
+// One stored array as a variable: its type, attributes and storage. Its dimensions are the model's.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "netcdf/model.hpp"
+#include "netcdf/nodes.hpp"
+#include "netcdf/notes.hpp"
+
+namespace sherd::netcdf {
+
+/// What holds for all nodes of a dataset.
+struct Reading {
+  NodeLocation location;
+  Mode mode;
+  Generation generation = Generation::pure;
+  std::optional<std::array<int, 3>> release;  ///< of netcdf-c that wrote it
+
+  /// Whether NCZarr's metadata are used.
+  [[nodiscard]] bool noted() const noexcept { return generation != Generation::pure; }
+  /// Whether netcdf-c wrote it, in whichever mode.
+  [[nodiscard]] bool by_netcdf() const noexcept { return noted() || release; }
+};
+
+/// The variable of a stored array, without dimensions. Errors say why the type or the storage is not supported; an
+/// array of a type that netCDF lacks is added to `others`.
+Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, const StoredNode& node,
+                                                       const std::optional<ArrayNote>& note, Warnings& warnings,
+                                                       std::vector<Array>& others);
+
+/// The attributes that netCDF shows, with their types. `fill` is the type of `_FillValue`, if the node is a variable.
+[[nodiscard]] std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node,
+                                                   std::optional<Type> fill, Warnings& warnings);
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,489 @@
+// Definitions are kept in memory and stored together. An array appears with all of its metadata, and after the groups
+// around it; a group's list of members is stored before its members, since readers only warn of one that is missing.
+#include "netcdf/writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "array/prepared.hpp"
+#include "array/resize.hpp"
+#include "base/checked.hpp"
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr unsigned kWaiting = 16;                            ///< threads that store definitions
+constexpr std::uint64_t kLongest = std::uint64_t{1} << 62U;  ///< of dimensions
+
+struct Split {
+  std::string_view group, name;
+};
+Split split(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return {"/", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path) {
+  GroupDefinition* group = &root;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (name.empty()) continue;
+    const auto next =
+        std::ranges::find(group->groups, name, [](const auto& each) { return std::string_view(each->name); });
+    if (next == group->groups.end()) return not_found("the dataset has no group '" + std::string(path) + "'");
+    group = next->get();
+  }
+  return group;
+}
+
+VariableDefinition* own_variable(const GroupDefinition& group, std::string_view name) {
+  const auto found =
+      std::ranges::find(group.variables, name, [](const auto& each) { return std::string_view(each->options.name); });
+  return found == group.variables.end() ? nullptr : found->get();
+}
+
+Result<VariableDefinition*> find_variable(GroupDefinition& root, std::string_view path) {
+  const auto [group_path, name] = split(path);
+  SHERD_TRY(group, find_group(root, group_path));
+  VariableDefinition* found = own_variable(*group, name);
+  if (found == nullptr) return not_found("the dataset has no variable '" + std::string(path) + "'");
+  return found;
+}
+
+Result<DimensionDefinition*> find_dimension(GroupDefinition& root, const GroupDefinition& from, std::string_view name) {
+  if (name.starts_with('/')) {
+    const auto [group_path, own] = split(name);
+    SHERD_TRY(group, find_group(root, group_path));
+    if (DimensionDefinition* found = group->dimension(own)) return found;
+  } else {
+    for (const GroupDefinition* at = &from; at != nullptr; at = at->parent)
+      if (DimensionDefinition* found = at->dimension(name)) return found;
+  }
+  return not_found("the dimension '" + std::string(name) + "' is not known in the group '" + from.path + "'");
+}
+
+Result<void> check_attribute(const Attribute& attribute) {
+  if (attribute.name.empty()) return invalid_argument("an attribute needs a name");
+  if (is_hidden_attribute(attribute.name))
+    return invalid_argument("'" + attribute.name + "' is reserved for metadata of the storage");
+  SHERD_TRY(
+      attribute_json(attribute.values, TextForm::plain).in([&] { return "the attribute '" + attribute.name + "'"; }));
+  return {};
+}
+
+const Values* attribute_of(const std::vector<Attribute>& attributes, std::string_view name) {
+  const auto found = std::ranges::find(attributes, name, &Attribute::name);
+  return found == attributes.end() ? nullptr : &found->values;
+}
+
+void replace(std::vector<Attribute>& attributes, Attribute attribute) {
+  const auto found = std::ranges::find(attributes, attribute.name, &Attribute::name);
+  if (found == attributes.end())
+    attributes.push_back(std::move(attribute));
+  else
+    found->values = std::move(attribute.values);
+}
+
+/// Elements as the array has them. Texts are owned by `values` or by `bytes`.
+struct Elements {
+  std::vector<std::byte> bytes;
+  const std::byte* data = nullptr;
+};
+
+Result<Elements> elements_of(const Values& values, const DType& dtype) {
+  Elements elements;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&values)) {
+    const std::size_t size = dtype.size();
+    elements.bytes.resize(texts->size() * size);
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+      const std::string& text = (*texts)[i];
+      std::byte* to = elements.bytes.data() + i * size;
+      if (dtype.is_variable()) {
+        const VarBytes handle{text.data(), text.size()};
+        std::memcpy(to, &handle, sizeof handle);
+      } else if (text.size() > size) {
+        return invalid_argument("a text has " + std::to_string(text.size()) +
+                                " bytes, and the strings of the variable " + std::to_string(size) +
+                                "; define it with a larger " + std::string(kMaxLength));
+      } else {
+        std::memcpy(to, text.data(), text.size());
+      }
+    }
+    elements.data = elements.bytes.data();
+    return elements;
+  }
+  std::visit([&](const auto& list) { elements.data = reinterpret_cast<const std::byte*>(list.data()); }, values);
+  return elements;
+}
+
+Result<void> write_elements(const Array& array, const Box& box, const Values& values) {
+  SHERD_TRY(elements, elements_of(values, array.dtype()));
+  return array.write(box, ConstAnyView::dense(elements.data, array.dtype(), box.shape));
+}
+
+/// What no array's fill value can say is written into every element of a box.
+Result<void> fill_text(const VariableDefinition& variable, const Box& box) {
+  const auto fill = text_fill(variable);
+  if (!fill || element_count(box.shape) == 0U) return {};
+  const DType& dtype = variable.array->dtype();
+  std::vector<std::byte> element(dtype.size());
+  if (dtype.is_variable()) {
+    const VarBytes handle{fill->data(), fill->size()};
+    std::memcpy(element.data(), &handle, sizeof handle);
+  } else {
+    std::memcpy(element.data(), fill->data(), std::min(fill->size(), element.size()));
+  }
+  return variable.array->fill(box, element);
+}
+
+/// The parts of a grown array that are new: one box for each dimension that has grown.
+Result<void> fill_grown(const VariableDefinition& variable, Shape old, const Shape& now) {
+  for (std::size_t d = 0; d < now.size(); ++d) {
+    if (old[d] >= now[d]) continue;
+    Box box{Shape(now.size(), 0), old};
+    box.origin[d] = old[d];
+    box.shape[d] = now[d] - old[d];
+    SHERD_TRY(fill_text(variable, box));
+    old[d] = now[d];
+  }
+  return {};
+}
+
+Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
+  if (!group.changed) return {};
+  const NodeLocation location = state.form.at(group.path);
+  SHERD_TRY(metadata, group_metadata(state.form, group));
+  if (!group.stored) {
+    SHERD_TRY(node, location.format->lower(std::move(metadata), location.config.limits));
+    SHERD_TRY(create_group_of(location, std::move(node), state.overwrite && group.parent == nullptr));
+    group.stored = true;
+  } else if (group.touched) {
+    SHERD_TRY(edit_node(location, NodeType::group, metadata, group.touched));
+  } else {
+    SHERD_TRY(edit_document(location, NodeType::group, [&](const NodeDocument& present) -> Result<Json> {
+      Json next = present.document;
+      for (const auto& [name, part] : metadata.members()) next.set(name, part);
+      return next;
+    }));
+  }
+  group.changed = false;
+  return {};
+}
+
+Result<void> store_variable(const Writer::State& state, const GroupDefinition& group, VariableDefinition& variable) {
+  const NodeLocation location = state.form.at(member_path(group.path, variable.options.name));
+  if (!variable.array) {
+    SHERD_TRY(node, new_variable(state.form, group.path, variable));
+    SHERD_TRY(check_documents(location, node.document));
+    SHERD_TRY(array, create_array_of(location, std::move(node), false));
+    variable.array = std::move(array);
+    variable.changed = false;
+    return fill_text(variable, Box{Shape(variable.array->ndim(), 0), variable.array->shape()});
+  }
+  if (!variable.changed) return {};
+  SHERD_TRY(attributes, stored_attributes(state.form, variable));
+  if (variable.touched) {
+    Json made{Json::Object{{state.form.v3() ? "attributes" : ".zattrs", std::move(attributes)}}};
+    SHERD_TRY(edit_node(location, NodeType::array, made, variable.touched));
+  } else {
+    SHERD_TRY(variable.array->set_attributes(attributes));
+  }
+  variable.changed = false;
+  return {};
+}
+
+Result<void> store_definitions(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
+  SHERD_TRY(store_group(state, group));
+  // Most of the time is spent waiting for the disk, by as many threads as that is worth.
+  Config config = with_requests(state.form.location.config, kWaiting);
+  config.progress = nullptr;
+  SHERD_TRY(parallel_for(group.variables.size(), config, [&](std::size_t i) {
+    VariableDefinition& each = *group.variables[i];
+    return store_variable(state, group, each).in([&] { return member_path(group.path, each.options.name); });
+  }));
+  for (const auto& each : group.groups) SHERD_TRY(store_definitions(state, *each));
+  return {};
+}
+
+void mark_all(GroupDefinition& group) {  // NOLINT(misc-no-recursion)
+  group.changed = true;
+  for (const auto& each : group.variables) each->changed = true;
+  for (const auto& each : group.groups) mark_all(*each);
+}
+
+template <class Visit>
+Result<void> for_each_variable(GroupDefinition& group, const Visit& visit) {  // NOLINT(misc-no-recursion)
+  for (const auto& each : group.variables) SHERD_TRY(visit(*each));
+  for (const auto& each : group.groups) SHERD_TRY(for_each_variable(*each, visit));
+  return {};
+}
+
+/// Lengths by the dimensions that are to have them.
+using Lengths = std::map<DimensionDefinition*, std::uint64_t>;
+
+/// The lengths that a box needs where dimensions are shorter.
+Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) {
+  Lengths longer;
+  for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
+    DimensionDefinition& dimension = *variable.dimensions[d];
+    const auto end = checked_add(box.origin[d], box.shape[d]);
+    if (end && *end <= dimension.length) continue;
+    if (!end || *end > kLongest)
+      return invalid_argument("the box ends beyond 2^62 along '" + dimension.name + "', the largest length");
+    if (!dimension.unlimited)
+      return invalid_argument("the box ends at " + std::to_string(*end) + " along '" + dimension.name +
+                              "', whose length is " + std::to_string(dimension.length));
+    std::uint64_t& length = longer[&dimension];
+    length = std::max(length, *end);
+  }
+  return longer;
+}
+
+Result<void> check_writable(const VariableDefinition& variable) {
+  if (variable.refused.empty()) return {};
+  return unsupported("the variable '" + variable.options.name + "' cannot be written: " + variable.refused);
+}
+
+/// Makes all stored variables as long as their dimensions; `grown` are those that were shorter, with their shapes.
+Result<void> grow_variables(GroupDefinition& root, std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
+  return for_each_variable(root, [&](VariableDefinition& each) -> Result<void> {
+    if (!each.array || each.dimensions.empty()) return {};
+    const Shape old = each.array->shape(), now = each.shape();
+    if (old == now) return {};
+    SHERD_TRY(check_writable(each));
+    SHERD_TRY(resize_from(*each.array, old, now).in([&] { return "'" + each.options.name + "'"; }));
+    grown.emplace_back(&each, old);
+    return fill_grown(each, old, now);
+  });
+}
+
+/// Makes unlimited dimensions as long as a box needs them, and with them all variables that have them. Where one of
+/// these cannot grow, none has.
+Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box) {
+  SHERD_TRY(lengths, lengths_for(variable, box));
+  if (lengths.empty()) return {};
+  const auto exchange = [&] {
+    for (auto& [dimension, length] : lengths) std::swap(dimension->length, length);
+  };
+  exchange();
+  std::vector<std::pair<VariableDefinition*, Shape>> grown;
+  if (auto done = grow_variables(state.root, grown); !done) {
+    // A variable that cannot be made shorter again is longer than its dimension, which readers accept.
+    for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
+    exchange();
+    return done;
+  }
+  for (const auto& [dimension, length] : lengths) dimension->group->changed = true;
+  return {};
+}
+
+Result<void> check_new_name(const Writer::State& state, const GroupDefinition& group, const std::string& name) {
+  SHERD_TRY(state.form.location.format->check_name(name));
+  if (group.has_member(name)) return conflict("'" + member_path(group.path, name) + "' is defined already");
+  return {};
+}
+
+Result<void> check_fill(const NewVariable& variable) {
+  const Values* fill = attribute_of(variable.attributes, kFillValue);
+  if (fill == nullptr) return {};
+  if (type_of(*fill) != variable.type || size_of(*fill) != 1)
+    return invalid_argument("_FillValue must be one value of the variable's type, " +
+                            std::string(to_string(variable.type)));
+  return {};
+}
+
+/// Where elements are written: the array, and the box of it.
+struct Target {
+  Array array;
+  Box box;
+};
+
+/// Stores what is defined, and makes dimensions as long as the box needs them. `check` looks at the variable's type.
+template <class Check>
+Result<Target> prepare(Writer::State& state, std::string_view variable, const Box& box, std::uint64_t count,
+                       const Check& check) {
+  const std::scoped_lock lock(state.mutex);
+  SHERD_TRY(found, find_variable(state.root, variable));
+  const std::size_t rank = found->dimensions.size();
+  if (box.origin.size() != rank || box.shape.size() != rank)
+    return invalid_argument("the variable has " + std::to_string(rank) + " dimensions, the box " +
+                            std::to_string(box.shape.size()));
+  SHERD_TRY(check(found->options.type));
+  if (element_count(box.shape) != count)
+    return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
+                            std::to_string(count) + " values");
+  SHERD_TRY(check_writable(*found));
+  if (state.defined) SHERD_TRY(store_definitions(state, state.root));
+  state.defined = false;
+  if (count > 0) SHERD_TRY(grow(state, *found, box));
+  const Array array = *found->array;
+  return Target{array, rank == 0 ? Box{Shape(array.ndim(), 0), Shape(array.ndim(), 1)} : box};
+}
+
+}  // namespace
+
+Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
+  auto state = std::make_shared<Writer::State>();
+  state->form.location = std::move(location);
+  state->form.mode = options.mode;
+  state->overwrite = options.overwrite;
+  state->consolidated = options.consolidated;
+  for (const Attribute& each : options.attributes) SHERD_TRY(check_attribute(each));
+  state->root.attributes = options.attributes;
+  SHERD_TRY(store_group(*state, state->root));  // so that a dataset that exists is a conflict now
+  return Writer(std::move(state));
+}
+
+std::string_view Writer::format() const noexcept { return state_->form.location.format->name(); }
+
+Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> attributes) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->defined = true;
+  for (const Attribute& each : attributes) SHERD_TRY(check_attribute(each));
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  const auto [above, name] = split(path);
+  SHERD_TRY(parent, find_group(state_->root, above));
+  SHERD_TRY(check_new_name(*state_, *parent, std::string(name)));
+  std::size_t depth = 1;
+  for (const GroupDefinition* at = parent; at->parent != nullptr; at = at->parent) ++depth;
+  if (depth > kMaxGroupDepth)
+    return unsupported("groups can be nested " + std::to_string(kMaxGroupDepth) + " deep, and not deeper");
+  auto group = std::make_unique<GroupDefinition>();
+  group->name = name;
+  group->path = member_path(parent->path, name);
+  group->parent = parent;
+  group->attributes = std::move(attributes);
+  parent->groups.push_back(std::move(group));
+  parent->changed = true;
+  return {};
+}
+
+Result<void> Writer::define_dimension(std::string_view group, const std::string& name, std::uint64_t length,
+                                      bool unlimited) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->defined = true;
+  SHERD_TRY(owner, find_group(state_->root, group));
+  if (name.empty() || name.find('/') != name.npos)
+    return invalid_argument("'" + name + "' cannot be the name of a dimension");
+  if (length > kLongest) return invalid_argument("the length of a dimension must be 2^62 or less");
+  if (owner->dimension(name) != nullptr)
+    return conflict("the dimension '" + member_path(owner->path, name) + "' is defined already");
+  owner->dimensions.push_back(
+      std::make_unique<DimensionDefinition>(DimensionDefinition{name, owner, length, unlimited}));
+  owner->changed = true;
+  if (unlimited && !state_->form.unlimited) {
+    state_->form.unlimited = true;  // the newest generation then needs its notes on every node
+    mark_all(state_->root);
+  }
+  return {};
+}
+
+Result<void> Writer::define_variable(std::string_view group, NewVariable variable) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->defined = true;
+  SHERD_TRY(owner, find_group(state_->root, group));
+  SHERD_TRY(check_new_name(*state_, *owner, variable.name));
+  for (const Attribute& each : variable.attributes) SHERD_TRY(check_attribute(each));
+  SHERD_TRY(check_fill(variable));
+  if (variable.big_endian && state_->form.little_only)
+    return unsupported("netcdf-c before 4.9.3 made the dataset, so its readers ignore the byte order")
+        .in_member("big_endian");
+  auto definition = std::make_unique<VariableDefinition>();
+  for (const std::string& name : variable.dimensions) {
+    SHERD_TRY(dimension, find_dimension(state_->root, *owner, name));
+    definition->dimensions.push_back(dimension);
+  }
+  definition->string_length = variable.string_length.value_or(
+      string_length_in(variable.attributes)
+          .value_or(string_length_in(state_->root.attributes, kDefaultMaxLength).value_or(kDefaultStringLength)));
+  definition->options = std::move(variable);
+  SHERD_TRY(new_variable(state_->form, owner->path, *definition));  // what cannot be stored is refused now
+  owner->variables.push_back(std::move(definition));
+  owner->changed = true;
+  return {};
+}
+
+Result<void> Writer::set_attribute(std::string_view path, Attribute attribute) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->defined = true;
+  SHERD_TRY(check_attribute(attribute));
+  if (auto group = find_group(state_->root, path)) {
+    (*group)->changed = true;
+    if ((*group)->touched) (*group)->touched->insert(attribute.name);
+    replace((*group)->attributes, std::move(attribute));
+    return {};
+  }
+  SHERD_TRY(variable, find_variable(state_->root, path));
+  if (attribute.name == kFillValue || attribute.name == kMaxLength)
+    return invalid_argument("'" + attribute.name + "' is set when the variable is defined");
+  variable->changed = true;
+  if (variable->touched) variable->touched->insert(attribute.name);
+  replace(variable->options.attributes, std::move(attribute));
+  return {};
+}
+
+Result<Shape> Writer::shape(std::string_view variable) const {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(found, find_variable(state_->root, variable));
+  return found->shape();
+}
+
+Result<void> Writer::write(std::string_view variable, const Box& box, const Values& values) {
+  SHERD_TRY(target, prepare(*state_, variable, box, size_of(values), [&](Type type) -> Result<void> {
+              if (type == type_of(values)) return {};
+              return invalid_argument("the variable is of type " + std::string(to_string(type)) +
+                                      ", the values of type " + std::string(to_string(type_of(values))));
+            }));
+  return write_elements(target.array, target.box, values);
+}
+
+Result<void> Writer::write(std::string_view variable, const Box& box, std::span<const std::byte> elements) {
+  const auto count = element_count(box.shape);
+  SHERD_TRY(target, prepare(*state_, variable, box, count.value_or(0), [&](Type type) -> Result<void> {
+              if (type == Type::string)
+                return invalid_argument("the elements are strings, which have no fixed size; write them as Values");
+              if (count && checked_mul(*count, element_size(type)) == elements.size()) return {};
+              return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
+                                      std::to_string(elements.size()) + " bytes");
+            }));
+  return target.array.write(target.box, ConstAnyView::dense(elements.data(), target.array.dtype(), target.box.shape));
+}
+
+Result<void> Writer::store_definitions() {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(netcdf::store_definitions(*state_, state_->root));
+  state_->defined = false;
+  return {};
+}
+
+Result<void> Writer::sync() {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(netcdf::store_definitions(*state_, state_->root));
+  if (!state_->consolidated) return {};
+  SHERD_TRY(node, find_node(state_->form.location));
+  auto* root = node ? std::get_if<sherd::Group>(&*node) : nullptr;
+  if (root == nullptr) return conflict("another process replaced the dataset in the meantime");
+  return root->consolidate();
+}
+
+Result<void> Writer::discard() {
+  const std::scoped_lock lock(state_->mutex);
+  NodeLocation location = state_->form.location;
+  location.config.interrupted = nullptr;
+  return erase_node(location);
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,16 @@
+// A range of an object: where encoded bytes are.
+#pragma once
+
+#include <cstdint>
+
+namespace sherd {
+
+/// `length` bytes from `offset` on. Made from checked sizes, so that end() cannot overflow.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  [[nodiscard]] constexpr std::uint64_t end() const noexcept { return offset + length; }
+  friend constexpr bool operator==(const Extent&, const Extent&) = default;
+};
+
+}  // namespace sherd

@@ -1,0 +1,15 @@
+// The storage options of file stores: settings that users set by name.
+#pragma once
+
+#include <string_view>
+
+#include "sherd/options.hpp"
+
+namespace sherd {
+
+inline constexpr std::string_view kFileOptions[] = {"durable", "follow_symlinks", "lock"};
+
+/// The settings with those of config.storage_options instead of their own; invalid_argument for a wrong value.
+[[nodiscard]] Result<Config> with_file_options(Config config);
+
+}  // namespace sherd

@@ -1,0 +1,57 @@
+// Walks down the levels of a store, and erases what a list contains a page at a time.
+#include "store/listing.hpp"
+
+#include <utility>
+
+#include "base/try.hpp"
+
+namespace sherd {
+
+Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry& visit) {
+  std::vector<std::string> pending{std::string()};
+  while (!pending.empty()) {
+    const std::string below = std::move(pending.back());
+    pending.pop_back();
+    std::string name;
+    SHERD_TRY(more, store.visit(prefix + below, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+      name.assign(below).append(entry.name);
+      if (!entry.is_prefix) return visit({.name = name, .size = entry.size});
+      pending.push_back(name + "/");
+      return true;
+    }));
+    if (!more) return false;
+  }
+  return true;
+}
+
+Error cannot_list(const Store& store) { return unsupported("the store " + store.url() + " cannot list its objects"); }
+
+Result<std::vector<std::string>> erase_objects(Store& store, const std::string& prefix,
+                                               const std::function<bool(const std::string& key)>& is_kept) {
+  std::vector<std::string> objects, prefixes;
+  const auto erase_page = [&]() -> Result<void> {
+    SHERD_TRY(store.erase_all(objects));
+    objects.clear();
+    return {};
+  };
+  bool erased_meanwhile = true;
+  while (std::exchange(erased_meanwhile, false)) {
+    prefixes.clear();
+    SHERD_TRY(store.visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+      std::string key = prefix + std::string(entry.name);
+      if (entry.is_prefix)
+        prefixes.emplace_back(entry.name);
+      else if (!is_kept(key))
+        objects.push_back(std::move(key));
+      if (objects.size() < kListPage) return true;
+      // Some file systems leave entries out of a list from which others are erased, so there is another pass.
+      erased_meanwhile = true;
+      SHERD_TRY(erase_page());
+      return true;
+    }));
+    SHERD_TRY(erase_page());
+  }
+  return prefixes;
+}
+
+}  // namespace sherd

@@ -1,0 +1,41 @@
+// Documents may spell a value differently than Sherd writes it. A copy to another format keeps the spelling in a member
+// that readers ignore, and a copy back restores it.
+#include "array/format.hpp"
+#include "tools/copy.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr const char* kIgnored = "must_understand";
+
+/// Whether both describe the same node with the same chunks: a spelling may have been edited, or made up.
+bool say_the_same(const Format& format, const Json& one, const Json& other, const Limits& limits) {
+  const auto a = format.lower(one, limits), b = format.lower(other, limits);
+  if (!a || !b || a->type != b->type) return false;
+  if (!a->array || !b->array) return !a->array && !b->array;
+  return a->array->shape == b->array->shape && a->array->stores_like(*b->array) &&
+         a->array->dimension_names == b->array->dimension_names &&
+         a->array->no_access.has_value() == b->array->no_access.has_value() &&
+         a->array->no_change.has_value() == b->array->no_change.has_value();
+}
+
+}  // namespace
+
+void carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
+                    const Limits& limits) {
+  if (const auto* own = capability<Spelling>(from); own != nullptr && to.traits().ignores_members) {
+    const Json spelling = own->spelling(source);
+    if (spelling.is_null()) return;
+    Json member(Json::Object{{kIgnored, false}});
+    for (const auto& [key, value] : spelling.members()) member.set(key, value);
+    copied.set(std::string(own->member()), std::move(member));
+  }
+  if (const auto* own = capability<Spelling>(to); own != nullptr && from.traits().ignores_members) {
+    const Json* kept = source.document.find(own->member());
+    if (kept == nullptr || !kept->is_object()) return;
+    Json respelled = own->respelled(copied, *kept);
+    if (say_the_same(to, respelled, copied, limits)) copied = std::move(respelled);
+  }
+}
+
+}  // namespace sherd

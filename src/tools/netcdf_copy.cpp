@@ -1,0 +1,311 @@
+// First all definitions, group by group; then the elements of all variables, box by box, on all threads at once. The
+// boxes that are in memory at a time share the budget.
+#include "tools/netcdf_copy.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "array/create.hpp"
+#include "base/buffer.hpp"
+#include "base/checked.hpp"
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr unsigned kWaiting = 8;
+constexpr std::uint64_t kEnough = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kStringBytes = 2 * sizeof(std::string) + 64;  ///< of a string in memory, about
+
+bool in_zarr(FilterForm form) { return form == FilterForm::zarr2 || form == FilterForm::zarr3; }
+
+/// One variable, and the boxes in which it is copied.
+struct Part {
+  Variable variable;
+  Shape shape, box, grid;
+  std::uint64_t element_bytes = 1;
+  std::uint64_t first = 0, count = 1;  ///< numbers of boxes, among those of all variables
+
+  [[nodiscard]] Box at(std::uint64_t index) const {
+    Box where{Shape(shape.size(), 0), shape};
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      where.origin[d] = index % grid[d] * box[d];
+      where.shape[d] = std::min(box[d], shape[d] - where.origin[d]);
+      index /= grid[d];
+    }
+    return where;
+  }
+};
+
+class Copier {
+ public:
+  Copier(const CopyTask& task, DatasetCopyReport report)
+      : task_(task),
+        options_(task.options),
+        report_(std::move(report)),
+        budget_(task.options.config.memory_budget / 2) {}
+
+  Result<DatasetCopyReport> run() {
+    const auto& read = task_.source.warnings();
+    report_.warnings.insert(report_.warnings.begin(), read.begin(), read.end());
+    SHERD_TRY(check_names());
+    SHERD_TRY(define(task_.source.root()));
+    SHERD_TRY(task_.sink.end_definitions());
+    SHERD_TRY(copy_elements());
+    SHERD_TRY(task_.sink.finish());
+    return std::move(report_);
+  }
+
+ private:
+  /// Names in the options that mean nothing are most likely misspelt.
+  Result<void> check_names() const {
+    const auto check_variable = [&](const std::string& name) -> Result<void> {
+      if (any_variable(task_.source.root(), [&](const Variable& each) { return is_named(name, each); })) return {};
+      return not_found("the dataset has no variable '" + name + "'");
+    };
+    for (const auto& [name, chunks] : options_.variable_chunks) SHERD_TRY(check_variable(name).in_member("chunks"));
+    for (const FilterChoice& choice : options_.filters)
+      for (const std::string& name : choice.variables) SHERD_TRY(check_variable(name).in_member("filters"));
+    for (const auto& [name, length] : options_.dimension_chunks)
+      if (!any_dimension(task_.source.root(), name))
+        return not_found("the dataset has no dimension '" + name + "'").in_member("chunks");
+    return {};
+  }
+
+  template <class Test>
+  static bool any_variable(const Group& group, const Test& test) {  // NOLINT(misc-no-recursion)
+    return std::ranges::any_of(group.variables(), test) ||
+           std::ranges::any_of(group.groups(), [&](const Group& each) { return any_variable(each, test); });
+  }
+  static bool any_dimension(const Group& group, const std::string& name) {  // NOLINT(misc-no-recursion)
+    return std::ranges::any_of(group.dimensions(),
+                               [&](const Dimension& each) { return each.name == name || each.full_name() == name; }) ||
+           std::ranges::any_of(group.groups(), [&](const Group& each) { return any_dimension(each, name); });
+  }
+
+  Result<void> define(const Group& group) {  // NOLINT(misc-no-recursion)
+    const bool root = group.path() == "/";
+    if (!root) {
+      ++report_.groups;
+      SHERD_TRY(task_.sink.define_group(
+          group.path(), copied_attributes(group.attributes(), task_.form, group.path(), report_.warnings)));
+    }
+    for (Dimension each : group.dimensions()) {
+      if (options_.fixed_dimensions) each.unlimited = false;
+      SHERD_TRY(task_.sink.define_dimension(each));
+    }
+    for (const Variable& each : group.variables()) SHERD_TRY(define(group, each).in([&] { return each.full_name(); }));
+    for (const Group& each : group.groups()) SHERD_TRY(define(each));
+    return {};
+  }
+
+  Result<void> define(const Group& group, const Variable& source) {
+    NewVariable to{.name = source.name(), .type = source.type(), .no_fill = source.storage().no_fill};
+    for (const Dimension& each : source.dimensions()) to.dimensions.push_back(each.full_name());
+    to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
+    drop_wrong_fill(to, source);
+    if (source.type() == Type::string && task_.form == FilterForm::zarr2) SHERD_TRY(note_length(source, to));
+    SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
+    if (task_.form == FilterForm::none && has_filters(source))
+      report_.warnings.push_back(source.full_name() + ": the copy has no filters, which classic files cannot have");
+    const bool filtered = to.deflate_level || to.shuffle || to.fletcher32 || !filters.empty();
+    SHERD_TRY(chunks, chunks_of(source, filtered));
+    to.chunks = chunks;
+    if (task_.form == FilterForm::zarr3 && source.storage().shards && chunks == source.storage().chunks)
+      to.shards = *source.storage().shards;
+    const Shape objects = to.shards.empty() ? to.chunks : to.shards;
+    SHERD_TRY(task_.sink.define_variable(group.path(), std::move(to), std::move(filters)));
+    return add_part(source, objects);
+  }
+
+  /// A fill value of another type, which only classic files can have, is not one.
+  void drop_wrong_fill(NewVariable& to, const Variable& source) {
+    const auto fill = std::ranges::find(to.attributes, kFillValue, &Attribute::name);
+    if (fill == to.attributes.end()) return;
+    if (type_of(fill->values) == source.type() && size_of(fill->values) == 1) return;
+    if (task_.form == FilterForm::none) return;
+    report_.warnings.push_back(source.full_name() +
+                               ": the attribute '_FillValue' is left out: it is not one value of " + "the type " +
+                               std::string(to_string(source.type())));
+    to.attributes.erase(fill);
+  }
+
+  [[nodiscard]] static bool has_filters(const Variable& source) {
+    const Storage& storage = source.storage();
+    return storage.deflate_level || storage.shuffle || storage.fletcher32 || !storage.filters.empty();
+  }
+
+  /// Strings of Zarr v2 have a fixed length, which must be that of the longest.
+  Result<void> note_length(const Variable& source, NewVariable& to) {
+    std::uint64_t longest = 0;
+    SHERD_TRY(parts, part_of(source, {}));
+    for (std::uint64_t i = 0; i < parts.count; ++i) {
+      SHERD_TRY(values, source.read(parts.at(i)));
+      for (const std::string& text : std::get<std::vector<std::string>>(values))
+        longest = std::max<std::uint64_t>(longest, text.size());
+    }
+    auto noted = string_length_in(source.attributes());
+    if (!noted) noted = string_length_in(task_.source.root().attributes(), kDefaultMaxLength);
+    if (longest > noted.value_or(kDefaultStringLength)) to.string_length = longest;
+    return {};
+  }
+
+  /// Empty: none, or for the sink to choose.
+  [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered) const {
+    if (source.dimensions().empty() || task_.form == FilterForm::none) return Shape();
+    SHERD_TRY(chosen, chosen_chunks(source, options_));
+    Shape chunks = chosen ? *chosen : source.storage().chunks;
+    const bool grows = std::ranges::any_of(
+        source.dimensions(), [&](const Dimension& each) { return each.unlimited && !options_.fixed_dimensions; });
+    const bool whole = chunks.empty() && chosen;
+    if (!in_zarr(task_.form) && chunks.empty() && !filtered && !grows) return Shape();
+    if (whole) chunks = source.shape();
+    if (chunks.empty()) chunks = usual_chunks(source);
+    // netcdf-c 4.9.1 opens no dataset with chunks that are longer than the array, nor does HDF5 make one.
+    const Shape shape = source.shape();
+    for (std::size_t d = 0; d < chunks.size(); ++d)
+      chunks[d] = std::clamp<std::uint64_t>(chunks[d], 1, std::max<std::uint64_t>(1, shape[d]));
+    return chunks;
+  }
+
+  [[nodiscard]] Result<Part> part_of(const Variable& source, const Shape& objects) const {
+    Part part{.variable = source, .shape = source.shape(), .box = {}, .grid = {}};
+    part.element_bytes = source.type() == Type::string ? kStringBytes : element_size(source.type());
+    const std::uint64_t most = std::max<std::uint64_t>(options_.config.memory_budget / 2, 1);
+    const std::uint64_t threads = thread_count(options_.config.threads);
+    const BoxPlan plan{part.shape, source.storage().chunks, objects, part.element_bytes};
+    part.box = box_shape(plan, most, std::min(kEnough, most / (2 * threads)));
+    for (std::size_t d = 0; d < part.shape.size(); ++d) {
+      part.grid.push_back(ceil_div(part.shape[d], part.box[d]));
+      const auto count = checked_mul(part.count, part.grid.back());
+      if (!count || *count > std::uint64_t{1} << 48U) return unsupported("the variable has too many elements to copy");
+      part.count = *count;
+    }
+    return part;
+  }
+
+  Result<void> add_part(const Variable& source, const Shape& objects) {
+    ++report_.variables;
+    SHERD_TRY(part, part_of(source, objects));
+    part.first = boxes_;
+    const auto boxes = checked_add(boxes_, part.count);
+    const auto elements = element_count(part.shape);
+    const std::uint64_t size = std::max<std::size_t>(1, element_size(source.type()));
+    const auto bytes = elements ? checked_mul(*elements, size) : std::nullopt;
+    const auto total = bytes ? checked_add(*bytes, report_.bytes) : std::nullopt;
+    if (!boxes || !total) return unsupported("the dataset is larger than the address space");
+    boxes_ = *boxes;
+    report_.bytes = *total;
+    parts_.push_back(std::move(part));
+    return {};
+  }
+
+  Result<void> copy_elements() {
+    std::atomic<std::uint64_t> done = 0;
+    // More threads than cores: while some wait for the disk, or for the lock of libnetcdf, others encode.
+    const Config shared = with_requests(options_.config, kWaiting);
+    const Config config = with_progress(shared, done, report_.bytes);
+    return parallel_for(boxes_, config, [&](std::size_t i) -> Result<void> {
+      const auto next = std::ranges::upper_bound(parts_, i, {}, &Part::first);
+      const Part& part = *std::prev(next);
+      const Box box = part.at(i - part.first);
+      const std::uint64_t count = *element_count(box.shape);
+      if (count > 0) SHERD_TRY(copy_box(part, box, count).in([&] { return part.variable.full_name(); }));
+      done += count * std::max<std::size_t>(1, element_size(part.variable.type()));
+      return {};
+    });
+  }
+
+  Result<void> copy_box(const Part& part, const Box& box, std::uint64_t count) {
+    const std::string name = part.variable.full_name();
+    const Budget::Share share = budget_.take(count * part.element_bytes);
+    if (part.variable.type() == Type::string) {
+      SHERD_TRY(values, part.variable.read(box));
+      return task_.sink.write_strings(name, box, std::get<std::vector<std::string>>(std::move(values)));
+    }
+    Buffer elements;
+    SHERD_TRY(elements.resize(count * part.element_bytes));
+    SHERD_TRY(part.variable.read(box, elements.span()));
+    return task_.sink.write(name, box, elements.span());
+  }
+
+  const CopyTask& task_;
+  const DatasetCopyOptions& options_;
+  DatasetCopyReport report_;
+  Budget budget_;
+  std::vector<Part> parts_;
+  std::uint64_t boxes_ = 0;
+};
+
+std::string from_latin1(const std::string& text) {
+  std::string utf8;
+  for (const char c : text) append_utf8(static_cast<unsigned char>(c), utf8);
+  return utf8;
+}
+
+}  // namespace
+
+std::vector<Attribute> copied_attributes(const std::vector<Attribute>& attributes, FilterForm form,
+                                         const std::string& place, std::vector<std::string>& warnings) {
+  std::vector<Attribute> copied;
+  for (Attribute each : attributes) {
+    if (is_hidden_attribute(each.name) && form != FilterForm::none) {
+      warnings.push_back(place + ": the attribute '" + each.name + "' is left out: the name is reserved");
+      continue;
+    }
+    const auto convert = [&](std::string& text) {
+      if (is_utf8(text)) return;
+      text = from_latin1(text);
+      warnings.push_back(place + ": the attribute '" + each.name + "' is not UTF-8 and is read as Latin-1");
+    };
+    if (in_zarr(form)) {
+      if (auto* text = std::get_if<std::string>(&each.values)) convert(*text);
+      if (auto* texts = std::get_if<std::vector<std::string>>(&each.values)) std::ranges::for_each(*texts, convert);
+    }
+    copied.push_back(std::move(each));
+  }
+  return copied;
+}
+
+Result<std::optional<Shape>> chosen_chunks(const Variable& source, const DatasetCopyOptions& options) {
+  const Shape shape = source.shape();
+  if (options.unchunked) return std::optional(Shape());
+  for (const auto& [name, chunks] : options.variable_chunks) {
+    if (!is_named(name, source)) continue;
+    if (!chunks.empty() && chunks.size() != shape.size())
+      return invalid_argument("the variable has " + std::to_string(shape.size()) + " dimensions, and there are " +
+                              std::to_string(chunks.size()) + " chunk lengths")
+          .in_member("chunks");
+    if (std::ranges::find(chunks, 0U) != chunks.end())
+      return invalid_argument("chunk lengths must be positive").in_member("chunks");
+    return std::optional(chunks);
+  }
+  Shape chunks = source.storage().chunks.empty() ? shape : source.storage().chunks;
+  bool any = false;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const Dimension& dimension = source.dimensions()[d];
+    for (const auto& [name, length] : options.dimension_chunks) {
+      if (name != dimension.name && name != dimension.full_name()) continue;
+      chunks[d] = length == 0 ? shape[d] : length;
+      any = true;
+    }
+  }
+  return any ? std::optional(chunks) : std::nullopt;
+}
+
+Shape usual_chunks(const Variable& source) {
+  const auto dtype = array_type(source.type(), kDefaultStringLength);
+  if (!dtype) return source.shape();
+  return auto_chunks(source.shape(), *dtype, chunk_bytes_target(source.shape(), *dtype, false));
+}
+
+Result<DatasetCopyReport> copy_dataset(const CopyTask& task, DatasetCopyReport report) {
+  return Copier(task, std::move(report)).run();
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,243 @@
+// Filters of HDF5 by their numbers and codecs of Zarr by their names, each in the words of the other. What one side
+// does not have is an error, and never left out.
+#include <algorithm>
+#include <array>
+
+#include "base/try.hpp"
+#include "netcdf/type.hpp"
+#include "tools/netcdf_copy.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr std::uint32_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kBzip2 = 307, kBlosc = 32001, kZstd = 32015;
+constexpr std::array<std::string_view, 6> kBloscCompressors = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+constexpr std::string_view kAdvice = "; choose filters with -d or -F";
+
+std::string filter_name(std::uint32_t id) {
+  constexpr std::pair<std::uint32_t, std::string_view> names[] = {
+      {kDeflate, "deflate"}, {kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}, {4, "szip"},
+      {5, "nbit"},           {6, "scaleoffset"},    {kBzip2, "bzip2"},           {32000, "lzf"},
+      {32004, "lz4"},        {kBlosc, "blosc"},     {32008, "bitshuffle"},       {32013, "zfp"},
+      {kZstd, "zstd"},       {32017, "sz"}};
+  for (const auto& [known, name] : names)
+    if (known == id) return std::string(name) + " (" + std::to_string(id) + ")";
+  return std::to_string(id);
+}
+
+std::string plain_name(const Json& codec) {
+  const Json* name = codec.is_object() ? codec.find("name") : nullptr;
+  const std::string text = name != nullptr ? name->text() : codec.is_string() ? codec.text() : "";
+  constexpr std::string_view prefix = "numcodecs.";
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+std::int64_t number_in(const Json& codec, std::string_view member, std::int64_t otherwise) {
+  const Json* configuration = codec.is_object() ? codec.find("configuration") : nullptr;
+  const Json* value = configuration != nullptr ? configuration->find(member) : nullptr;
+  return value != nullptr ? value->as_int().value_or(otherwise) : otherwise;
+}
+
+/// The codecs inside shards, if there are any.
+std::vector<Json> inner_codecs(const Json& codecs) {
+  if (!codecs.is_array()) return {};
+  for (const Json& each : codecs.elements()) {
+    if (plain_name(each) != "sharding_indexed") continue;
+    const Json* configuration = each.find("configuration");
+    const Json* inner = configuration != nullptr ? configuration->find("codecs") : nullptr;
+    return inner != nullptr ? inner_codecs(*inner) : std::vector<Json>();
+  }
+  const auto all = codecs.elements();
+  return {all.begin(), all.end()};
+}
+
+bool is_layout(const std::string& name) {
+  return name == "bytes" || name == "vlen-utf8" || name == "vlen-bytes" || name == "transpose";
+}
+
+bool has_member(const std::string& name) { return name == "zlib" || name == "shuffle" || name == "fletcher32"; }
+
+/// As HDF5's filters; an error for a codec that HDF5 has no filter for.
+Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
+  std::vector<Filter> filters;
+  for (const Json& codec : codecs) {
+    const std::string name = plain_name(codec);
+    const auto level = [&](std::int64_t usual) { return static_cast<std::uint32_t>(number_in(codec, "level", usual)); };
+    if (is_layout(name)) continue;
+    if (name == "zlib" || name == "gzip")
+      filters.push_back({kDeflate, {level(1)}});
+    else if (name == "shuffle")
+      filters.push_back({kShuffle, {}});
+    else if (name == "fletcher32")
+      filters.push_back({kFletcher32, {}});
+    else if (name == "bz2")
+      filters.push_back({kBzip2, {level(1)}});
+    else if (name == "zstd")
+      filters.push_back({kZstd, {level(0)}});
+    else
+      return unsupported("the codec '" + name + "' has no counterpart among the filters of netCDF-4 files" +
+                         std::string(kAdvice));
+  }
+  return filters;
+}
+
+Json codec_json(std::string name, Json::Object configuration) {
+  return Json::Object{{"name", std::move(name)}, {"configuration", Json(std::move(configuration))}};
+}
+
+/// A filter as a codec.
+Result<Json> codec_of(const Filter& filter, FilterForm form, std::size_t element) {
+  const auto parameter = [&](std::size_t i, std::uint32_t otherwise) {
+    return static_cast<std::uint64_t>(i < filter.parameters.size() ? filter.parameters[i] : otherwise);
+  };
+  switch (filter.id) {
+    case kDeflate:
+      return codec_json("numcodecs.zlib", {{"level", parameter(0, 1)}});
+    case kShuffle:
+      return codec_json("numcodecs.shuffle", {{"elementsize", static_cast<std::uint64_t>(element)}});
+    case kFletcher32:
+      return codec_json("numcodecs.fletcher32", {});
+    case kBzip2:
+      return codec_json("numcodecs.bz2", {{"level", parameter(0, 9)}});
+    case kZstd:
+      if (form == FilterForm::zarr3) return codec_json("zstd", {{"level", parameter(0, 3)}, {"checksum", false}});
+      return codec_json("numcodecs.zstd", {{"level", parameter(0, 3)}});
+    case kBlosc: {
+      const std::uint64_t compressor = parameter(6, 0);
+      if (compressor >= kBloscCompressors.size()) break;
+      return codec_json("numcodecs.blosc", {{"cname", std::string(kBloscCompressors[compressor])},
+                                            {"clevel", parameter(4, 5)},
+                                            {"shuffle", parameter(5, 1)},
+                                            {"blocksize", 0}});
+    }
+    default:
+      break;
+  }
+  return unsupported("the filter " + filter_name(filter.id) + " cannot be stored in Zarr" + std::string(kAdvice));
+}
+
+/// What makes bytes of the elements of a variable of this type.
+Json serializer(const Variable& source, FilterForm form, bool big_endian) {
+  if (source.type() == Type::string && form == FilterForm::zarr3) return Json::Object{{"name", "vlen-utf8"}};
+  const bool wide = element_size(source.type()) > 1;
+  if (!wide) return Json::Object{{"name", "bytes"}};
+  return codec_json("bytes", {{"endian", big_endian ? "big" : "little"}});
+}
+
+bool is_plain(const std::vector<Filter>& filters) {
+  constexpr std::uint32_t order[] = {kShuffle, kDeflate, kFletcher32};
+  std::size_t at = 0;
+  for (const Filter& each : filters) {
+    while (at < 3 && order[at] != each.id) ++at;
+    if (at++ == 3) return false;
+  }
+  return true;
+}
+
+/// Sets the members for the three filters that netCDF has functions for.
+Result<void> set_members(const std::vector<Filter>& filters, NewVariable& to) {
+  for (const Filter& each : filters) {
+    if (each.id == kShuffle) to.shuffle = true;
+    if (each.id == kFletcher32) to.fletcher32 = true;
+    if (each.id != kDeflate) continue;
+    const std::uint32_t level = each.parameters.empty() ? 1 : each.parameters.front();
+    if (level > 9) return invalid_argument("the level of deflate is from 0 to 9, not " + std::to_string(level));
+    to.deflate_level = static_cast<int>(level);
+  }
+  return {};
+}
+
+Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Filter> filters, FilterForm form,
+                                          NewVariable& to) {
+  if (form == FilterForm::hdf5) {
+    std::vector<Filter> others;
+    SHERD_TRY(set_members(filters, to));
+    for (Filter& each : filters)
+      if (each.id > kFletcher32) others.push_back(std::move(each));
+    return others;
+  }
+  const bool checked = std::ranges::find(filters, kFletcher32, &Filter::id) != filters.end();
+  if (checked && filters.size() > 1 &&
+      std::ranges::any_of(filters, [](const Filter& each) { return each.id != kFletcher32 && each.id != kShuffle; }))
+    return unsupported(
+        "the checksum fletcher32 together with compression cannot be stored in NCZarr, because readers of Zarr v2 do "
+        "not agree on it" +
+        std::string(kAdvice));
+  if (is_plain(filters) && (source.type() != Type::string || form == FilterForm::zarr2)) {
+    SHERD_TRY(set_members(filters, to));
+    return std::vector<Filter>();
+  }
+  std::vector<Json> codecs = {serializer(source, form, to.big_endian)};
+  const std::size_t element = std::max<std::size_t>(1, element_size(source.type()));
+  for (const Filter& each : filters) {
+    if (each.id == kShuffle && source.type() == Type::string) continue;
+    SHERD_TRY(codec, codec_of(each, form, element));
+    codecs.push_back(std::move(codec));
+  }
+  to.codecs = std::move(codecs);
+  to.big_endian = false;  // in the codecs
+  return std::vector<Filter>();
+}
+
+/// The codecs of an array of Zarr for another one.
+Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form, NewVariable& to) {
+  const std::vector<Json> codecs = inner_codecs(source.storage().codecs);
+  if (form == FilterForm::hdf5) {
+    SHERD_TRY(filters, filters_of(codecs));
+    return store_filters(source, std::move(filters), form, to);
+  }
+  const bool plain = std::ranges::all_of(
+      codecs, [](const Json& each) { return is_layout(plain_name(each)) || has_member(plain_name(each)); });
+  if (plain) {
+    SHERD_TRY(filters, filters_of(codecs));
+    return store_filters(source, std::move(filters), form, to);
+  }
+  std::vector<Json> kept;
+  for (const Json& each : codecs) {
+    const std::string name = plain_name(each);
+    if (name == "transpose") continue;  // an order of elements, which readers of NCZarr do not know
+    kept.push_back(is_layout(name) ? serializer(source, form, to.big_endian) : each);
+  }
+  to.codecs = std::move(kept);
+  to.big_endian = false;
+  return std::vector<Filter>();
+}
+
+/// The choice of the options, if they make one.
+std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options) {
+  for (auto choice = options.filters.rbegin(); choice != options.filters.rend(); ++choice)
+    if (choice->variables.empty() ||
+        std::ranges::any_of(choice->variables, [&](const auto& name) { return is_named(name, source); }))
+      return choice->filters;
+  if (!options.deflate_level) return std::nullopt;
+  std::vector<Filter> filters;
+  if (*options.deflate_level == 0) return filters;
+  if (options.shuffle) filters.push_back({kShuffle, {}});
+  filters.push_back({kDeflate, {static_cast<std::uint32_t>(*options.deflate_level)}});
+  return filters;
+}
+
+}  // namespace
+
+bool is_named(const std::string& wanted, const Variable& variable) {
+  return wanted == "*" || wanted == variable.name() || wanted == variable.full_name() ||
+         "/" + wanted == variable.full_name();
+}
+
+Result<std::vector<Filter>> choose_filters(const Variable& source, const DatasetCopyOptions& options, FilterForm form,
+                                           NewVariable& to) {
+  to.big_endian = source.storage().big_endian && form != FilterForm::none;
+  const bool scalar = source.dimensions().empty();
+  if (form == FilterForm::none || scalar) return std::vector<Filter>();
+  const auto asked = asked_for(source, options);
+  if (form == FilterForm::hdf5 && source.type() == Type::string)
+    return std::vector<Filter>();  // HDF5 has none for them
+  if (asked) return store_filters(source, *asked, form, to);
+  auto kept =
+      source.has_array() ? keep_codecs(source, form, to) : store_filters(source, source.storage().filters, form, to);
+  if (kept && options.shuffle && to.deflate_level) to.shuffle = true;
+  return kept;
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,40 @@
+// The coarser resolutions that a copy adds to an image: how many, and by how much each axis becomes coarser.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "io/image.hpp"
+#include "tools/reduce.hpp"
+
+namespace sherd {
+
+/// A level: its shape, and how its elements are computed from those of the level before.
+struct CoarserLevel {
+  Shape shape;
+  Reduction how;
+};
+
+class PyramidPlan {
+ public:
+  /// Errors name the member `pyramid` or `factors`: elements without a mean or mode, factors that do not fit the axes.
+  static Result<PyramidPlan> make(const Pyramid& pyramid, const Image& image, const DType& dtype);
+
+  /// Whether another level is wanted after `made` coarser ones; the last one has this shape.
+  [[nodiscard]] bool wants_level(const Image& image, std::uint64_t made, const Shape& shape, const Shape& chunks) const;
+  /// Appends the next level to the image; nullopt if no axis can become coarser. `finer` is the shape of the last
+  /// level. With `whole`, elements begin at whole offsets.
+  [[nodiscard]] std::optional<CoarserLevel> add_level(Image& image, const Shape& finer, bool whole) const;
+
+ private:
+  PyramidPlan(const Pyramid& pyramid, const Image& image);
+  Result<void> take_factors(const Image& image);
+  [[nodiscard]] bool may_shrink(const Image& image, std::size_t dimension) const;
+  [[nodiscard]] double finest_spacing(const Image& image, const Shape& shape) const;
+
+  Pyramid pyramid_;
+  Shape factors_;              ///< per dimension; empty: chosen for each level from the spacing
+  std::vector<double> units_;  ///< per dimension: nanometres per unit, 1 if unknown
+};
+
+}  // namespace sherd

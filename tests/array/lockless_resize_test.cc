@@ -1,0 +1,203 @@
+// Changes of shape in a store without locks, with another handle that stores elements between any two requests of one.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/failing_store.hpp"
+#include "tests/store/lockless.hpp"
+
+namespace sherd {
+namespace {
+
+using tools_testing::FailingStore;
+
+/// Runs an action once, before the n-th request after reset().
+class ActsBetweenRequests final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  void reset(std::uint64_t requests, std::function<void()> action) {
+    left_ = requests;
+    action_ = std::move(action);
+  }
+  [[nodiscard]] bool has_acted() const { return !action_; }
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return next(), store_->open(key); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(writer, store_->write(key, size_hint));
+    return std::make_unique<Writer>(std::move(writer), *this);
+  }
+  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+    return next(), Store::amend(key, of);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    return next(), store_->erase(key, condition);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    return next(), store_->visit(prefix, depth, visit);
+  }
+
+ private:
+  class Writer final : public ForwardingWriter {
+   public:
+    Writer(std::unique_ptr<ObjectWriter> writer, ActsBetweenRequests& store)
+        : ForwardingWriter(std::move(writer)), store_(store) {}
+    Result<void> commit(const Condition& condition) override { return store_.next(), writer_->commit(condition); }
+
+   private:
+    ActsBetweenRequests& store_;
+  };
+
+  void next() {
+    if (!action_ || left_-- > 0) return;
+    std::thread(std::exchange(action_, nullptr)).join();
+  }
+
+  std::uint64_t left_ = 0;
+  std::function<void()> action_ = [] {};
+};
+
+struct Setting {
+  const char* name;
+  CreateOptions create;
+  bool conditional_erase;
+};
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (const bool conditional_erase : {true, false}) {
+    CreateOptions raw{.chunks = {64}};
+    raw.codecs = std::vector<Json>();
+    all.push_back({"Shards", {.chunks = {4}, .shards = Shape{64}}, conditional_erase});
+    all.push_back({"Chunks", {.chunks = {64}}, conditional_erase});
+    all.push_back({"RawChunks", raw, conditional_erase});
+  }
+  return all;
+}
+
+constexpr std::uint64_t kMostRequests = 1000;  ///< of a call of these tests, and more
+
+class LocklessResize : public testing::TestWithParam<Setting> {
+ protected:
+  /// An array of elements 1, 2, …, in a new store.
+  void make(std::uint64_t length) {
+    base_ = lockless(GetParam().conditional_erase);
+    between_ = std::make_shared<ActsBetweenRequests>(base_);
+    failing_ = std::make_shared<FailingStore>(between_);
+    CreateOptions options = GetParam().create;
+    options.shape = {length};
+    options.dtype = DType::uint32;
+    create_array(base_, "", options).value();
+    std::vector<std::uint32_t> values(length);
+    std::iota(values.begin(), values.end(), 1U);
+    open(base_).write(Box{{0}, {length}}, std::span<const std::uint32_t>(values)).value();
+  }
+  static Array open(const std::shared_ptr<Store>& store) {
+    return open_array(store, {.writable = true, .config = {.threads = 1}}).value();
+  }
+  static Result<Shape> append(Array& array, std::uint64_t count, std::uint32_t value) {
+    const std::vector<std::uint32_t> values(count, value);
+    return array.append(StridedView<const std::uint32_t>(values.data(), {count}).untyped());
+  }
+  std::vector<std::uint32_t> elements() const {
+    const Array array = open(base_);
+    std::vector<std::uint32_t> values(array.shape()[0]);
+    array.read(Box{{0}, array.shape()}, std::span(values)).value();
+    return values;
+  }
+
+  std::shared_ptr<LocklessStore> base_;
+  std::shared_ptr<ActsBetweenRequests> between_;
+  std::shared_ptr<FailingStore> failing_;
+};
+INSTANTIATE_TEST_SUITE_P(Store, LocklessResize, testing::ValuesIn(settings()), [](const auto& setting) {
+  return std::string(setting.param.name) + (setting.param.conditional_erase ? "" : "_WithoutConditionalErase");
+});
+
+TEST_P(LocklessResize, AFailedAppendKeepsTheRowsThatAnotherHandleAppendsMeanwhile) {
+  bool acted = true;
+  for (std::uint64_t request = 0; acted; ++request) {
+    ASSERT_LT(request, kMostRequests);
+    make(64);
+    failing_->unwritable = "c/1";
+    Array fails = open(failing_), other = open(base_);
+    Shape origin;
+    between_->reset(request, [&] { origin = append(other, 1, 1000).value(); });
+    EXPECT_FALSE(append(fails, 96, 7));
+    acted = between_->has_acted();
+    const auto stored = elements();
+    for (std::uint32_t i = 0; i < 64; ++i) ASSERT_EQ(stored[i], i + 1) << "request " << request;
+    if (!acted) continue;
+    ASSERT_LT(origin[0], stored.size()) << "request " << request;
+    EXPECT_EQ(stored[origin[0]], 1000U) << "request " << request;
+  }
+}
+
+TEST_P(LocklessResize, AppendsKeepTheRowsThatAnotherHandleAppendsMeanwhile) {
+  // The next row is in a new shard; in an inner chunk with other rows; in a new inner chunk of a shard with others.
+  for (const std::uint64_t length : {64U, 65U, 68U}) {
+    bool acted = true;
+    for (std::uint64_t request = 0; acted; ++request) {
+      ASSERT_LT(request, kMostRequests);
+      make(length);
+      Array array = open(between_), other = open(base_);
+      Shape others;
+      between_->reset(request, [&] { others = append(other, 1, 1000).value(); });
+      const Shape own = append(array, 1, 7).value();
+      acted = between_->has_acted();
+      const auto stored = elements();
+      ASSERT_EQ(stored.size(), length + (acted ? 2 : 1));
+      for (std::uint32_t i = 0; i < length; ++i) ASSERT_EQ(stored[i], i + 1) << "request " << request;
+      EXPECT_EQ(stored[own[0]], 7U) << "request " << request;
+      if (acted) {
+        EXPECT_EQ(stored[others[0]], 1000U) << "request " << request;
+      }
+    }
+  }
+}
+
+TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
+  bool acted = true;
+  for (std::uint64_t request = 0; acted; ++request) {
+    ASSERT_LT(request, kMostRequests);
+    make(160);
+    Array array = open(between_), other = open(base_);
+    const std::uint32_t value = 1000;
+    between_->reset(request, [&] { other.write(Box{{66}, {1}}, std::span<const std::uint32_t>(&value, 1)).value(); });
+    array.resize({70}).value();
+    acted = between_->has_acted();
+    open(base_).resize({200}).value();
+    const auto stored = elements();
+    for (std::uint32_t i = 0; i < 200; ++i)
+      ASSERT_EQ(stored[i], i == 66 && acted ? value : i < 70 ? i + 1 : 0) << "request " << request << ", element " << i;
+  }
+}
+
+TEST_P(LocklessResize, AShrinkBesideAnAppendIsAsIfOneCameAfterTheOther) {
+  bool acted = true;
+  for (std::uint64_t request = 0; acted; ++request) {
+    ASSERT_LT(request, kMostRequests);
+    make(160);
+    Array array = open(between_), other = open(base_);
+    Shape origin{0};
+    between_->reset(request, [&] { origin = append(other, 1, 1000).value(); });
+    array.resize({70}).value();
+    acted = between_->has_acted();
+    EXPECT_EQ(elements().size(), origin[0] == 70 ? 71U : 70U) << "request " << request;
+    open(base_).resize({200}).value();
+    const auto stored = elements();
+    for (std::uint32_t i = 0; i < 200; ++i)
+      ASSERT_EQ(stored[i], i < 70                       ? i + 1
+                           : i == 70 && origin[0] == 70 ? 1000U
+                                                        : 0U)
+          << "request " << request << ", element " << i;
+  }
+}
+
+}  // namespace
+}  // namespace sherd

@@ -1,0 +1,186 @@
+// Writes to a store whose requests have latency: the chunks of a call are stored together, as many at a time as the
+// store allows.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/round_trips.hpp"
+
+namespace sherd {
+namespace {
+
+/// Answers requests once kParallel of them wait, or no other has come for a while. Either is a round trip: all
+/// requests that wait for an answer depend on requests that were answered before.
+class TogetherStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.parallel_requests = kParallel;
+    return traits;
+  }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    wait();
+    SHERD_TRY(source, store_->open(key));
+    if (source) source = std::make_shared<Source>(std::move(source), *this);
+    return source;
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(writer, store_->write(key, size_hint));
+    return std::make_unique<Writer>(std::move(writer), *this);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    wait();
+    return store_->erase(key, condition);
+  }
+
+  [[nodiscard]] std::uint64_t rounds() const {
+    const std::lock_guard hold(mutex_);
+    return rounds_;
+  }
+  void reset() {
+    const std::lock_guard hold(mutex_);
+    rounds_ = 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kTooMany = 200;  ///< the test has failed already, and need not take long
+
+  class Source final : public ForwardingSource {
+   public:
+    Source(std::shared_ptr<ByteSource> source, TogetherStore& store)
+        : ForwardingSource(std::move(source)), store_(store) {}
+    Result<void> read(std::span<const RangeRead> ranges) override {
+      store_.wait();
+      return source_->read(ranges);
+    }
+
+   private:
+    TogetherStore& store_;
+  };
+  class Writer final : public ForwardingWriter {
+   public:
+    Writer(std::unique_ptr<ObjectWriter> writer, TogetherStore& store)
+        : ForwardingWriter(std::move(writer)), store_(store) {}
+    Result<void> commit(const Condition& condition) override {
+      store_.wait();
+      return writer_->commit(condition);
+    }
+
+   private:
+    TogetherStore& store_;
+  };
+
+  void wait() {
+    std::unique_lock hold(mutex_);
+    const std::uint64_t round = rounds_;
+    const auto answered = [&] { return rounds_ != round; };
+    if (++waiting_ < kParallel && rounds_ < kTooMany)
+      while (!answered() && answered_.wait_for(hold, std::chrono::milliseconds(500)) != std::cv_status::timeout)
+        continue;
+    if (answered()) return;
+    ++rounds_;
+    waiting_ = 0;
+    answered_.notify_all();
+  }
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::condition_variable answered_;
+  std::uint64_t rounds_ = 0;
+  unsigned waiting_ = 0;
+};
+
+class WriteLatency : public ::testing::Test {
+ protected:
+  Array open(const CreateOptions& options, const std::shared_ptr<Store>& store) {
+    create_array(memory_, "", options).value();
+    return open_array(store, {.writable = true, .config = options.config}).value();
+  }
+  static std::vector<std::uint32_t> numbers(std::uint64_t count) {
+    std::vector<std::uint32_t> values(count);
+    std::iota(values.begin(), values.end(), 1U);
+    return values;
+  }
+  void expect_stored(const std::vector<std::uint32_t>& expected) {
+    const Array array = open_array(memory_).value();
+    std::vector<std::uint32_t> values(expected.size());
+    array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
+    EXPECT_EQ(values, expected);
+  }
+
+  const std::shared_ptr<Store> memory_ = memory_store();
+  const std::shared_ptr<TogetherStore> together_ = std::make_shared<TogetherStore>(memory_);
+};
+
+TEST_F(WriteLatency, FiveHundredAndTwelveChunksAreWrittenInFortyRoundTrips) {
+  const auto values = numbers(256 * 128);
+  const Array array =
+      open({.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .config = {.threads = 2}}, together_);
+  together_->reset();
+  array.write(Box{{0, 0}, {256, 128}}, std::span(values)).value();
+  EXPECT_LE(together_->rounds(), 40U) << "each chunk: the document is confirmed, the object is stored";
+  expect_stored(values);
+}
+
+TEST_F(WriteLatency, PartsOfSixtyFourShardsAreWrittenTogether) {
+  auto values = numbers(256 * 256);
+  const Array array =
+      open({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}}, together_);
+  open_array(memory_, {.writable = true}).value().write(Box{{0, 0}, {256, 256}}, std::span(values)).value();
+  together_->reset();
+  const std::vector<std::uint32_t> nines(254 * 254, 9);
+  array.write(Box{{1, 1}, {254, 254}}, std::span(nines)).value();
+  EXPECT_LE(together_->rounds(), 64U) << "not one shard after the other";
+  for (std::uint64_t row = 1; row < 255; ++row) std::fill_n(values.begin() + row * 256 + 1, 254, 9U);
+  expect_stored(values);
+}
+
+TEST_F(WriteLatency, ASmallBudgetWritesTheSame) {
+  for (const bool sharded : {false, true}) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
+    if (sharded) options.shards = Shape{16, 16};
+    options.config.memory_budget = 0;
+    const Array array = open(options, slow_store(memory_));
+    const auto values = numbers(64 * 64);
+    array.write(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+    expect_stored(values);
+  }
+}
+
+/// Answers reads at once, and commits after so long that a test that waits for them has failed.
+class SlowCommits final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    return slow_->write(key, size_hint);
+  }
+  static constexpr std::chrono::minutes kDelay{2};
+
+ private:
+  const std::shared_ptr<Store> slow_ = delayed_store(store_, kDelay, kParallel);
+};
+
+TEST_F(WriteLatency, AnInterruptEndsAWriteThatWaits) {
+  std::atomic<bool> stop{false};
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}};
+  options.config.interrupted = [&, polls = 0]() mutable { return stop = ++polls > 3; };
+  create_array(memory_, "", {.shape = options.shape, .dtype = options.dtype, .chunks = options.chunks}).value();
+  const Array array =
+      open_array(std::make_shared<SlowCommits>(memory_), {.writable = true, .config = options.config}).value();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto written = array.write(Box{{0, 0}, {64, 64}}, std::span<const std::uint32_t>(numbers(64 * 64)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, SlowCommits::kDelay / 2) << "long before the store answers";
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), ErrorCode::unavailable);
+  EXPECT_TRUE(stop);
+}
+
+}  // namespace
+}  // namespace sherd

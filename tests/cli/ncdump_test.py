@@ -1,0 +1,106 @@
+"""ncdump: the text is, to the byte, that of netcdf-c's ncdump for a netCDF-4 file with the same contents."""
+
+import pathlib
+import subprocess
+
+import pytest
+from nczarr import Dataset, netcdf4_file, write
+from netcdf_datasets import DATASETS, EVERY_TYPE, GROUPS
+
+
+@pytest.fixture(params=DATASETS)
+def pair(request, tmp_path):
+    """The URL of a dataset, and the netCDF-4 file with the same contents."""
+    dataset = DATASETS[request.param]
+    write(dataset, tmp_path / "x.zarr")
+    netcdf4_file(dataset, tmp_path / "x.nc")
+    return tmp_path / "x.zarr", tmp_path / "x.nc"
+
+
+def expected(*arguments):
+    return subprocess.run(["ncdump", *map(str, arguments)], check=True, capture_output=True).stdout.decode()
+
+
+@pytest.mark.parametrize("options", [[], ["-h"], ["-c"], ["-t"], ["-i"], ["-b", "c"], ["-b", "f"], ["-f", "c"], ["-l", "40"],
+                                     ["-l", "200"], ["-p", "4"], ["-p", "9,17"], ["-n", "other name"]], ids="".join)
+def test_the_text_is_that_of_ncdump(sherd, pair, options):
+    dataset, file = pair
+    assert sherd.ok("ncdump", *options, dataset).text == expected(*options, file)
+
+
+@pytest.mark.parametrize("options", [["-v", "v"], ["-v", "own,rows"], ["-v", "g1/own"], ["-v", "/g1/inner/deep"], ["-g", "g1"],
+                                     ["-g", "/g1/inner"], ["-g", "/"], ["-g", "inner,empty"]], ids="".join)
+def test_variables_and_groups_are_chosen_as_by_ncdump(sherd, tmp_path, options):
+    write(GROUPS, tmp_path / "x.zarr")
+    netcdf4_file(GROUPS, tmp_path / "x.nc")
+    assert sherd.ok("ncdump", *options, "x.zarr").text == expected(*options, tmp_path / "x.nc")
+
+
+def test_names_that_do_not_exist_are_not_found(sherd, tmp_path):
+    write(GROUPS, tmp_path / "x.zarr")
+    assert sherd("ncdump", "-v", "nope", "x.zarr").code == 3
+    assert sherd("ncdump", "-g", "nope", "x.zarr").code == 3
+    assert sherd("ncdump", "none.zarr").code == 3
+
+
+def test_special_attributes_describe_the_storage(sherd, tmp_path):
+    write(EVERY_TYPE, tmp_path / "x.zarr")
+    text = sherd.ok("ncdump", "-h", "-s", "x.zarr").text
+    assert '\t\tv_int:_Storage = "chunked" ;\n\t\tv_int:_ChunkSizes = 4 ;\n\t\tv_int:_Endianness = "little" ;\n' in text
+    assert '\t\t:_Format = "netCDF-4" ;\n' in text and "scalar:_ChunkSizes" not in text
+
+
+def test_the_kind_is_netcdf_4_and_ncml_is_refused(sherd, tmp_path):
+    write(Dataset(), tmp_path / "x.zarr")
+    assert sherd.ok("ncdump", "-k", "x.zarr").text == "netCDF-4\n"
+    assert sherd("ncdump", "-x", "x.zarr").code == 5
+
+
+def test_numbers_of_digits_are_checked(sherd, tmp_path):
+    write(Dataset(), tmp_path / "x.zarr")
+    for digits in ("x", "0", "21", "5,x"):
+        assert sherd("ncdump", "-p", digits, "x.zarr").code == 2
+
+
+def test_what_is_left_out_is_a_warning(sherd, tmp_path):
+    write(GROUPS, tmp_path / "x.zarr")
+    (tmp_path / "x.zarr/v/.zarray").write_text("{")
+    ran = sherd.ok("ncdump", "-h", "x.zarr")
+    assert "warning: /v: left out" in ran.stderr and "\tint v(x)" not in ran.text and "int own(x)" in ran.text
+
+
+SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
+# What the releases that wrote the samples print wrongly of them: text that is JSON is cut or printed again, and an empty string
+# that was never written is not a fill value.
+DEFECTS = [('ajnum = "1" ;', 'ajnum = "17" ;'), ('ajbool = "1" ;', 'ajbool = "true" ;'), ('"0123456789012345", NIL', '"0123456789012345", _'),
+           ('"01234567", NIL', '"01234567", _'), ('"b", "c", NIL', '"b", "c", _'), ('{\\"a\\": [1,2,{\\"b\\": null}]}', '{\\"a\\":[1,2,{\\"b\\":null}]}')]
+
+
+@pytest.mark.parametrize("sample", ["4.9.1/a491-nczarr_file", "4.10.1/a4101-nczarr_file"])
+def test_a_sample_is_shown_as_by_the_release_that_wrote_it(sherd, sample):
+    text = (SAMPLES / f"{sample}.dmp").read_text()
+    for wrong, right in DEFECTS:
+        assert wrong in text
+        text = text.replace(wrong, right)
+    assert sherd.ok("ncdump", SAMPLES / sample).text == text
+
+
+def test_a_sample_of_the_generation_before_is_shown_as_the_file_of_its_cdl(sherd, tmp_path):
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc", SAMPLES / "4.9.0/all.cdl"], check=True)
+    # What was never written in a variable without fill values is whatever was in memory.
+    def text(dump):
+        return [line for line in dump.splitlines() if not line.startswith(" nofill =")]
+    assert text(sherd.ok("ncdump", "-n", "x", SAMPLES / "4.9.0/all_nczarr_file").text) == text(expected("-n", "x", tmp_path / "x.nc"))
+
+
+def test_the_literal_text_of_the_documentation_is_asked_for_by_url_or_environment(sherd, tmp_path):
+    write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
+    assert "_Anonymous_Dim_3 = 3 ;" in sherd.ok("ncdump", "-h", "x.zarr#mode=zarr").text
+    assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", "x.zarr#mode=zarr&compat=seed").text
+    assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", f"file://{tmp_path}/x.zarr#mode=zarr,file", env={"SHERD_COMPAT": "seed"}).text
+
+
+def test_a_url_without_a_leading_slash_is_a_path_from_here_as_in_netcdf_c(sherd, tmp_path):
+    write(Dataset({"x": 3}), tmp_path / "x.zarr")
+    assert "x = 3 ;" in sherd.ok("ncdump", "file://x.zarr#mode=nczarr,file").text
+    assert sherd("ncdump", "x.zarr#mode=nczarr,zip").code == 5

@@ -1,0 +1,122 @@
+"""Types of few bits, complex and optional types between Sherd and its peers: both ways with tensorstore for those that
+it has; for the others the bytes that zarr-extensions describes, written out here (data-types/NAME/README.md and
+codecs/packbits/README.md of https://github.com/zarr-developers/zarr-extensions), and what zarrs keeps among its tests."""
+
+import io
+import json
+import pathlib
+import zipfile
+
+import ml_dtypes
+import numpy
+import pytest
+import sherd
+import tensorstore
+import zarr
+
+INTEGERS = ["int2", "int4", "uint2", "uint4"]
+FLOATS = ["float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
+          "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+TENSORSTORE = ["int2", "int4", "float4_e2m1fn", "float8_e3m4", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
+               "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+
+
+def bits(name):
+    return ml_dtypes.iinfo(name).bits if name in INTEGERS else ml_dtypes.finfo(getattr(ml_dtypes, name)).bits
+
+
+def every_pattern(name):
+    """All elements of the type, as they are in memory."""
+    dtype = numpy.dtype(getattr(ml_dtypes, name))
+    patterns = numpy.arange(2 ** bits(name), dtype="u1").view(dtype)
+    return patterns.astype("i1").view(dtype) if name in INTEGERS else patterns
+
+
+def elements(array):
+    """Equal for equal arrays: the bytes; the values of integers, because ml_dtypes has two forms of each."""
+    return array.astype("i1").tobytes() if "int" in array.dtype.name else array.tobytes()
+
+
+def fill_values(name):
+    """As in metadata, and as an element."""
+    dtype = getattr(ml_dtypes, name)
+    if name in INTEGERS:
+        return [(0, dtype(0)), (ml_dtypes.iinfo(name).min, dtype(ml_dtypes.iinfo(name).min))]
+    if name == "float8_e8m0fnu":  # tensorstore 0.1.86 takes the number 1.0 for the pattern 0x3f, which is 2^-64
+        return [("NaN", dtype("nan"))]
+    values = [(1.0, dtype(1)), (float(ml_dtypes.finfo(dtype).max), ml_dtypes.finfo(dtype).max)]
+    if numpy.isnan(every_pattern(name)).any():
+        values.append(("NaN", dtype("nan")))
+    if numpy.isinf(every_pattern(name)).any():
+        values.append(("-Infinity", dtype("-inf")))
+    return values
+
+
+def spec(path, **members):
+    return {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{path}/"}, "context": {"file_io_sync": False}, **members}
+
+
+@pytest.mark.parametrize("shards", [None, (64,)], ids=["plain", "sharded"])
+@pytest.mark.parametrize("name", TENSORSTORE)
+def test_tensorstore_reads_what_sherd_writes(tmp_path, name, shards):
+    data = every_pattern(name)
+    for number, (json_value, element) in enumerate(fill_values(name)):
+        path = tmp_path / str(number)
+        array = sherd.create_array(path, shape=(len(data) + 40,), dtype=name, chunks=(16,), shards=shards, fill_value=json_value)
+        array[: len(data)] = data
+        read = tensorstore.open(spec(path), open=True).result().read().result()
+        assert read.dtype == data.dtype
+        assert elements(read[: len(data)]) == elements(data)
+        assert elements(read[len(data) :]) == elements(numpy.full(40, element, data.dtype))
+
+
+@pytest.mark.parametrize("sharded", [False, True], ids=["plain", "sharded"])
+@pytest.mark.parametrize("name", TENSORSTORE)
+def test_sherd_reads_what_tensorstore_writes(tmp_path, name, sharded):
+    data = every_pattern(name)
+    inner = [{"name": "bytes"}, {"name": "zstd", "configuration": {"level": 1}}]
+    codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": [16], "codecs": inner}}] if sharded else inner
+    for number, (json_value, element) in enumerate([*fill_values(name), (None, None)]):
+        path = tmp_path / str(number)
+        metadata = {"shape": [len(data) + 64], "data_type": name, "codecs": codecs,
+                    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [64]}}}
+        if element is not None:
+            metadata["fill_value"] = json_value
+        array = tensorstore.open(spec(path, metadata=metadata), create=True).result()
+        array[: len(data)].write(data).result()
+        expected = array.read().result()
+        read = sherd.open(path)[...]
+        assert read.dtype == data.dtype
+        assert elements(read) == elements(expected)
+
+
+@pytest.mark.parametrize("name", [*(name for name in INTEGERS + FLOATS if name not in TENSORSTORE), "complex_float16", "complex_float8_e5m2"])
+def test_tensorstore_does_not_know_the_others(tmp_path, name):
+    sherd.create_array(tmp_path / "a", shape=(4,), dtype=name)
+    with pytest.raises(ValueError, match="data type is not one of the supported data types"):
+        tensorstore.open(spec(tmp_path / "a"), open=True).result()
+
+
+@pytest.mark.parametrize("name", ["int4", "float8_e5m2", "complex_float16"])
+def test_zarr_python_knows_none_of_them(tmp_path, name):
+    sherd.create_array(tmp_path / "a", shape=(4,), dtype=name)
+    with pytest.raises(ValueError, match="No Zarr data type found that matches"):
+        zarr.open_array(tmp_path / "a", mode="r")
+
+
+@pytest.mark.parametrize("name", INTEGERS + FLOATS)
+def test_stored_bytes_are_those_of_zarr_extensions(tmp_path, name):
+    data = every_pattern(name)
+    array = sherd.create_array(tmp_path / "a", shape=data.shape, dtype=name, chunks=data.shape, codecs=["bytes"])
+    array[...] = data
+    patterns = numpy.arange(len(data), dtype="u1")
+    assert (numpy.frombuffer((tmp_path / "a/c/0").read_bytes(), "u1") & (len(data) - 1) == patterns).all()
+    packed = sherd.create_array(tmp_path / "p", shape=data.shape, dtype=name, chunks=data.shape, codecs=["packbits"])
+    packed[...] = data
+    stream = numpy.unpackbits(patterns, bitorder="little").reshape(len(data), 8)[:, : bits(name)]
+    assert (tmp_path / "p/c/0").read_bytes() == numpy.packbits(stream, bitorder="little").tobytes()
+    assert packed[...].tobytes() == data.tobytes()
+    # "The upper bits are ignored."
+    (tmp_path / "a/c/0").write_bytes((patterns | (0xFF ^ (len(data) - 1))).astype("u1").tobytes())
+    assert sherd.open(tmp_path / "a")[...].tobytes() == data.tobytes()
+    assert sherd.open(tmp_path / "a")[1:3].tobytes() == data[1:3].tobytes()

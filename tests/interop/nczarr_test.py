@@ -1,0 +1,167 @@
+"""NCZarr: what Sherd writes is read by releases of netcdf-c and by zarr-python, and what they write is read by Sherd. Each
+case of netcdf-c runs in a process of its own, because it may crash."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+import sherd
+import zarr
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SHERD_BUILD", ROOT / "build/release"))
+PEER = pathlib.Path(__file__).with_name("nczarr_peer.py")
+RELEASES = ["1.6.3", "1.7.5"]  # of netCDF4, with netcdf-c 4.9.1 and 4.10.1
+
+
+def peer(release, *arguments):
+    ran = subprocess.run([ROOT / f".venv-netcdf4-{release}/bin/python", PEER, *arguments], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def written(folder, format, mode, length):
+    subprocess.run([BUILD / "tests/nczarr_writer", folder, format, mode, length], check=True)
+    return folder
+
+
+def written_in_python(folder, format, mode, length):
+    """What nczarr_writer.cc writes."""
+    with sherd.netcdf.create_dataset(folder, zarr_format=int(format[-1]), mode=mode,
+                                     attributes={"title": "größe", "number": "10", "digits": 0.12345678901234}) as dataset:
+        dataset.create_dimension("x", None if length == "unlimited" else 4)
+        dataset.create_dimension("y", 5)
+        group = dataset.create_group("g1", attributes={"about": "in g1"})
+        group.create_dimension("z", 3)
+        numbers = dataset.create_variable("vi", "int", ("x", "y"), attributes={"units": "K", "factor": 2.5}, chunks=(4, 5))
+        numbers[:] = np.arange(20).reshape(4, 5)
+        dataset.create_variable("scalar", "double")[...] = 3.5
+        dataset.create_variable("letters", "char", "x")[:] = "abcd"
+        dataset.create_variable("texts", str, "x")[:] = ["one", "two", "", "größe"]
+        dataset.create_variable("bytes", "i1", "x")[:] = [1, 2, 3, -4]
+        group.create_variable("gv", "float", ("x", "z"))[:] = 0.5
+    return folder
+
+
+WRITERS = {"C++": written, "Python": written_in_python}
+
+
+def dumped(*arguments):
+    return subprocess.run([BUILD / "bin/sherd", "ncdump", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("length", ["fixed", "unlimited"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_written_is_read_by_netcdf_c(tmp_path, release, length, writer):
+    folder = WRITERS[writer](tmp_path / "x.zarr", "zarr2", "nczarr", length)
+    found = json.loads(peer(release, "read", f"file://{folder}#mode=nczarr,file"))
+    # 4.9.1 does not know unlimited dimensions, and cuts text that is a number.
+    newest = release == "1.7.5"
+    assert found["dimensions"] == {"x": [4, newest and length == "unlimited"], "y": [5, False]}
+    assert found["attributes"] == {"title": "größe", "number": "10", "digits": 0.12345678901234}
+    variables = found["variables"]
+    assert list(variables) == ["vi", "scalar", "letters", "texts", "bytes"]
+    assert variables["vi"] == {"type": "int32", "dimensions": ["x", "y"], "attributes": {"units": "K", "factor": 2.5}, "values": list(range(20))}
+    assert variables["scalar"]["dimensions"] == [] and variables["scalar"]["values"] == [3.5]
+    assert variables["letters"]["values"] == ["a", "b", "c", "d"] and variables["bytes"]["values"] == [1, 2, 3, -4]
+    assert variables["texts"]["values"] == ["one", "two", "", "größe"]
+    assert found["groups"]["g1"]["variables"]["gv"]["values"] == [0.5] * 12
+    assert found["groups"]["g1"]["variables"]["gv"]["dimensions"] == ["x", "z"]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("release", RELEASES)
+def test_pure_zarr_that_is_written_is_read_by_netcdf_c(tmp_path, release, writer):
+    folder = WRITERS[writer](tmp_path / "x.zarr", "zarr2", "zarr", "fixed")
+    variables = json.loads(peer(release, "read", f"file://{folder}#mode=zarr,file"))["variables"]
+    assert variables["vi"]["dimensions"] == ["x", "y"] and variables["vi"]["values"] == list(range(20))
+    assert variables["texts"]["values"] == ["one", "two", "", "größe"]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize(("format", "mode"), [("zarr2", "zarr"), ("zarr3", "nczarr"), ("zarr3", "zarr")])
+def test_what_is_written_is_read_by_zarr_python(tmp_path, format, mode, writer):
+    group = zarr.open_group(WRITERS[writer](tmp_path / "x.zarr", format, mode, "unlimited"), mode="r")
+    assert group["vi"][...].ravel().tolist() == list(range(20)) and group["g1/gv"][...].sum() == 6
+    texts = [each.decode() if isinstance(each, bytes) else each for each in group["texts"][...].tolist()]
+    assert texts == ["one", "two", "", "größe"]
+    if format == "zarr3":
+        assert group["vi"].metadata.dimension_names == ("x", "y")
+    else:
+        assert group["vi"].attrs["_ARRAY_DIMENSIONS"] == ["x", "y"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_netcdf_c_writes_is_shown_as_the_file_with_the_same_contents(tmp_path, release):
+    peer(release, "write", f"file://{tmp_path}/x.zarr#mode=nczarr,file")
+    peer(release, "write", str(tmp_path / "x.nc"))
+    expected = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True, text=True).stdout
+    assert dumped(tmp_path / "x.zarr") == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_dataset_of_netcdf_c_is_changed_and_still_read_by_it(tmp_path, release):
+    # 4.9.1 has no unlimited dimensions.
+    unlimited = ["unlimited"] if release == "1.7.5" else []
+    url = f"file://{tmp_path}/x.zarr#mode=nczarr,file"
+    peer(release, "write", url, *unlimited)
+    before = json.loads(peer(release, "read", url))
+    with sherd.netcdf.edit_dataset(url) as dataset:
+        dataset["vi"][1:3] = -1
+        dataset["vi"].set_attribute("units", "degrees")
+        dataset.set_attribute("added", np.int32(5))
+        dataset["v_f4"][0] = 0.5
+        dataset["letters"][:] = "efgh"
+        dataset["scalar"][...] = 4.5
+        dataset["g1"].create_dimension("new", 2)
+        dataset.create_group("g2").create_variable("inside", "double", "x")[:] = [1, 2, 3, 4]
+        dataset["g1"].create_variable("made", "short", ("new", "x"), attributes={"about": "made"})[:] = 6
+        if unlimited:
+            dataset["vt"][4] = 7
+    found = json.loads(peer(release, "read", url))
+    expected = before | {"attributes": before["attributes"] | {"added": 5}}
+    variables = expected["variables"]
+    variables["vi"]["values"][5:15] = [-1] * 10
+    variables["vi"]["attributes"]["units"] = "degrees"
+    variables["v_f4"]["values"][0] = 0.5
+    variables["letters"]["values"], variables["scalar"]["values"] = list("efgh"), [4.5]
+    made = {"type": "int16", "dimensions": ["new", "x"], "attributes": {"about": "made"}, "values": [6] * 8}
+    expected["groups"]["g1"]["variables"]["made"] = made
+    expected["groups"]["g1"]["dimensions"]["new"] = [2, False]
+    inside = {"type": "float64", "dimensions": ["x"], "attributes": {}, "values": [1, 2, 3, 4]}
+    expected["groups"]["g2"] = {"dimensions": {}, "attributes": {}, "variables": {"inside": inside}, "groups": {}}
+    if unlimited:
+        grown = found["variables"].pop("vt")["values"]
+        assert grown[:8] == [1] * 8 and grown[16:] == [7] * 4 and grown[8] > 9e36
+        variables.pop("vt")
+        expected["dimensions"]["t"] = [5, True]
+    assert found == expected
+
+
+CDL = """netcdf x {
+dimensions: t = unlimited ; y = 2 ; n = 4 ;
+variables:
+  int v(t, y) ; v:units = "K" ; v:range = -1.5f, 1e3f ; v:_ChunkSizes = 1, 2 ;
+  char c(y, n) ; double scalar ; uint64 big(y) ; big:_Endianness = "big" ; string long(y) ;
+  :title = "größe" ;
+data:
+  v = 1, 2, 3, _, 5 ; c = "ab", 'c', 'd' ; scalar = 0.1 ; big = 1, 18446744073709551615ull ; long = "LONG", "größe" ;
+group: g { dimensions: z = 3 ; variables: float w(z, /y) ; data: w = 0.5, 1, -Infinityf ; }
+}
+""".replace("LONG", "a" * 300)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_ncgen_writes_is_read_by_netcdf_c(tmp_path, release):
+    subprocess.run([BUILD / "bin/sherd", "ncgen", "-o", tmp_path / "x.zarr"], input=CDL.encode(), check=True)
+    found = json.loads(peer(release, "read", f"file://{tmp_path}/x.zarr#mode=nczarr,file"))
+    assert found["attributes"] == {"title": "größe"} and found["dimensions"]["t"][0] == 3
+    values = {name: variable["values"] for name, variable in found["variables"].items()}
+    assert values["v"][:3] == [1, 2, 3] and values["v"][4] == 5 and len(values["v"]) == 6
+    assert values["c"] == ["a", "b", "", "", "c", "d", "", ""] and values["scalar"] == [0.1]
+    assert values["long"] == ["a" * 300, "größe"]
+    assert found["groups"]["g"]["variables"]["w"]["values"][:3] == [0.5, 1.0, float("-inf")]

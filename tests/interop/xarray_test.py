@@ -1,0 +1,125 @@
+"""xarray's engine="sherd" reads what engine="zarr" reads, and the same; what it opened is stored again in the same way."""
+
+import zlib
+
+import numpy as np
+import pytest
+import xarray
+import zarr
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?", "U4", "S3", ">i4", ">f8"]
+
+
+def values_of(generator, dtype, shape):
+    kind = np.dtype(dtype).kind
+    if kind in "US":
+        words = np.array(["", "a", "bc", "xyz"] if kind == "S" else ["", "é", "bc", "wörd"])
+        return generator.choice(words, shape).astype(dtype)
+    if kind == "c":
+        return (generator.normal(size=shape) + 1j * generator.normal(size=shape)).astype(dtype)
+    return (generator.normal(size=shape) * 50).astype("f8").astype(dtype) if kind == "f" else generator.integers(0, 100, shape).astype(dtype)
+
+
+def random_dataset(seed, zarr_format):
+    """Variables of random types on random dimensions, a few of them encoded as CF describes."""
+    generator = np.random.default_rng(seed)
+    sizes = {name: int(generator.integers(1, 9)) for name in "xyz"}
+    variables, encoding = {}, {}
+    for i, dtype in enumerate(generator.permutation(DTYPES)[:8].tolist()):
+        dims = [name for name in "xyz" if generator.random() < 0.6]
+        shape = tuple(sizes[name] for name in dims)
+        variables[f"v{i}"] = (dims, values_of(generator, dtype, shape), {"about": dtype, "list": [1, 2.5], "none": None, "deep": {"a": [1]}})
+        if dims and generator.random() < 0.5:
+            chunks = tuple(max(1, n // 2) for n in shape)
+            encoding[f"v{i}"] = {"chunks": chunks} | ({"shards": tuple(2 * n for n in chunks)} if zarr_format == 3 else {})
+    variables["packed"] = ("x", np.where(generator.random(sizes["x"]) < 0.3, np.nan, generator.integers(0, 50, sizes["x"]) * 0.5))
+    encoding["packed"] = {"dtype": "i2", "scale_factor": 0.5, "add_offset": 3.0, "_FillValue": -1}
+    variables["when"] = ("x", np.datetime64("2000-01-01", "ns") + generator.integers(0, 10**6, sizes["x"]).astype("m8[s]"))
+    encoding["when"] = {"units": "seconds since 1999-12-31", "dtype": "i8"}
+    variables["lasted"] = ("y", generator.integers(0, 1000, sizes["y"]).astype("m8[s]").astype("m8[ns]"))
+    variables["texts"] = ("y", generator.choice(np.array(["", "größe", "long " * 9], object), sizes["y"]))
+    coords = {"x": np.arange(sizes["x"]) * 10.0, "y": [f"n{i}" for i in range(sizes["y"])], "where": ("x", values_of(generator, "f4", (sizes["x"],)))}
+    return xarray.Dataset(variables, coords, {"title": "größe", "numbers": [1, 2.5], "deep": {"a": [1, {}]}}), encoding
+
+
+def same(found, expected):
+    xarray.testing.assert_identical(found, expected)
+    assert list(found.variables) and set(found.variables) == set(expected.variables)
+    for name, variable in expected.variables.items():
+        assert found[name].dtype == variable.dtype, name
+        for key in ("chunks", "shards", "_FillValue", "fill_value", "scale_factor", "add_offset", "units", "calendar"):
+            np.testing.assert_equal(found[name].encoding.get(key), variable.encoding.get(key), f"{name}.{key}")
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_xarray_writes_is_read_as_by_zarr_python(tmp_path, seed, zarr_format, consolidated):
+    dataset, encoding = random_dataset(seed, zarr_format)
+    dataset.to_zarr(tmp_path / "x.zarr", zarr_format=zarr_format, encoding=encoding, consolidated=consolidated)
+    for decoding in ({}, {"decode_cf": False}, {"mask_and_scale": False}, {"decode_times": False}, {"drop_variables": ["v0", "x"]}):
+        expected = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr", consolidated=consolidated, **decoding)
+        same(xarray.open_dataset(tmp_path / "x.zarr", engine="sherd", **decoding), expected)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_was_opened_is_stored_again_with_its_chunks_shards_and_codecs(tmp_path, zarr_format):
+    generator = np.random.default_rng(zlib.crc32(b"round trip"))
+    dataset = xarray.Dataset({"a": (("y", "x"), generator.normal(size=(50, 70)).astype("f4"))}, {"x": np.arange(70)})
+    layout = {"chunks": (5, 10)} | ({"shards": (20, 40)} if zarr_format == 3 else {})
+    codec = zarr.codecs.GzipCodec(level=3) if zarr_format == 3 else __import__("numcodecs").Zlib(3)
+    dataset.to_zarr(tmp_path / "a.zarr", zarr_format=zarr_format, encoding={"a": layout | {"compressors": [codec]}})
+    for chunks in (None, {}):
+        opened = xarray.open_dataset(tmp_path / "a.zarr", engine="sherd", chunks=chunks)
+        opened.to_zarr(tmp_path / "b.zarr", zarr_format=zarr_format, mode="w")
+        first, second = zarr.open_array(tmp_path / "a.zarr/a"), zarr.open_array(tmp_path / "b.zarr/a")
+        assert (first.chunks, first.shards, first.compressors, first.filters) == (second.chunks, second.shards, second.compressors, second.filters)
+        xarray.testing.assert_identical(xarray.open_dataset(tmp_path / "b.zarr", engine="sherd"), dataset)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_trees_are_those_of_zarr_python(tmp_path, zarr_format):
+    tree = xarray.DataTree.from_dict({
+        "/": xarray.Dataset({"a": ("x", [1, 2])}, {"x": [10, 20]}, {"level": 0}),
+        "/g": xarray.Dataset({"b": (("x", "y"), np.ones((2, 3)))}, attrs={"level": 1}), "/g/h": xarray.Dataset({"c": 5}),
+        "/empty": xarray.Dataset(attrs={"nothing": "here"})})
+    tree.to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format)
+    for group in (None, "g", "/g/h/"):
+        found = xarray.open_datatree(tmp_path / "t.zarr", engine="sherd", group=group)
+        expected = xarray.open_datatree(tmp_path / "t.zarr", engine="zarr", group=group)
+        xarray.testing.assert_identical(found, expected)
+    groups = xarray.open_groups(tmp_path / "t.zarr", engine="sherd")
+    assert list(groups) == ["/", "/empty", "/g", "/g/h"] and groups["/g"].attrs == {"level": 1}
+    for group in ("g", "/g/h"):
+        xarray.testing.assert_identical(xarray.open_dataset(tmp_path / "t.zarr", engine="sherd", group=group),
+                                        xarray.open_dataset(tmp_path / "t.zarr", engine="zarr", group=group))
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_every_way_of_indexing_selects_the_same_elements(tmp_path, zarr_format):
+    values = np.random.default_rng(7).integers(0, 1000, (11, 13, 5))
+    texts = np.array([f"t{i}" for i in range(11)], object)
+    xarray.Dataset({"a": (("x", "y", "z"), values), "t": ("x", texts)}).to_zarr(
+        tmp_path / "a.zarr", zarr_format=zarr_format, encoding={"a": {"chunks": (3, 4, 5)}})
+    x, y = xarray.DataArray([0, 9, -1, 3], dims="p"), xarray.DataArray([12, 0, 5, 5], dims="p")
+    mask = np.arange(13) % 3 == 1
+    for key in ({}, {"x": 4}, {"x": -1, "z": slice(None, None, -2)}, {"x": slice(9, 2, -3)}, {"y": [3, 3, -1]}, {"y": mask},
+                {"x": [5, 1], "y": [2, 0, 12]}, {"x": x, "y": y}, {"x": x, "y": y, "z": 1}, {"x": x, "y": y, "z": slice(1, 4)}, {"x": x},
+                {"x": slice(3, 3)}, {"y": []}, {"x": xarray.DataArray([[0, 1], [2, 3]], dims=("p", "q"))}):
+        opened = [xarray.open_dataset(tmp_path / "a.zarr", engine=engine) for engine in ("sherd", "zarr")]
+        found, expected = (each.isel(key).load() for each in opened)
+        xarray.testing.assert_identical(found, expected)
+
+
+def test_arrays_whose_dimensions_have_no_names_are_read(tmp_path):
+    # engine="zarr" refuses them; here the dimensions are anonymous, as in NCZarr.
+    group = zarr.create_group(tmp_path / "g.zarr", zarr_format=3, attributes={"by": "zarr-python"})
+    group.create_array("a", shape=(4, 6), dtype="i4", chunks=(2, 3))[:] = np.arange(24).reshape(4, 6)
+    group.create_array("b", shape=(6,), dtype="c8")
+    with pytest.raises(KeyError):
+        xarray.open_dataset(tmp_path / "g.zarr", engine="zarr")
+    found = xarray.open_dataset(tmp_path / "g.zarr", engine="sherd")
+    assert found["a"].dims == ("_Anonymous_Dim_4", "_Anonymous_Dim_6") and found["b"].dims == ("_Anonymous_Dim_6",)
+    assert found["a"].values.tolist() == np.arange(24).reshape(4, 6).tolist() and found.attrs == {"by": "zarr-python"}

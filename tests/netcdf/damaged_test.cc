@@ -1,0 +1,218 @@
+// Datasets that are damaged, incomplete or hostile: what can be read is, and the rest is named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "netcdf/elements.hpp"
+#include "tests/netcdf/netcdf_testing.hpp"
+
+namespace sherd::netcdf {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::pair<std::string, std::string> kGroup{".zgroup", R"({"zarr_format": 2})"};
+const std::pair<std::string, std::string> kGood{"good/.zarray", zarray("[2]", "<i4")};
+
+/// The dataset with a good variable, and a warning about a bad one.
+void expect_only_good(const Texts& texts, const std::string& warning) {
+  Texts all = texts;
+  all.insert(all.end(), {kGroup, kGood});
+  const auto dataset = open_texts(all);
+  ASSERT_TRUE(dataset.has_value()) << dataset.error().text();
+  EXPECT_TRUE(dataset->root().variable("good"));
+  EXPECT_FALSE(dataset->root().variable("bad"));
+  EXPECT_THAT(dataset->warnings(), ElementsAre(testing::AllOf(HasSubstr("/bad: "), HasSubstr(warning))));
+}
+
+TEST(OneBadVariable, OfATypeThatNetcdfLacksIsLeftOut) {
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<c16")}}, "complex128");
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<f16")}}, "dtype");
+  expect_only_good({{"bad/.zarray", zarray("[2]", "|O")}}, "filters");
+}
+
+TEST(OneBadVariable, OfATypeThatNetcdfLacksIsAnotherArrayOfItsGroup) {
+  const Dataset dataset = open_texts({kGroup,
+                                      {".zattrs", R"({"title": "t", "_nczarr_attr": {}})"},
+                                      {"z/.zarray", zarray("[2]", "<c16")},
+                                      {"z/.zattrs", R"({"unit": "m"})"},
+                                      {"v/.zarray", zarray("[2]", "<i4")}})
+                              .value();
+  ASSERT_EQ(dataset.root().variables().size(), 1U);
+  ASSERT_EQ(dataset.root().other_arrays().size(), 1U);
+  const Array& array = dataset.root().other_arrays().front();
+  EXPECT_EQ(array.path(), "z");
+  EXPECT_EQ(array.dtype(), DType::complex128);
+  EXPECT_EQ(dataset.root().stored_attributes().find("title")->text(), "t");
+  EXPECT_NE(dataset.root().stored_attributes().find("_nczarr_attr"), nullptr);
+}
+
+TEST(OneBadVariable, WithADamagedDocumentIsLeftOut) {
+  expect_only_good({{"bad/.zarray", "{"}}, "left out");
+  expect_only_good({{"bad/.zarray", "[]"}}, "JSON object");
+  expect_only_good({{"bad/.zarray", std::string(400000, '[')}}, "json_depth");
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<i4")}, {"bad/.zattrs", "[1]"}}, "must be an object");
+  expect_only_good({{"bad/.zarray", R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value": 0,
+                                       "compressor": null, "filters": null})"}},
+                   "order");
+  expect_only_good({{"bad/.zarray", R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value":
+                                       "x", "order": "C", "compressor": null, "filters": null})"}},
+                   "fill_value");
+}
+
+TEST(OtherTypes, AreShownAsThoseOfNetcdf) {
+  const Dataset dataset = open_texts({kGroup,
+                                      {"b/.zarray", zarray("[2]", "|b1")},
+                                      {"b/0", std::string("\1\0", 2)},
+                                      {"h/.zarray", zarray("[2]", "<f2")},
+                                      {"h/0", std::string("\0\x3c\0\xc0", 4)},
+                                      {"u/.zarray", zarray("[1]", "<U3")},
+                                      {"u/0", std::string("\xe9\0\0\0a\0\0\0\0\0\0\0", 12)},
+                                      {"t/.zarray", zarray("[1]", "<M8[D]")},
+                                      {"t/0", std::string("\1\0\0\0\0\0\0\0", 8)}})
+                              .value();
+  const Group root = dataset.root();
+  EXPECT_EQ(root.variable("b")->read().value(), Values(std::vector<std::uint8_t>{1, 0}));
+  EXPECT_EQ(root.variable("h")->read().value(), Values(std::vector<float>{1, -2}));
+  EXPECT_EQ(root.variable("u")->read().value(), Values(std::vector<std::string>{"éa"}));
+  EXPECT_EQ(root.variable("t")->read().value(), Values(std::vector<std::int64_t>{1}));
+  EXPECT_EQ(*root.variable("t")->attribute("units"), Values("days since 1970-01-01"));
+}
+
+TEST(FortranOrder, IsReadInItsOrder) {
+  std::string document = zarray("[2, 2]", "|u1");
+  document.replace(document.find("\"C\""), 3, "\"F\"");
+  const Dataset dataset = open_texts({kGroup, {"v/.zarray", document}, {"v/0.0", "\1\2\3\4"}}).value();
+  EXPECT_EQ(dataset.root().variable("v")->read().value(), Values(std::vector<std::uint8_t>{1, 3, 2, 4}));
+}
+
+TEST(ShortChunk, IsCorruptWhenItIsRead) {
+  const Dataset dataset = open_texts({kGroup, {"v/.zarray", zarray("[2]", "<i4")}, {"v/0", "abc"}}).value();
+  EXPECT_EQ(dataset.root().variable("v")->read().error().code(), ErrorCode::corrupt);
+}
+
+Texts listing(const std::string& note) {
+  return {{".zgroup", R"({"zarr_format": 2, "_nczarr_group": )" + note + "}"}, kGood};
+}
+
+TEST(GroupLists, ThatDisagreeWithTheStoreAreAWarning) {
+  const Dataset dataset =
+      open_texts(listing(R"({"dims": {}, "vars": ["gone"], "groups": ["also", "x/y", ".."]})")).value();
+  EXPECT_TRUE(dataset.root().variable("good"));
+  EXPECT_THAT(dataset.warnings(), Contains(HasSubstr("/gone: is listed")));
+  EXPECT_THAT(dataset.warnings(), Contains(HasSubstr("/also: is listed")));
+  EXPECT_THAT(dataset.warnings(), Contains(HasSubstr("/good: is not listed")));
+  EXPECT_THAT(dataset.warnings(), Contains(HasSubstr("'x/y', which cannot be the name")));
+}
+
+TEST(GroupLists, OfAnotherFormAreIgnored) {
+  for (const char* note : {R"({"dims": []})", R"({"vars": 7})", R"({"vars": [1]})", R"({"groups": "x"})"}) {
+    const auto dataset = open_texts(listing(note));
+    ASSERT_TRUE(dataset.has_value()) << note;
+    EXPECT_TRUE(dataset->root().variable("good")) << note;
+    EXPECT_THAT(dataset->warnings(), Contains(HasSubstr("unknown form")));
+  }
+  const Dataset dataset =
+      open_texts(listing(R"({"dims": {"x": -1, "y": "z", "w": {"size": 1e99}}, "vars": ["good"]})")).value();
+  EXPECT_TRUE(dataset.root().dimension("x") == std::nullopt);
+  EXPECT_EQ(dataset.warnings().size(), 3U);
+}
+
+TEST(AttributeTypes, OfAnotherFormAreInferred) {
+  const auto with = [](const std::string& types) {
+    return open_texts({kGroup,
+                       {".zgroup", R"({"zarr_format": 2, "_nczarr_group": {}})"},
+                       {".zattrs", R"({"a": 300, "_nczarr_attr": {"types": )" + types + "}}"}})
+        .value();
+  };
+  for (const char* types : {R"({"a": "|i1"})", R"({"a": "nonsense"})", R"({"a": 7})", "[]", "7", "null"})
+    EXPECT_EQ(*with(types).root().attribute("a"), Values(std::vector<std::int32_t>{300})) << types;
+  EXPECT_THAT(with(R"({"a": "|i1"})").warnings(), ElementsAre(HasSubstr("'a' is not of the type")));
+}
+
+TEST(Groups, NestedBeyondTheLimitAreLeftOut) {
+  Texts texts{kGroup, kGood};
+  std::string path;
+  for (int i = 0; i < 200; ++i) {
+    path += "g/";
+    texts.emplace_back(path + ".zgroup", kGroup.second);
+  }
+  const auto dataset = open_texts(texts);
+  ASSERT_TRUE(dataset.has_value()) << dataset.error().text();
+  EXPECT_TRUE(dataset->root().variable("good"));
+  EXPECT_TRUE(dataset->root().group(path.substr(0, 2 * 128)));
+  EXPECT_FALSE(dataset->root().group(path.substr(0, 2 * 129)));
+  EXPECT_THAT(dataset->warnings(), ElementsAre(HasSubstr("more than 128 deep")));
+}
+
+TEST(Root, WithoutANodeIsNotFoundAndWithADamagedOneIsCorrupt) {
+  EXPECT_EQ(open_texts({}).error().code(), ErrorCode::not_found);
+  EXPECT_EQ(open_texts({{"readme.txt", "x"}}).error().code(), ErrorCode::not_found);
+  for (const Texts& texts : {Texts{{".zgroup", "{"}}, Texts{{"zarr.json", "[]"}}, Texts{kGroup, {".zattrs", "7"}}}) {
+    const auto dataset = open_texts(texts);
+    EXPECT_EQ(dataset.error().code(), ErrorCode::corrupt);
+    EXPECT_FALSE(dataset.error().text().empty());
+  }
+}
+
+TEST(Consolidated, MetadataThatAreDamagedAreIgnored) {
+  const Dataset dataset = open_texts({kGroup, kGood, {".zmetadata", "{"}}).value();
+  EXPECT_TRUE(dataset.root().variable("good"));
+  EXPECT_THAT(dataset.warnings(), ElementsAre(HasSubstr(".zmetadata: ignored")));
+}
+
+TEST(Format, OfAnAttributeIsNeverRunAsItIs) {
+  const auto printed = [](const std::string& format) {
+    return text_of(open_texts({kGroup,
+                               {"v/.zarray", zarray("[1]", "<i4")},
+                               {"v/0", std::string("\7\0\0\0", 4)},
+                               {"v/.zattrs", R"({"C_format": ")" + format + "\"}"}})
+                       .value());
+  };
+  EXPECT_THAT(printed("%04d"), HasSubstr(" v = 0007 ;"));
+  for (const char* format : {"%n", "%s", "%d%d", "%", "%*d", "%999999d", "%.999999d", "%8.3f", "%d%n", "plain"})
+    EXPECT_THAT(printed(format), HasSubstr(" v = 7 ;")) << format;
+}
+
+/// The document of an array with small chunks.
+std::string sparse(const std::string& shape, const std::string& dtype, const std::string& chunks = "1") {
+  std::string document = zarray("[" + chunks + "]", dtype);
+  return document.replace(document.find("[") + 1, chunks.size(), shape);
+}
+
+TEST(Read, OfMoreThanMemoryHoldsIsUnavailable) {
+  for (const char* dtype : {"<f8", "<f2", "|S16"}) {
+    const Dataset dataset = open_texts({kGroup, {"v/.zarray", sparse("140737488355328", dtype)}}).value();
+    EXPECT_EQ(dataset.root().variable("v")->read().error().code(), ErrorCode::unavailable) << dtype;
+  }
+}
+
+TEST(Blocks, AreBoundedInBytes) {
+  const Dataset dataset = open_texts({kGroup,
+                                      {"large/.zarray", sparse("1048576", "|S65536")},
+                                      {"largest/.zarray", sparse("2", "|S100000000")},
+                                      {"numbers/.zarray", sparse("1048576", "<f8")},
+                                      {"rows/.zarray", sparse("64, 1024", "|S65536", "1, 16")}})
+                              .value();
+  ASSERT_THAT(dataset.warnings(), testing::IsEmpty());
+  const auto block = [&](const char* name) {
+    ElementStream elements(*dataset.root().variable(name));
+    elements.seek(0).value();
+    return elements.available();
+  };
+  EXPECT_EQ(block("large"), 1024U);
+  EXPECT_EQ(block("largest"), 1U);
+  EXPECT_EQ(block("numbers"), 1048576U);
+  EXPECT_EQ(block("rows"), 1024U);
+}
+
+TEST(Read, OfABoxBeyondTheVariableIsRefused) {
+  const Dataset dataset = open_texts({kGroup, kGood}).value();
+  const Variable variable = *dataset.root().variable("good");
+  for (const Box& box : {Box{{0}, {3}}, Box{{3}, {0}}, Box{{~0ULL}, {2}}, Box{{0, 0}, {1, 1}}, Box{{}, {}}})
+    EXPECT_EQ(variable.read(box).error().code(), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sherd::netcdf

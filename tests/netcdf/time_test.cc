@@ -1,0 +1,42 @@
+// Numbers of a time unit as dates.
+#include "netcdf/time.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sherd::netcdf {
+namespace {
+
+std::string date(double value, std::string_view units, std::string_view calendar) {
+  std::string text;
+  TimeUnits::parse(units, calendar).value().append_quoted(text, value, ' ');
+  return text;
+}
+
+TEST(Date, LongBeforeYearZeroIsADayOfAMonthInEveryCalendar) {
+  constexpr std::string_view kUnits = "days since 0001-01-01";
+  EXPECT_EQ(date(-730000, kUnits, "proleptic_gregorian"), "\"-1998-05-01\"");
+  EXPECT_EQ(date(-730000, kUnits, "noleap"), "\"-1999-01-01\"");
+  EXPECT_EQ(date(-730000, kUnits, "360_day"), "\"-2027-03-21\"");
+  EXPECT_EQ(date(-730000, kUnits, "julian"), "\"-1998-05-16\"");
+  EXPECT_EQ(date(-732000, kUnits, "all_leap"), "\"-1999-01-01\"");
+}
+
+TEST(Date, IsFoundBackAcrossYearsInEveryCalendar) {
+  for (const char* calendar : {"proleptic_gregorian", "noleap", "360_day", "julian", "all_leap", "standard"})
+    for (const int year : {-100000, -4001, -1, 0, 1, 1999}) {
+      const std::string units = "days since " + std::to_string(year) + "-12-30";
+      const std::string later = date(1000, units, calendar);
+      const std::string from_later = "days since " + later.substr(1, later.size() - 2);
+      EXPECT_EQ(date(-1000, from_later, calendar), date(0, units, calendar)) << units << ", " << calendar;
+    }
+}
+
+TEST(Date, HasFractionsOfSeconds) {
+  EXPECT_EQ(date(0, "seconds since 2000-01-01 10:20:30.5", ""), "\"2000-01-01 10:20:30.500000\"");
+  EXPECT_EQ(date(0, "seconds since 2000-01-01 10:20:+3", ""), "\"2000-01-01 10:20:03\"");
+  EXPECT_EQ(date(0, "seconds since 2000-01-01 10:20:", ""), "\"2000-01-01 10:20\"");
+  EXPECT_EQ(date(0, "seconds since 2000-01-01 10", ""), "\"2000-01-01 10\"");
+}
+
+}  // namespace
+}  // namespace sherd::netcdf

@@ -1,0 +1,98 @@
+// URLs of datasets: what the fragment says, what follows from it, and which drivers are refused by name.
+#include "netcdf/url.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sherd::netcdf {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+ParsedUrl parse(std::string_view text) { return parse_dataset_url(text).value(); }
+
+TEST(DatasetUrl, IsAPathWithoutFragment) {
+  EXPECT_EQ(parse("data/a.zarr").store, "data/a.zarr");
+  EXPECT_EQ(parse("file:///data/a.zarr").store, "file:///data/a.zarr");
+  EXPECT_EQ(parse("data/a.zarr").mode, Mode());
+}
+
+TEST(DatasetUrl, KeepsAHashThatIsNoFragmentInAPath) {
+  EXPECT_EQ(parse("data/a#1.zarr").store, "data/a#1.zarr");
+  EXPECT_EQ(parse("data/a#1.zarr#mode=zarr").store, "data/a#1.zarr");
+}
+
+TEST(DatasetUrl, IgnoresTheCaseOfModesAndParameters) {
+  const ParsedUrl url = parse("file:///a.zarr#MODE=NCZarr,File&log&aws.profile=None");
+  EXPECT_EQ(url.store, "file:///a.zarr");
+  EXPECT_THAT(url.modes, ElementsAre("file", "nczarr"));
+  EXPECT_EQ(url.driver, Driver::file);
+  EXPECT_THAT(url.parameters, ElementsAre(Pair("mode", "NCZarr,File"), Pair("log", ""), Pair("aws.profile", "None")));
+}
+
+TEST(DatasetUrl, JoinsKeysThatAreGivenTwice) {
+  EXPECT_THAT(parse("file:///a#mode=zarr&mode=file").modes, ElementsAre("file", "nczarr", "zarr"));
+}
+
+TEST(DatasetUrl, OfAFileHasNoQuery) {
+  for (const char* url : {"file:///data/a?b.zarr", "file:///data/a?b.zarr#mode=zarr"}) {
+    const auto dataset = Dataset::open(url);
+    ASSERT_FALSE(dataset.has_value()) << url;
+    EXPECT_EQ(dataset.error().code(), ErrorCode::invalid_argument) << url;
+    EXPECT_THAT(dataset.error().text(), HasSubstr("%3F"));
+  }
+  EXPECT_EQ(parse("file:///data/a%3Fb.zarr#mode=zarr").store, "file:///data/a%3Fb.zarr");
+  EXPECT_EQ(parse("data/a?b.zarr").store, "data/a?b.zarr");
+}
+
+TEST(DatasetUrl, MayHaveItsFragmentInFront) {
+  const ParsedUrl url = parse("[mode=zarr,file]data/a.zarr");
+  EXPECT_EQ(url.store, "data/a.zarr");
+  EXPECT_TRUE(url.mode.pure);
+}
+
+TEST(DatasetUrl, InfersModesFromOthers) {
+  EXPECT_TRUE(parse("a#mode=zarr").mode.pure);
+  EXPECT_THAT(parse("a#mode=zarr").modes, ElementsAre("nczarr", "zarr"));
+  EXPECT_THAT(parse("a#mode=xarray").modes, ElementsAre("nczarr", "xarray", "zarr"));
+  EXPECT_THAT(parse("a#mode=noxarray,xarray").modes, ElementsAre("nczarr", "noxarray", "zarr"));
+}
+
+TEST(DatasetUrl, DropsOnlyNamesOfDimensionsWithNoxarray) {
+  EXPECT_TRUE(parse("a#mode=nczarr,noxarray").mode.noxarray);
+  EXPECT_FALSE(parse("a#mode=nczarr,noxarray").mode.pure);
+}
+
+TEST(DatasetUrl, ReadsAKeyWithoutValueAsAMode) {
+  EXPECT_TRUE(parse("file:///a#zarr").mode.pure);
+  EXPECT_TRUE(parse("file:///a#noxarray&file").mode.noxarray);
+}
+
+TEST(DatasetUrl, SwitchesToTheLiteralTextOfTheDocumentation) {
+  EXPECT_TRUE(parse("a#compat=seed").mode.compat_seed);
+  EXPECT_EQ(parse_dataset_url("a#compat=other").error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(DatasetUrl, IgnoresUnknownModes) { EXPECT_EQ(parse("a#mode=nczarr,newest").driver, Driver::any); }
+
+TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
+  for (const auto& [url, word] :
+       {std::pair("a#mode=nczarr,zip", "mode=zip"), std::pair("a#mode=zarr,s3", "S3"), std::pair("s3://bucket/a", "S3"),
+        std::pair("https://host/a#mode=nczarr", "https"), std::pair("https://host/a#mode=bytes", "mode=bytes")}) {
+    const auto parsed = parse_dataset_url(url);
+    ASSERT_FALSE(parsed.has_value()) << url;
+    EXPECT_EQ(parsed.error().code(), ErrorCode::unsupported) << url;
+    EXPECT_THAT(parsed.error().text(), HasSubstr(word));
+  }
+}
+
+TEST(DatasetUrl, RefusesTwoDriversNoPathAndEndlessFragments) {
+  for (const std::string& url :
+       {std::string("a#mode=file,zip"), std::string("#mode=file"), "a#mode=" + std::string(10000, 'x')})
+    EXPECT_EQ(parse_dataset_url(url).error().code(), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sherd::netcdf

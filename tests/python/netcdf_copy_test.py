@@ -1,0 +1,77 @@
+"""sherd.netcdf.copy(), and netCDF files opened as datasets."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import sherd
+
+
+@pytest.fixture
+def file(tmp_path):
+    import netCDF4
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as made:
+        made.title = "a title"
+        made.createDimension("t", None)
+        made.createDimension("x", 4)
+        made.createVariable("v", "i2", ("t", "x"), zlib=True, complevel=2)[:] = np.arange(12).reshape(3, 4)
+        made.createGroup("g").createVariable("w", "f8", ())[...] = 0.5
+    return tmp_path / "x.nc"
+
+
+def test_a_file_is_a_dataset(file):
+    dataset = sherd.netcdf.open_dataset(file)
+    assert (dataset.format, dataset.kind, dataset.attributes) == ("netcdf", "netCDF-4", {"title": "a title"})
+    assert dataset.dimensions["t"].unlimited and dataset["v"].shape == (3, 4) and dataset["v"].array is None
+    np.testing.assert_array_equal(dataset["v"][1:, ::2], [[4, 6], [8, 10]])
+    assert dataset["g/w"][()] == 0.5
+    with pytest.raises(sherd.InvalidArgument, match="path"):
+        sherd.netcdf.open_dataset(file, path="g")
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_a_copy_reports_what_it_has(file, tmp_path, format):
+    report = sherd.netcdf.copy(file, tmp_path / "x.zarr", format=format)
+    assert report == {"kind": "nczarr", "groups": 1, "variables": 2, "bytes": 32, "warnings": []}
+    dataset = sherd.netcdf.open_dataset(tmp_path / "x.zarr")
+    assert dataset.format == format and dataset.kind == "netCDF-4"
+    np.testing.assert_array_equal(dataset["v"][...], np.arange(12).reshape(3, 4))
+    assert sherd.netcdf.copy(str(tmp_path / "x.zarr"), os.fspath(tmp_path / "y.nc"))["kind"] == "netCDF-4"
+    assert sherd.netcdf.open_dataset(tmp_path / "y.nc").dump().replace("netcdf y", "netcdf x") == sherd.netcdf.open_dataset(file).dump()
+
+
+def zarray(folder):
+    return json.loads((folder / "v/.zarray").read_text())
+
+
+def test_chunks_and_filters_are_chosen(file, tmp_path):
+    copies = [({"chunks": {"t": 2, "x": None}}, [2, 4], "zlib"), ({"chunks": {"v": (1, 2)}, "filters": []}, [1, 2], None),
+              ({"chunks": ()}, [3, 4], "zlib"), ({"filters": [(2,), (307, 5)]}, [1, 4], "bz2"), ({"filters": {"v": [(1, 9)]}}, [1, 4], "zlib"),
+              ({"deflate": 0}, [1, 4], None)]
+    for i, (options, chunks, compressor) in enumerate(copies):
+        sherd.netcdf.copy(file, tmp_path / f"{i}.zarr", **options)
+        document = zarray(tmp_path / f"{i}.zarr")
+        assert document["chunks"][1:] == chunks[1:] and (document["chunks"] == chunks or chunks[0] == 1)
+        assert (document["compressor"] or {"id": None})["id"] == compressor
+        np.testing.assert_array_equal(sherd.netcdf.open_dataset(tmp_path / f"{i}.zarr")["v"][...], np.arange(12).reshape(3, 4))
+    sherd.netcdf.copy(file, tmp_path / "fixed.zarr", fixed_dimensions=True)
+    assert not sherd.netcdf.open_dataset(tmp_path / "fixed.zarr").dimensions["t"].unlimited
+
+
+def test_what_is_wrong_is_refused_by_name(file, tmp_path):
+    for options, error in (({"kind": "hdf6"}, sherd.InvalidArgument), ({"chunks": {"t": 0}}, sherd.InvalidArgument), ({"chunks": {"v": (1,)}}, sherd.InvalidArgument),
+                           ({"chunks": {"q": 1}}, sherd.NotFound), ({"deflate": 10}, sherd.InvalidArgument), ({"filters": [()]}, sherd.InvalidArgument),
+                           ({"filters": [(32013,)]}, sherd.Unsupported), ({"chunks": 3}, TypeError), ({"overwrite": 1}, TypeError),
+                           ({"format": "n5"}, sherd.InvalidArgument), ({"kind": "classic"}, sherd.InvalidArgument)):
+        with pytest.raises(error):
+            sherd.netcdf.copy(file, tmp_path / "x.zarr", **options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.nc"]
+
+
+def test_an_existing_copy_is_replaced_only_on_request(file, tmp_path):
+    sherd.netcdf.copy(file, tmp_path / "x.zarr")
+    with pytest.raises(sherd.Conflict):
+        sherd.netcdf.copy(file, tmp_path / "x.zarr")
+    sherd.netcdf.copy(file, tmp_path / "x.zarr", overwrite=True, deflate=5)
+    assert zarray(tmp_path / "x.zarr")["compressor"]["level"] == 5

@@ -1,0 +1,52 @@
+"""storage_options: of the store that a path or URL names."""
+
+import pickle
+
+import pytest
+import sherd
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A group with the array `link`, which is a symbolic link."""
+    sherd.create_array(tmp_path / "outside", shape=4, dtype="uint8")
+    sherd.create_group(tmp_path / "g.zarr")
+    (tmp_path / "g.zarr" / "link").symlink_to(tmp_path / "outside")
+    return tmp_path / "g.zarr"
+
+
+def test_options_reach_the_store(linked):
+    assert sherd.open(linked).keys() == ["link"]
+    strict = {"follow_symlinks": False}
+    assert sherd.open(linked, storage_options=strict).keys() == []
+    assert sherd.open_group(linked, storage_options=strict).keys() == []
+    assert sherd.open_group(linked, config={"storage_options": strict}).keys() == []
+    assert sherd.open_array(linked, path="link", storage_options={"follow_symlinks": True}).shape == (4,)
+
+
+def test_options_are_those_of_what_is_created(tmp_path):
+    options = {"durable": False}
+    sherd.create_group(tmp_path / "g.zarr", storage_options=options)
+    sherd.create_array(tmp_path / "g.zarr", name="a", shape=4, dtype="uint8", storage_options=options)
+    assert sherd.consolidate_metadata(tmp_path / "g.zarr", storage_options=options).keys() == ["a"]
+    sherd.copy(tmp_path / "g.zarr", tmp_path / "h.zarr", storage_options=options)
+    assert sherd.check(tmp_path / "h.zarr", storage_options=options)["ok"]
+
+
+def test_a_handle_is_pickled_with_its_options(linked):
+    group = sherd.open(linked, storage_options={"follow_symlinks": False})
+    assert pickle.loads(pickle.dumps(group)).keys() == []
+
+
+def test_unknown_options_are_refused_with_the_nearest_name(tmp_path):
+    with pytest.raises(sherd.InvalidArgument, match="did you mean 'durable'"):
+        sherd.open(tmp_path, storage_options={"durabel": True})
+    with pytest.raises(sherd.InvalidArgument, match="must be true or false, not 'maybe'"):
+        sherd.open(tmp_path, storage_options={"durable": "maybe"})
+    with pytest.raises(sherd.InvalidArgument, match="must be a dict of options by name"):
+        sherd.open(tmp_path, storage_options=["durable"])
+
+
+def test_a_store_has_been_opened_with_its_options():
+    with pytest.raises(sherd.InvalidArgument, match="has been opened with its options"):
+        sherd.open(sherd.MemoryStore(), storage_options={"durable": False})

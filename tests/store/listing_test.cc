@@ -1,0 +1,144 @@
+// Lists of every store: page by page, while the store is used, and ended by the caller.
+#include "store/listing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/store/every_store.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class EveryListedStore : public EveryStore {
+ protected:
+  /// Names, those of prefixes with a slash, in the order of the visit.
+  std::vector<std::string> visited(const std::string& prefix, ListDepth depth) {
+    std::vector<std::string> names;
+    const auto all = store_->visit(prefix, depth, [&](const ListEntry& entry) {
+      names.push_back(std::string(entry.name) + (entry.is_prefix ? "/" : " " + std::to_string(entry.size)));
+      return true;
+    });
+    EXPECT_TRUE(all.value());
+    return names;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, EveryListedStore, testing::ValuesIn(kinds_that_list()),
+                         [](const auto& kind) { return kind.param.name; });
+
+TEST_P(EveryListedStore, VisitsChildrenOrEverything) {
+  for (const char* key : {"a", "b/c", "b/d/e", "b.x/f", "g/h"}) set(key, key);
+  EXPECT_THAT(visited("", ListDepth::children), UnorderedElementsAre("a 1", "b/", "b.x/", "g/"));
+  EXPECT_THAT(visited("b/", ListDepth::children), UnorderedElementsAre("c 3", "d/"));
+  EXPECT_THAT(visited("", ListDepth::all), UnorderedElementsAre("a 1", "b/c 3", "b/d/e 5", "b.x/f 5", "g/h 3"));
+  EXPECT_THAT(visited("b/", ListDepth::all), UnorderedElementsAre("c 3", "d/e 5"));
+  EXPECT_THAT(visited("none/", ListDepth::all), IsEmpty());
+  EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; })) << "a prefix ends in '/'";
+}
+
+TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {
+  for (const char* key : {"a", "b", "c/d", "c/e"}) set(key, "");
+  for (const ListDepth depth : {ListDepth::children, ListDepth::all}) {
+    int seen = 0;
+    EXPECT_FALSE(store_->visit("", depth, [&](const ListEntry&) { return ++seen < 2; }).value());
+    EXPECT_EQ(seen, 2);
+    const auto failed = store_->visit("", depth, [](const ListEntry&) -> Result<bool> { return conflict("enough"); });
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), ErrorCode::conflict);
+  }
+}
+
+TEST_P(EveryListedStore, EndsAfterPagesThatAreFull) {
+  for (const std::size_t count : {kListPage, 2 * kListPage}) {
+    for (std::size_t i = 0; i < count; ++i) set("p/" + std::to_string(i), "");
+    for (const ListDepth depth : {ListDepth::children, ListDepth::all}) {
+      std::set<std::string> seen;
+      EXPECT_TRUE(store_
+                      ->visit("p/", depth,
+                              [&](const ListEntry& entry) -> Result<bool> {
+                                return seen.insert(std::string(entry.name)).second;  // ends when one comes again
+                              })
+                      .value());
+      EXPECT_EQ(seen.size(), count);
+    }
+  }
+}
+
+TEST_P(EveryListedStore, CanBeUsedByTheVisitorOfMoreThanAPage) {
+  constexpr std::size_t count = kListPage + 7;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.insert("k" + std::to_string(i));
+  for (const std::string& name : names) set("p/" + name, name);
+  set("p/q/r", "");
+  set("z", "");
+  EXPECT_TRUE(store_
+                  ->visit("p/", ListDepth::all,
+                          [&](const ListEntry& entry) -> Result<bool> {
+                            const std::string name(entry.name);
+                            EXPECT_TRUE(names.erase(name) == 1 || name == "q/r") << name;
+                            return store_->erase("p/" + name);
+                          })
+                  .value());
+  EXPECT_THAT(names, IsEmpty()) << "not visited";
+  EXPECT_THAT(keys(), ElementsAre("z"));
+}
+
+TEST_P(EveryListedStore, ErasesManyObjectsSomeOfThemMissing) {
+  for (const char* key : {"a", "b/c", "b/d"}) set(key, "");
+  store_->erase_all(std::vector<std::string>{"b/d", "none", "a", "no/where"}).value();
+  EXPECT_THAT(keys(), ElementsAre("b/c"));
+  EXPECT_FALSE(store_->erase_all(std::vector<std::string>{"../a"}));
+}
+
+TEST_P(EveryListedStore, IsTheParentOfAPartOfIt) {
+  set("a/b/c", "");
+  const auto part = prefixed_store(store_, "a/b/");
+  const auto above = part->parent().value();
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->name, "b");
+  EXPECT_TRUE(above->store->open("b/c").value());
+  const auto root = above->store->parent().value();
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->name, "a");
+  EXPECT_TRUE(root->store->open("a/b/c").value());
+  EXPECT_EQ(root->store->url(), store_->url());
+}
+
+TEST(ParentStore, OfADirectoryIsTheOneAbove) {
+  const TempDir directory;
+  const auto store = file_store(directory / "a/b").value();
+  store->set("c", "text").value();
+  const auto above = store->parent().value();
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->name, "b");
+  EXPECT_EQ(above->store->get("b/c").value(), "text");
+  EXPECT_FALSE(file_store("/").value()->parent().value());
+  EXPECT_EQ(file_store(directory / "a/b/./").value()->parent().value()->name, "b");
+  EXPECT_FALSE(file_store(directory / "a/..").value()->parent().value()) << "its own name is not known";
+  store->set("file", "").value();
+  const auto below = file_store(directory / "a/b/file/x").value()->parent();
+  ASSERT_FALSE(below);
+  EXPECT_EQ(below.error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(ParentStore, CountsAndWaitsAsTheStoreInIt) {
+  const auto recorder = std::make_shared<Recorder>();
+  const auto memory = memory_store();
+  const auto store =
+      recorded_store(delayed_store(prefixed_store(memory, "a/"), std::chrono::microseconds(10), 7), recorder);
+  const auto above = store->parent().value();
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->store->traits().parallel_requests, 7U);
+  above->store->set("a/b", "text").value();
+  EXPECT_EQ(store->get("b").value(), "text");
+  EXPECT_EQ(recorder->stats().requests, 2U);
+  EXPECT_FALSE(above->store->parent().value());
+}
+
+}  // namespace
+}  // namespace sherd

@@ -1,0 +1,40 @@
+// A store that cannot list what it holds, as web servers cannot: objects are found by their keys alone.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/try.hpp"
+#include "store/forwarding.hpp"
+#include "store/listing.hpp"
+
+namespace sherd {
+
+class UnlistedStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.can_list = false;
+    return traits;
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return store_->read(requests, reply);
+  }
+  Result<void> erase_prefix(const std::string&) override { return cannot_list(*this); }
+  Result<void> wait_for_writers(const std::string& prefix) override { return Store::wait_for_writers(prefix); }
+  Result<void> move_prefix(const std::string&, const std::string&) override { return cannot_list(*this); }
+  [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
+    SHERD_TRY(parent, store_->parent());
+    if (parent) parent->store = std::make_shared<UnlistedStore>(std::move(parent->store));
+    return parent;
+  }
+  Result<bool> visit(const std::string&, ListDepth, const OnEntry&) override { return cannot_list(*this); }
+};
+
+inline std::shared_ptr<Store> unlisted(std::shared_ptr<Store> store) {
+  return std::make_shared<UnlistedStore>(std::move(store));
+}
+
+}  // namespace sherd
