@@ -103,9 +103,10 @@ SHERD_API Result<Group> create_group(std::string_view url, const Json& attribute
 SHERD_API Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes = {},
                                      bool overwrite = false, const Config& config = {}, const std::string& format = {});
 
-/// Erases the node at a path or URL, or in a store, and everything below it. A node whose metadata is damaged is erased
-/// too. Waits for active writers. An interrupted call can be repeated. `not_found` if there is no node; `conflict`,
-/// before anything is erased, if objects below it belong to no node; `unsupported` if the store cannot list.
+/// Erases the node at a path or URL, or in a store, and everything below it. Waits for active writers. An interrupted
+/// call can be repeated. `not_found` if there is no node; `unsupported` if the store cannot list; `conflict`, before
+/// anything is erased, if objects below it belong to no node. Chunks below damaged metadata are such objects: only a
+/// damaged node without objects is erased.
 SHERD_API Result<void> erase(std::string_view url, const OpenOptions& options = {});
 SHERD_API Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options = {});
 

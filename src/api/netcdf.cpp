@@ -10,6 +10,7 @@
 #include "io/netcdf_file.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/writer.hpp"
+#include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
 
 namespace sherd::netcdf {
@@ -89,6 +90,13 @@ Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   with.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();
   return in_store(create(std::move(store), with), name);
+}
+
+Result<void> Cdl::check(const NewDataset& options) const {
+  NewDataset rehearsal{.format = options.format, .mode = options.mode};
+  rehearsal.config.limits = options.config.limits;
+  SHERD_TRY(writer, Writer::create(memory_store(), rehearsal));
+  return define(writer);
 }
 
 }  // namespace sherd::netcdf

@@ -245,13 +245,6 @@ Result<void> Cdl::define(Writer& writer) const {
   });
 }
 
-Result<void> Cdl::check(const NewDataset& options) const {
-  NewDataset rehearsal{.format = options.format, .mode = options.mode};
-  rehearsal.config.limits = options.config.limits;
-  SHERD_TRY(writer, Writer::create(memory_store(), rehearsal));
-  return define(writer);
-}
-
 Result<void> Cdl::write(Writer& writer) const {
   SHERD_TRY(define(writer));
   SHERD_TRY(for_each_variable(state_->root, [&](const CdlVariable& variable) {
