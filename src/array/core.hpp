@@ -132,9 +132,7 @@ Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Gen
 /// With no more threads than the memory budget allows to write at one time.
 Config writing_config(Config config, const ChunkLayout& layout);
 
-/// Calls `visit` for every stored chunk of the array, in any order. What exists is listed; a store that cannot list is
-/// asked for each chunk of an array of this shape.
+/// Receives a stored chunk: its cell, and the key and the size in bytes of its object.
 using OnStored = std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>;
-Result<void> for_each_stored(const Array::State& state, const Shape& shape, const OnStored& visit);
 
 }  // namespace sherd

@@ -5,12 +5,12 @@
 // other until all of that is done, by a lock of their own: that of the document ends when it is replaced
 // (docs/decisions/0014).
 // Where there are no locks, only versions are erased that are known to hold nothing of a later, larger array.
+#include "array/resize.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
-
-#include "array/resize.hpp"
 
 #include "array/chunk_reader.hpp"
 #include "array/core.hpp"
@@ -21,7 +21,6 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "shard/reader.hpp"
-#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -127,7 +126,7 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
       across.emplace_back(cell, key);
     return {};
   };
-  SHERD_TRY(for_each_stored(state, change.from, add));
+  SHERD_TRY(state.storage->list(state, change.from, add));
   Budget budget(state.config().memory_budget);
   const unsigned requests = state.location.store->traits().parallel_requests;
   const Config config = writing_config(with_requests(state.config(), requests), state.layout);
@@ -139,15 +138,9 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   }));
   for (std::size_t i = 0; i < across.size(); ++i) change.cut[across[i].second] = std::move(generations[i]);
   if (!state.location.store->traits().locks) return erase_unlocked(state, outside, change, budget);
-  if (state.location.store->traits().parallel_requests > 1) {
-    std::vector<std::string> keys;
-    for (auto& [cell, key] : outside) keys.push_back(std::move(key));
-    return as_call(state.config(), [&] { return state.location.store->erase_all(keys); });
-  }
-  return parallel_for(outside.size(), state.config(), [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(state.location.store->erase(outside[i].second));
-    return {};
-  });
+  std::vector<std::string> keys;
+  for (auto& [cell, key] : outside) keys.push_back(std::move(key));
+  return state.storage->erase(state, keys);
 }
 
 // Innermost chunks that are stored in a shard and the shards inside it.
@@ -177,60 +170,6 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
   return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
-
-/// What is not a chunk may be a link to where chunks are, on a disk that is not mounted, say. Chunks of arrays without
-/// documents of their own share a directory with everything else below it.
-Result<void> check_whereabouts(const Array::State& state, const std::string& key) {
-  if (!state.location.format->arrays_have_documents()) return {};
-  if (state.storage->owns(key)) return {};
-  const auto opened = state.location.store->open(key);
-  if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);
-  return {};
-}
-
-}  // namespace
-
-namespace {
-
-constexpr std::uint64_t kAskedTogether = 1024;
-
-bool is_interrupted(const Array::State& state) { return state.config().interrupted && state.config().interrupted(); }
-
-/// Asks for each chunk of the grid by its key, many at a time.
-Result<void> ask_for_each(const Array::State& state, const Shape& shape, const OnStored& visit) {
-  const Shape count = state.grid.count(shape);
-  const auto all = element_count(count);
-  if (!all) return cannot_list(*state.location.store);
-  for (std::uint64_t first = 0; first < *all; first += kAskedTogether) {
-    if (is_interrupted(state)) return unavailable("interrupted");
-    std::vector<ReadRequest> requests;
-    for (std::uint64_t number = first; number < std::min(*all, first + kAskedTogether); ++number)
-      requests.push_back({.key = state.key(unravel(number, count)), .length = 0});
-    SHERD_TRY(state.location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-      if (!reply) return std::move(reply).error().in_key(requests[i].key);
-      if (reply->source == nullptr) return {};
-      SHERD_TRY(size, reply->source->size());
-      return visit(unravel(first + i, count), requests[i].key, size).in_key(requests[i].key);
-    }));
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<void> for_each_stored(const Array::State& state, const Shape& shape, const OnStored& visit) {
-  if (!state.location.store->traits().can_list) return ask_for_each(state, shape, visit);
-  SHERD_TRY(state.location.store->visit(state.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (is_interrupted(state)) return unavailable("interrupted");
-    const auto cell = state.grid.parse_key(entry.name);
-    const std::string key = state.prefix + std::string(entry.name);
-    SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_whereabouts(state, key));
-    return true;
-  }));
-  return {};
-}
-
-namespace {
 
 /// Chooses the new shape from the present one.
 using NextShape = std::function<Result<Shape>(const Shape& present)>;
@@ -348,7 +287,7 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
   std::vector<std::pair<Shape, std::string>> stored;
   const Shape shape = state.shape();
   SHERD_TRY(
-      for_each_stored(state, shape, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
+      state.storage->list(state, shape, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
         const Shape valid = state.valid_shape(cell, shape);
         if (std::find(valid.begin(), valid.end(), 0) == valid.end()) stored.emplace_back(cell, key);
         return {};

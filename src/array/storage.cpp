@@ -1,9 +1,38 @@
 // Chunks and shards as objects of the array's store, and the choice among the kinds of storage that formats bring.
 #include "array/storage.hpp"
 
+#include "base/call.hpp"
 #include "base/try.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
+namespace {
+
+constexpr std::uint64_t kAskedTogether = 1024;
+
+bool is_interrupted(const Array::State& array) { return array.config().interrupted && array.config().interrupted(); }
+
+// Asks for each chunk of the grid by its key, many at a time.
+Result<void> ask_for_each(Store& store, const Array::State& array, const Shape& shape, const OnStored& visit) {
+  const Shape count = array.grid.count(shape);
+  const auto all = element_count(count);
+  if (!all) return cannot_list(store);
+  for (std::uint64_t first = 0; first < *all; first += kAskedTogether) {
+    if (is_interrupted(array)) return unavailable("interrupted");
+    std::vector<ReadRequest> requests;
+    for (std::uint64_t number = first; number < std::min(*all, first + kAskedTogether); ++number)
+      requests.push_back({.key = array.key(unravel(number, count)), .length = 0});
+    SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+      if (!reply) return std::move(reply).error().in_key(requests[i].key);
+      if (reply->source == nullptr) return {};
+      SHERD_TRY(size, reply->source->size());
+      return visit(unravel(first + i, count), requests[i].key, size).in_key(requests[i].key);
+    }));
+  }
+  return {};
+}
+
+}  // namespace
 
 std::shared_ptr<const ChunkStorage> ChunkStorage::with_config(const Config&) const { return shared_from_this(); }
 
@@ -39,14 +68,43 @@ Result<void> ChunkStorage::read_together(const CellsRead& call) const {
 
 Result<bool> ChunkStorage::change_shard(const ShardChange&) const { return false; }
 
+Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, const OnStored& visit) const {
+  if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);
+  SHERD_TRY(objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    if (is_interrupted(array)) return unavailable("interrupted");
+    const auto cell = array.grid.parse_key(entry.name);
+    const std::string key = array.prefix + std::string(entry.name);
+    SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_reachable(array, key));
+    return true;
+  }));
+  return {};
+}
+
+// What is not a chunk may be a link to a directory of chunks on a disk that is not mounted. The chunks of arrays
+// without documents of their own share a directory with everything else below it.
+Result<void> ChunkStorage::check_reachable(const Array::State& array, const std::string& key) const {
+  if (!array.location.format->arrays_have_documents() || owns(key)) return {};
+  const auto opened = objects_->open(key);
+  if (!opened && opened.error().code() == ErrorCode::io) return Error(opened.error()).in_key(key);
+  return {};
+}
+
+Result<void> ChunkStorage::erase(const Array::State& array, std::span<const std::string> keys) const {
+  if (objects_->traits().parallel_requests > 1)
+    return as_call(array.config(), [&] { return objects_->erase_all(keys); });
+  return parallel_for(keys.size(), array.config(), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(objects_->erase(keys[i]));
+    return {};
+  });
+}
+
 Result<Array::Stored> ChunkStorage::stored(const Array::State& array) const {
   Array::Stored stored;
-  SHERD_TRY(
-      for_each_stored(array, array.shape(), [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
-        ++stored.objects;
-        stored.bytes += size;
-        return {};
-      }));
+  SHERD_TRY(list(array, array.shape(), [&](const Shape&, const std::string&, std::uint64_t size) -> Result<void> {
+    ++stored.objects;
+    stored.bytes += size;
+    return {};
+  }));
   return stored;
 }
 

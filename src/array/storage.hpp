@@ -42,6 +42,11 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   /// Called under the shard's lock. Returns true if the shard has been changed, and false if it is to be replaced by
   /// one that is made of the write and of its present chunks.
   virtual Result<bool> change_shard(const ShardChange& change) const;
+  /// Calls `visit` for every stored chunk of the array, in any order. What exists is listed; a store that cannot list
+  /// is asked for each chunk of an array of this shape.
+  Result<void> list(const Array::State& array, const Shape& shape, const OnStored& visit) const;
+  /// Erases stored chunks, given by their keys, in any version.
+  Result<void> erase(const Array::State& array, std::span<const std::string> keys) const;
   /// The number and size of the objects.
   [[nodiscard]] virtual Result<Array::Stored> stored(const Array::State& array) const;
 
@@ -62,6 +67,8 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   Result<void> read_together(const CellsRead& call) const;
 
  private:
+  [[nodiscard]] Result<void> check_reachable(const Array::State& array, const std::string& key) const;
+
   std::shared_ptr<Store> objects_;
 };
 

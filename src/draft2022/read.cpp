@@ -1,11 +1,13 @@
-// Knows the order of requests in which the sharding transformer finds and reads values: the shards that the keys lead
-// to are opened, then one index a shard is read, of all shards together and transformer by transformer, then the
-// values; where there are many shards, a group of them after the other. A source shows one version of its object, so
-// index and values of one shard belong together.
+// What a call of the sharding transformer reads: of each shard one index per transformer, all that lie at one level
+// together, and then the values. Shards are read together where requests have latency, otherwise on as many threads as
+// the call may use. A source shows one version of its object, so index and values of one shard belong together.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
+#include "array/arriving.hpp"
+#include "array/read_objects.hpp"
 #include "base/try.hpp"
 #include "draft2022/transformer.hpp"
 #include "store/key.hpp"
@@ -16,8 +18,7 @@ namespace {
 
 using State = ShardingTransformer::State;
 using Share = ChunkPrefix::Share;
-
-constexpr std::size_t kOpenObjects = 64;  // at one time: a process has few descriptors, and other calls open files too
+using Values = std::vector<std::optional<std::string>>;
 
 Extent cut(const ByteRange& range, const Extent& value) {
   // -(start + 1) + 1: the lowest number has no negative.
@@ -28,106 +29,160 @@ Extent cut(const ByteRange& range, const Extent& value) {
   return {value.offset + start, std::min(range.length.value_or(rest), rest)};
 }
 
-// One call of get_partial_values.
-class BatchRead {
+// A shard inside a source. Indices are small beside what they lead to, and a transformer keeps none.
+Result<std::shared_ptr<const ShardIndex>> index_of(const State& state, const Level& level, ByteSource& source,
+                                                   const Extent& where) {
+  Cache none(0);
+  return read_index({source, where, level.layout, level.grid}, state.limits(), none);
+}
+
+// What a call reads of one stored object.
+class Reading : public ObjectRead {
  public:
-  using Values = std::vector<std::optional<std::string>>;
+  Reading(const State& state, std::string key) : state_(state), config_(state.array.config()), key_(std::move(key)) {}
 
-  BatchRead(const State& state, std::span<const KeyRange> ranges)
-      : state_(state), config_(state.request_config()), ranges_(ranges), values_(ranges.size()) {}
+  [[nodiscard]] ReadRequest first() const override {
+    const std::uint64_t tail = config_.tail_read_bytes.value_or(state_.store().traits().tail_read_bytes);
+    const Level& outermost = state_.levels.front();
+    const auto index = outermost.layout.slots()->encoded_size(outermost.grid, state_.limits());
+    return {.key = key_, .length = std::max(tail, index ? *index : 0), .from_end = true};
+  }
+  [[nodiscard]] bool has_index() const noexcept override { return false; }
+  Result<std::vector<Run>> plan(ByteSource* source) override { return planned(source).in_key(key_); }
+  Result<void> take(ByteSource& source, const Run& run, std::span<const std::byte> bytes) override {
+    return (void)source, taken(run, bytes), Result<void>();
+  }
+  Result<void> finish() override { return {}; }
+  Result<void> again() override {
+    return retry_read(config_, [&]() -> Result<void> {
+      SHERD_TRY(open());
+      SHERD_TRY(plan_opened());
+      return read_planned();
+    });
+  }
 
-  Result<Values> run() {
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      const std::size_t target = target_of(ranges_[i].key);
-      objects_[targets_[target].object].reads.push_back({i, target});
+  /// The three steps of a read on this thread.
+  Result<void> open() {
+    SHERD_TRY(source, state_.store().open(key_).in_key(key_));
+    source_ = std::move(source);
+    return {};
+  }
+  Result<void> plan_opened() {
+    SHERD_TRY(runs, plan(source_.get()));
+    has_runs_ = !runs.empty();
+    return {};
+  }
+  Result<void> read_planned() {
+    SHERD_TRY(has_runs_ ? read(*source_).in_key(key_) : Result<void>());
+    source_.reset();
+    return {};
+  }
+
+ protected:
+  virtual Result<std::vector<Run>> planned(ByteSource* source) = 0;
+  /// Reads what was planned, or takes it from the bytes of a run.
+  virtual Result<void> read(ByteSource& source) { return (void)source, Result<void>(); }
+  virtual void taken(const Run& run, std::span<const std::byte> bytes) { (void)run, (void)bytes; }
+
+  const State& state_;
+  const Config config_;
+
+ private:
+  const std::string key_;
+  std::shared_ptr<ByteSource> source_;
+  bool has_runs_ = false;
+};
+
+using MakeReading = std::function<std::unique_ptr<Reading>(std::uint64_t)>;
+
+// Without latency: a group of objects at a time, and of these all indices before all values.
+Result<void> read_in_groups(const Config& config, std::uint64_t count, const MakeReading& make) {
+  constexpr std::uint64_t kOpenObjects = 64;  // a process has few descriptors, and other calls open files too
+  for (std::uint64_t first = 0; first < count; first += kOpenObjects) {
+    std::vector<std::unique_ptr<Reading>> group;
+    for (std::uint64_t i = first; i < std::min(count, first + kOpenObjects); ++i) group.push_back(make(i));
+    const auto all = [&](Result<void> (Reading::*step)()) {
+      return parallel_for(group.size(), config, [&](std::size_t i) { return (*group[i].*step)(); });
+    };
+    SHERD_TRY(retry_read(config, [&]() -> Result<void> {
+      SHERD_TRY(all(&Reading::open));
+      SHERD_TRY(all(&Reading::plan_opened));
+      return all(&Reading::read_planned);
+    }));
+  }
+  return {};
+}
+
+Result<void> read_all(const State& state, std::uint64_t count, const MakeReading& make) {
+  Store& store = state.store();
+  if (store.traits().parallel_requests == 1) return read_in_groups(state.request_config(), count, make);
+  const Config& config = state.array.config();
+  return read_objects({store, config, state.array.cache, config.coalesce_gap.value_or(store.traits().coalesce_gap)},
+                      count, make);
+}
+
+// The values of a call that are in one object.
+class ValueRead final : public Reading {
+ public:
+  struct Target {
+    std::optional<Shape> chunk;        // none: the value is the object
+    std::optional<Extent> where = {};  // in the object; of the shard that is known to hold it, in the end of itself
+    std::vector<std::size_t> ranges = {};
+  };
+
+  ValueRead(const State& state, std::string key, std::vector<Target> targets, std::span<const KeyRange> ranges,
+            Values& values)
+      : Reading(state, std::move(key)), targets_(std::move(targets)), ranges_(ranges), values_(values) {}
+
+ protected:
+  Result<std::vector<Run>> planned(ByteSource* source) override {
+    std::optional<Extent> whole;
+    if (source != nullptr) {
+      SHERD_TRY(size, source->size());
+      whole = Extent{0, size};
     }
-    for (std::size_t first = 0; first < objects_.size(); first += kOpenObjects) {
-      const auto group = std::span(objects_).subspan(first, std::min(kOpenObjects, objects_.size() - first));
-      SHERD_TRY(read_group(group));
-      for (Object& object : group) object.source.reset();
+    for (Target& target : targets_) target.where = whole;
+    for (const Level& level : state_.levels) {
+      if (source == nullptr) break;
+      SHERD_TRY(follow(level, *source));
+      if (waits_for_bytes(*source)) return std::vector<Run>();
     }
-    return std::move(values_);
+    return make_room();
+  }
+
+  Result<void> read(ByteSource& source) override {
+    std::ranges::sort(wanted_, {}, &Wanted::tag);  // as the call asks for them; the store joins them if that is faster
+    std::vector<RangeRead> reads;
+    for (const Wanted& each : wanted_) reads.push_back({each.extent.offset, into(each)});
+    return source.read(reads);
+  }
+
+  void taken(const Run& run, std::span<const std::byte> bytes) override {
+    for (const Wanted& each : std::span(wanted_).subspan(run.first, run.last - run.first))
+      std::memcpy(into(each).data(), bytes.data() + (each.extent.offset - run.extent.offset), each.extent.length);
   }
 
  private:
-  struct Target {
-    std::size_t object;
-    std::optional<Shape> chunk;        // none: the value is the object
-    std::optional<Extent> where = {};  // in the object; of the shard that is known to hold it, in the end of itself
-  };
-  struct Read {
-    std::size_t range;
-    std::size_t target;
-  };
-  struct Object {
-    std::string key;
-    std::shared_ptr<ByteSource> source = nullptr;
-    std::vector<std::size_t> targets = {};
-    std::vector<Read> reads = {};
-  };
-
-  std::size_t target_of(const std::string& key) {
-    const auto [known, is_new] = by_key_.try_emplace(key, targets_.size());
-    if (!is_new) return known->second;
-    auto chunk = state_.cell_of(key);
-    const std::string stored = chunk ? state_.array.key(state_.shard_of(*chunk)) : key;
-    const auto [object, is_new_object] = by_object_.try_emplace(stored, objects_.size());
-    if (is_new_object) objects_.push_back({stored});
-    objects_[object->second].targets.push_back(targets_.size());
-    targets_.push_back({object->second, std::move(chunk)});
-    return known->second;
-  }
-
-  Result<void> read_group(std::span<Object> group) {
-    return retry_read(config_, [&]() -> Result<void> {
-      SHERD_TRY(open(group));
-      for (const Level& level : state_.levels) SHERD_TRY(follow(level, group));
-      return read(group);
-    });
-  }
-
-  Result<void> open(std::span<Object> group) {
-    return parallel_for(group.size(), config_, [&](std::size_t i) -> Result<void> {
-      Object& object = group[i];
-      SHERD_TRY(source, state_.store().open(object.key).in_key(object.key));
-      std::optional<Extent> whole;
-      if (source != nullptr) {
-        SHERD_TRY(size, source->size().in_key(object.key));
-        whole = Extent{0, size};
-      }
-      object.source = std::move(source);
-      for (const std::size_t target : object.targets) targets_[target].where = whole;
-      return {};
-    });
+  [[nodiscard]] std::span<std::byte> into(const Wanted& each) {
+    return std::as_writable_bytes(std::span(*values_[each.tag]));
   }
 
   // From the shards of this level to the slots of the chunks.
-  Result<void> follow(const Level& level, std::span<const Object> group) {
-    std::map<std::tuple<const Object*, std::uint64_t, std::uint64_t>, std::vector<Target*>> by_shard;
-    for (const Object& object : group)
-      for (const std::size_t number : object.targets) {
-        Target& target = targets_[number];
-        if (target.chunk && target.where)
-          by_shard[{&object, target.where->offset, target.where->length}].push_back(&target);
-      }
-    std::vector<const std::vector<Target*>*> shards;
-    shards.reserve(by_shard.size());
-    for (const auto& [shard, targets] : by_shard) shards.push_back(&targets);
-    return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
-      const Target& first = *shards[i]->front();
-      const Object& object = objects_[first.object];
-      const Extent where = *first.where;
-      Cache none(0);
-      SHERD_TRY(
-          index,
-          read_index({*object.source, where, level.layout, level.grid}, state_.limits(), none).in_key(object.key));
-      for (Target* target : *shards[i]) {
-        const std::uint64_t slot = level.slot_of(*target->chunk);
-        SHERD_TRY(extent, slot_extent(level, *index, slot).in_key(object.key));
+  Result<void> follow(const Level& level, ByteSource& source) {
+    std::map<std::tuple<std::uint64_t, std::uint64_t>, std::vector<Target*>> by_shard;
+    for (Target& target : targets_)
+      if (target.chunk && target.where) by_shard[{target.where->offset, target.where->length}].push_back(&target);
+    for (const auto& [shard, targets] : by_shard) {
+      const Extent where = *targets.front()->where;
+      const auto index = index_of(state_, level, source, where);
+      if (!index && waits_for_bytes(source)) continue;
+      if (!index) return index.error();
+      for (Target* target : targets) {
+        SHERD_TRY(extent, slot_extent(level, **index, level.slot_of(*target->chunk)));
         target->where = extent ? std::optional(Extent{where.offset + extent->offset, extent->length}) : std::nullopt;
       }
-      return {};
-    });
+    }
+    return {};
   }
 
   static Result<std::optional<Extent>> slot_extent(const Level& level, const ShardIndex& index, std::uint64_t slot) {
@@ -138,79 +193,107 @@ class BatchRead {
     return extent;
   }
 
-  Result<void> read(std::span<const Object> group) {
-    std::vector<std::vector<RangeRead>> reads(group.size());
+  // Memory for each value, and the runs that fill it.
+  Result<std::vector<Run>> make_room() {
+    wanted_.clear();
     try {
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        for (const auto& [range, target] : group[i].reads) {
+      for (const auto& [chunk, where, ranges] : targets_)
+        for (const std::size_t range : ranges) {
           std::optional<std::string>& value = values_[range];
           value.reset();
-          const std::optional<Extent>& where = targets_[target].where;
           if (!where) continue;
           const Extent part = cut(ranges_[range].range, *where);
           value.emplace(part.length, '\0');
-          if (part.length > 0) reads[i].push_back({part.offset, std::as_writable_bytes(std::span(*value))});
+          if (part.length > 0) wanted_.push_back({part, range});
         }
-      }
     } catch (const std::exception&) {
       return unavailable("no memory for what is to be read");
     }
-    return parallel_for(group.size(), config_, [&](std::size_t i) -> Result<void> {
-      if (reads[i].empty()) return {};
-      return group[i].source->read(reads[i]).in_key(group[i].key);
-    });
+    const StoreTraits traits = state_.store().traits();
+    return coalesce(wanted_, config_.coalesce_gap.value_or(traits.coalesce_gap), traits.max_run_bytes);
   }
 
-  const State& state_;
-  const Config config_;
-  const std::span<const KeyRange> ranges_;
-  std::map<std::string, std::size_t, std::less<>> by_key_, by_object_;
-  std::vector<Object> objects_;
   std::vector<Target> targets_;
-  Values values_;
+  const std::span<const KeyRange> ranges_;
+  Values& values_;
+  std::vector<Wanted> wanted_;  // tagged with the number of the range
 };
 
-// The chunks of these shards that a prefix means.
-class ChunkList {
- public:
-  ChunkList(const State& state, const ChunkPrefix& prefix) : state_(state), prefix_(prefix) {}
+Result<Values> read_values(const State& state, std::span<const KeyRange> ranges) {
+  struct Object {
+    std::string key;
+    std::vector<ValueRead::Target> targets = {};
+    std::map<std::string, std::size_t, std::less<>> by_key = {};
+  };
+  std::vector<Object> objects;
+  std::map<std::string, std::size_t, std::less<>> by_object;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::string& key = ranges[i].key;
+    auto chunk = state.cell_of(key);
+    const std::string stored = chunk ? state.array.key(state.shard_of(*chunk)) : key;
+    const auto [at, is_new] = by_object.try_emplace(stored, objects.size());
+    if (is_new) objects.push_back({stored});
+    Object& object = objects[at->second];
+    const auto [target, is_new_target] = object.by_key.try_emplace(key, object.targets.size());
+    if (is_new_target) object.targets.push_back({std::move(chunk)});
+    object.targets[target->second].ranges.push_back(i);
+  }
+  Values values(ranges.size());
+  SHERD_TRY(read_all(state, objects.size(), [&](std::uint64_t i) {
+    return std::make_unique<ValueRead>(state, objects[i].key, std::move(objects[i].targets), ranges, values);
+  }));
+  return values;
+}
 
-  Result<void> add(const std::vector<Shape>& shards, std::vector<std::string>& keys) const {
-    std::vector<std::vector<std::string>> found(shards.size());
-    SHERD_TRY(parallel_for(shards.size(), state_.request_config(), [&](std::size_t i) -> Result<void> {
-      const std::string key = state_.array.key(shards[i]);
-      SHERD_TRY(source, state_.store().open(key).in_key(key));
-      if (source == nullptr) return {};  // erased since it was listed
-      SHERD_TRY(size, source->size().in_key(key));
-      return visit(*source, {0, size}, 0, state_.chunks_of(shards[i]).origin, found[i]).in_key(key);
-    }));
-    for (auto& each : found) std::move(each.begin(), each.end(), std::back_inserter(keys));
-    return {};
+// The keys of the chunks of one shard that a prefix means.
+class KeysRead final : public Reading {
+ public:
+  KeysRead(const State& state, const ChunkPrefix& prefix, const Shape& shard, std::vector<std::string>& keys)
+      : Reading(state, state.array.key(shard)), prefix_(prefix), origin_(state.chunks_of(shard).origin), keys_(keys) {}
+
+ protected:
+  Result<std::vector<Run>> planned(ByteSource* source) override {
+    keys_.clear();
+    if (source == nullptr) return std::vector<Run>();  // erased since it was listed
+    SHERD_TRY(size, source->size());
+    SHERD_TRY(visit(*source, {0, size}, 0, origin_));
+    return std::vector<Run>();
   }
 
  private:
-  Result<void> visit(ByteSource& source, Extent where, std::size_t depth, const Shape& origin,
-                     std::vector<std::string>& keys) const {
+  Result<void> visit(ByteSource& source, Extent where, std::size_t depth, const Shape& origin) {
     const Level& level = state_.levels[depth];
-    Cache none(0);
-    SHERD_TRY(index, read_index({source, where, level.layout, level.grid}, state_.limits(), none));
-    for (std::uint64_t slot = 0; slot < index->slots(); ++slot) {
-      if (index->empty(slot)) continue;
+    const auto index = index_of(state_, level, source, where);
+    if (!index && waits_for_bytes(source)) return {};
+    if (!index) return index.error();
+    for (std::uint64_t slot = 0; slot < (*index)->slots(); ++slot) {
+      if ((*index)->empty(slot)) continue;
       const Box chunks = state_.chunks_of(level, origin, slot);
       if (prefix_.of(chunks) == Share::none) continue;
-      SHERD_TRY(extent, index->extent(slot));
+      SHERD_TRY(extent, (*index)->extent(slot));
       if (depth + 1 == state_.levels.size())
-        keys.push_back(state_.array.key(chunks.origin));
+        keys_.push_back(state_.array.key(chunks.origin));
       else
-        SHERD_TRY(visit(source, {where.offset + extent->offset, extent->length}, depth + 1, chunks.origin, keys)
-                      .in_slot(slot));
+        SHERD_TRY(
+            visit(source, {where.offset + extent->offset, extent->length}, depth + 1, chunks.origin).in_slot(slot));
     }
     return {};
   }
 
-  const State& state_;
   const ChunkPrefix& prefix_;
+  const Shape origin_;
+  std::vector<std::string>& keys_;
 };
+
+// Adds the keys of the chunks of these shards that a prefix means.
+Result<void> add_chunks(const State& state, const ChunkPrefix& prefix, const std::vector<Shape>& shards,
+                        std::vector<std::string>& keys) {
+  std::vector<std::vector<std::string>> found(shards.size());
+  SHERD_TRY(read_all(state, shards.size(),
+                     [&](std::uint64_t i) { return std::make_unique<KeysRead>(state, prefix, shards[i], found[i]); }));
+  for (auto& each : found) std::move(each.begin(), each.end(), std::back_inserter(keys));
+  return {};
+}
 
 // The prefixes of chunks' keys that mean a directory of shards, according to its name.
 std::optional<std::vector<std::string>> chunk_directories(const State& state, const ChunkPrefix& chunks,
@@ -235,7 +318,7 @@ std::optional<std::vector<std::string>> chunk_directories(const State& state, co
 
 Result<std::vector<std::optional<std::string>>> ShardingTransformer::get_partial_values(
     std::span<const KeyRange> key_ranges) const {
-  return BatchRead(*state_, key_ranges).run();
+  return read_values(*state_, key_ranges);
 }
 
 Result<std::optional<std::string>> ShardingTransformer::get(const std::string& key) const {
@@ -259,7 +342,7 @@ Result<std::vector<std::string>> ShardingTransformer::list_prefix(const std::str
     }
     return true;
   }));
-  if (chunks) SHERD_TRY(ChunkList(*state_, *chunks).add(shards, keys));
+  if (chunks) SHERD_TRY(add_chunks(*state_, *chunks, shards, keys));
   std::sort(keys.begin(), keys.end());
   return keys;
 }
@@ -279,7 +362,7 @@ Result<KeysAndPrefixes> ShardingTransformer::list_dir(const std::string& prefix)
     else if (directory == prefix)
       found.keys.push_back(prefix + object.name);
   }
-  if (in_grid) SHERD_TRY(ChunkList(*state_, *chunks).add(shards, found.keys));
+  if (in_grid) SHERD_TRY(add_chunks(*state_, *chunks, shards, found.keys));
   for (const std::string& name : listing.prefixes) {
     const auto names = in_grid ? chunk_directories(*state_, *chunks, name) : std::nullopt;
     if (names)

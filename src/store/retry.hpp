@@ -30,10 +30,9 @@ class Backoff {
   return error.code() == ErrorCode::conflict && !error.is_lasting();
 }
 
-/// Calls `attempt`, which changes something, until it returns something else than a `conflict` that a new attempt may
-/// resolve, or the call is interrupted: each conflict means that another writer has got on, so the number of attempts
-/// attempts to be content with. An attempt must begin from nothing: it opens again what it reads, and has written
-/// nothing that stays.
+/// Calls `attempt`, which changes something, until it returns anything but a `conflict` that a new attempt may resolve,
+/// or the call is interrupted. The number of attempts has no limit: each conflict means that another writer has made
+/// progress. An attempt must begin anew: it opens again what it reads, and leaves nothing behind if it fails.
 template <class Attempt>
 auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   for (Backoff backoff(config);;) {

@@ -29,11 +29,11 @@ class DualFormatCheck {
       if (std::ranges::equal(cell, count, std::ranges::less()))
         found.try_emplace(cell, Names{cell, state_.key(cell), keys_.key(cell)});
     };
-    SHERD_TRY(for_each_stored(state_, state_.shape(),
-                              [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
-                                add(cell);
-                                return {};
-                              }));
+    SHERD_TRY(state_.storage->list(state_, state_.shape(),
+                                   [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+                                     add(cell);
+                                     return {};
+                                   }));
     SHERD_TRY(state_.location.store->visit(keys_.prefix, ListDepth::all, [&](const ListEntry& entry) {
       if (const auto cell = keys_.parse(keys_.prefix + std::string(entry.name))) add(*cell);
       return true;

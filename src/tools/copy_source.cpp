@@ -133,7 +133,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
   if (!plan.reduction && !other_fill) plan.way = copy_way(from, to);
   plan.clips = is_clipped(from) != is_clipped(to);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
-  SHERD_TRY(for_each_stored(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+  SHERD_TRY(from.storage->list(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
       if (cell[d] >= count[d]) return {};
     plan.stored.push_back(ravel(cell, count));
