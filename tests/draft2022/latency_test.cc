@@ -38,7 +38,17 @@ class LatencyOfTransformers : public ::testing::Test {
   std::vector<KeyRange> ranges_;
 };
 
+TEST_F(LatencyOfTransformers, ValuesOfSixtyFourShardsTakeABatchOfIndicesAndABatchOfValues) {
+  expect_values(transformer_->get_partial_values(ranges_).value());
+  EXPECT_EQ(store_->requests, 128U);
+  EXPECT_EQ(store_->rounds, 4U);
+}
+
 TEST_F(LatencyOfTransformers, ValuesOfSixtyFourSmallShardsTakeARequestAShard) {
+  Config config;
+  config.tail_read_bytes = 1 << 16;
+  transformer_ = ShardingTransformer::open(store_, "a", {.erase = EraseMode::rewrite, .config = config}).value();
+  store_->reset();
   expect_values(transformer_->get_partial_values(ranges_).value());
   EXPECT_EQ(store_->requests, 64U);
   EXPECT_EQ(store_->rounds, 2U);

@@ -155,7 +155,7 @@ TEST(DraftTransformer, OfAStackReadsOneIndexPerTransformerAndThenTheValues) {
                                                             {world.key("c4.4")}})
                  .value();
   }),
-              ElementsAre("get c0.0 74+32", "get c2.2 33+32", "get c0.0 8+32", "get c0.0 42+32", "get c2.2 1+32",
+              ElementsAre("get c0.0 74+32", "get c0.0 8+32", "get c0.0 42+32", "get c2.2 33+32", "get c2.2 1+32",
                           "get c0.0 5+2", "get c0.0 40+2", "get c2.2 0+1"));
   EXPECT_THAT(values, ElementsAre("bb", "cc", std::nullopt, "d", std::nullopt));
 }
