@@ -181,9 +181,10 @@ Run add_nccopy(Arguments& arguments) {
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");
   arguments.flag("-u", copy->fixed, "Make unlimited dimensions fixed");
-  arguments.text("-m", "SIZE", copy->memory,
-                 "Memory that the copy may use, 8MiB or more and one chunk of DST with the chunks of SRC below it; "
-                 "default: 256MiB");
+  arguments.text(
+      "-m", "SIZE", copy->memory,
+      "Memory that the copy may use, at least 8MiB, and enough for a chunk of DST and the chunks of SRC that "
+      "overlap it; default: 256MiB");
   arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
   arguments.flag("--no-durable", copy->no_durable, "Do not wait until the copy has reached the disk");
   arguments.flag("-w", copy->diskless, "Accepted and ignored, as are -h and -e: chunks are read once");

@@ -183,7 +183,7 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         """One group of a dataset, or one scale of a volume: the finest, or that with the key `group`.
 
         mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. NotFound, which is a
-        FileNotFoundError, if there is no dataset or no such group."""
+        FileNotFoundError, if there is no dataset, or no group of that name."""
         opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
         decoding = {
             "drop_variables": drop_variables,

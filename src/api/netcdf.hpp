@@ -1,4 +1,4 @@
-// What opening and copying a netCDF dataset share: its URL as a store, and modes that are put together.
+// What opening and copying a netCDF dataset share: its URL as a store, and modes that are merged.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Knows what CreateOptions mean: which options exclude each other, which lengths must divide which, what a codec's
-// short form means, which codecs are the default, and how a sharded chain is put together.
+// short form means, which codecs are the default, and how the chain of a sharded array is built.
 #include "array/create.hpp"
 
 #include <algorithm>

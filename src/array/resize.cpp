@@ -61,8 +61,8 @@ struct Shrinking {
   std::map<std::string, Generation> cut = {};
 };
 
-// Fill values over what a stored chunk holds between the new shape and the old one. Returns the version of which that
-// is known, none where the chunk is gone or must be looked at again.
+// Writes fill values over the elements of a stored chunk between the new shape and the old one. Returns the version
+// that is known to have them; none if the chunk is gone or must be looked at again.
 Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrinking& change, Budget& budget) {
   const std::string key = state.key(cell);
   const auto known = change.cut.find(key);
@@ -102,7 +102,8 @@ Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& s
 }
 
 // Without locks another handle may make the array larger at any time and store elements in the same chunks. Only
-// versions are erased that were seen before the document was seen unchanged: whoever changes it later stores later.
+// versions are erased that were seen before the document was seen unchanged: who grows the array after that also stores
+// its chunks after that.
 Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks, const Shrinking& change,
                             Budget& budget) {
   if (chunks.empty()) return {};

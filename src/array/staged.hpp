@@ -27,8 +27,8 @@ class StagedNode {
   Result<void> abandon() const;
   /// Moves the node to its path, with the groups above it, replacing what exists there; then consolidated
   /// metadata around it follow. `below` are the paths of its members. What fails before anything of the destination
-  /// has changed can be abandoned; what fails on the way leaves the new node in two parts, of which the next one to be
-  /// begun there, with `resume`, makes one.
+  /// has changed can be abandoned; a later failure leaves the new node in two places, and the
+  /// next copy to this destination with `resume` joins them.
   Result<void> commit(const std::vector<std::string>& below = {});
 
  private:

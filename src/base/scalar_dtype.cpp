@@ -23,7 +23,7 @@ struct Level {
 
 Result<DType> parse_at(const Json& json, Level level);
 
-// The configuration of a type: all members in `allowed`, each of which must be there.
+// The configuration of a type: exactly these members.
 Result<void> check_configuration(const Json& configuration, std::string_view name,
                                  std::span<const std::string_view> members) {
   if (!configuration.is_object())

@@ -33,7 +33,7 @@ struct Chunk {
   Triple block;
 };
 
-/// One channel of a chunk, cut into blocks of which the last along each dimension may be clipped.
+/// One channel of a chunk, divided into blocks. The last block along each dimension may be smaller.
 struct Geometry {
   Triple shape;
   Triple block;

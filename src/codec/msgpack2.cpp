@@ -82,7 +82,7 @@ class Reader {
     at_ += static_cast<std::size_t>(bytes) + 1;
     return std::optional(size);
   }
-  /// An element, of which nil and 0 are empty.
+  /// An element; empty if it is nil or 0.
   Result<std::string_view> element(std::size_t index) {
     constexpr std::byte kNil{0xc0}, kZero{0x00};
     if (at_ < bytes_.size() && (bytes_[at_] == kNil || bytes_[at_] == kZero)) {

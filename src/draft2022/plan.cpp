@@ -1,6 +1,6 @@
 // Knows how a new version of a shard comes of the old one: slots that are set, patched or cleared, and shards inside
-// slots for which the same holds. A shard of which no chunk stays is made without looking at the old one; of others the
-// index is read, chunks that stay are moved as they are, and a chunk is read where only a part of it changes.
+// slots, for which the same is true. A shard that keeps no chunk is made without reading the old one. Otherwise the
+// index is read, chunks that stay are moved as they are, and a chunk is read if only a part of it changes.
 #include "draft2022/plan.hpp"
 
 #include <algorithm>
@@ -79,12 +79,12 @@ class Planner {
     Plan::Step step{
         .order = order_key(level.layout, unravel(at.slot, level.grid), level.grid, state_.array.config().chunk_order),
         .slot = at.slot};
-    const bool stands = plan.index && !plan.index->empty(at.slot);
+    const bool exists = plan.index && !plan.index->empty(at.slot);
     const bool is_chunk = depth + 1 == state_.levels.size();
     const Share erased = erased_share(at.change, chunks, is_chunk);
     if (erased == Share::none && at.change.erased != nullptr) return {};
     if (erased == Share::all) {
-      if (stands) plan.steps.push_back(std::move(step));
+      if (exists) plan.steps.push_back(std::move(step));
       return {};
     }
     if (is_chunk) {

@@ -50,7 +50,7 @@ bool is_serializer(const CodecSpec& spec) {
   return spec.name.starts_with("vlen-") || is_one_of(spec, known);
 }
 
-/// Whether a compressor takes arrays: it stands in place of the codec `bytes` too.
+/// Whether a compressor takes arrays, so that the chain needs no codec `bytes`.
 bool is_array_compressor(const CodecSpec& spec) {
   constexpr std::string_view known[] = {"zfpy"};
   return is_one_of(spec, known);

@@ -272,7 +272,7 @@ struct Planes {
   ImageInfo image;
 };
 Result<Planes> as_planes(const FileArray& array);
-/// Whether the last component is a pattern such as slice_%04d.png, which stands for many files.
+/// Whether the last component is a pattern such as slice_%04d.png, which names many files.
 [[nodiscard]] bool is_numbered(const std::string& path);
 /// One file a plane: `destination` is a file for one plane, a pattern with %d or %04d, or a directory.
 Result<std::unique_ptr<ArrayFileWriter>> create_images(const std::string& destination, const FileArray& array,

@@ -67,7 +67,7 @@ class NetcdfLibrary {
   SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_MEMBER)
 #undef SHERD_NETCDF_MEMBER
 
-  /// The error that a code stands for. While reading, what the library cannot make sense of is `corrupt`.
+  /// The error for a code of the library. While reading, what the library cannot interpret is `corrupt`.
   [[nodiscard]] Result<void> check(int code, bool reading) const;
 };
 

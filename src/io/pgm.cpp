@@ -104,7 +104,7 @@ Result<void> PnmFile::parse_header() {
 Result<void> PnmFile::start(const Limits& limits) {
   SHERD_TRY(parse_header());
   SHERD_TRY(check_image(info_, limits).in_key(file_->path()));
-  // A decimal sample takes at least two bytes, of which the last one may lack the space.
+  // A decimal sample takes at least two bytes; the last one may have no space after it.
   const auto samples = checked_mul(info_.height, info_.width * info_.channels);
   const auto least = samples ? checked_mul(*samples, decimal_ ? 2 : info_.dtype.size()) : std::nullopt;
   const std::uint64_t there = file_->size_bound() - data_ + (decimal_ ? 1 : 0);

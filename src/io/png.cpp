@@ -93,7 +93,7 @@ class PngFileWriter final : public ImageWriter {
   }
   Result<void> write(std::span<const std::byte> rows) override {
     while (!rows.empty()) {
-      // A row that came in parts is put together first.
+      // A row that came in parts is joined first.
       const auto part = rows.first(std::min(rows.size(), row_.size() - filled_));
       const std::byte* row = part.data();
       if (part.size() != row_.size()) {

@@ -45,7 +45,7 @@ struct CdlVariable {
 
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] std::string full_name() const;
-  /// What `_` and elements that are not given stand for: one value.
+  /// The value of elements that are written as `_` or not given.
   [[nodiscard]] Values fill() const;
 };
 

@@ -14,7 +14,7 @@ class ElementStream {
   /// Makes the element with this number, in C order, and those after it that are in one block available. Numbers only
   /// increase.
   Result<void> seek(std::uint64_t element);
-  /// The block's values, of which the element last sought is values[offset()].
+  /// The values of the block. The element that was last sought is values[offset()].
   [[nodiscard]] const Values& values() const noexcept { return values_; }
   [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
   /// How many elements are available from there.

@@ -97,7 +97,8 @@ class HashedWriter {
     return chunks;
   }
 
-  /// How many encoded chunks wait to be put together: a part of the budget for each thread that works on a shard.
+  /// How many encoded chunks are collected before they are stored. Each thread that works on a shard has a part of the
+  /// budget.
   [[nodiscard]] std::size_t batch_size(std::size_t shards) const {
     const std::uint64_t lanes = std::clamp<std::uint64_t>(shards, 1, thread_count(config_.threads));
     const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(state_.layout, state_.chunks));

@@ -36,8 +36,8 @@ class NamesStore final : public ForwardingStore {
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    SHERD_TRY(stands, has(key));
-    return stands ? store_->amend(key, of) : Store::amend(key, of);
+    SHERD_TRY(exists, has(key));
+    return exists ? store_->amend(key, of) : Store::amend(key, of);
   }
   Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
@@ -98,8 +98,8 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   SHERD_TRY(other, store_.open_other(key_));
   if (other == nullptr) return writer_->commit(condition);
   Condition below = condition;
-  SHERD_TRY(stands, store_.has(key_));
-  if (!stands) {
+  SHERD_TRY(exists, store_.has(key_));
+  if (!exists) {
     SHERD_TRY(check(other.get(), condition).in_key(key_));
     below = Condition::absent();
   }
@@ -116,8 +116,8 @@ Result<bool> NamesStore::erase(const std::string& key, const Condition& conditio
     SHERD_TRY(other, erase_other(key));
     return plain || other;
   }
-  SHERD_TRY(stands, has(key));
-  if (!stands) {
+  SHERD_TRY(exists, has(key));
+  if (!exists) {
     SHERD_TRY(other, open_other(key));
     SHERD_TRY(check(other.get(), condition).in_key(key));
     return erase_other(key);

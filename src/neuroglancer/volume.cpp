@@ -1,6 +1,6 @@
 // Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
 // called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
-// {"info": …, "scale": number}, of which the info is what is stored. With "axes" next to them it is seen with its
+// {"info": …, "scale": number}, and only the info is stored. With "axes" next to them it is seen with its
 // dimensions in another order, and without the channel where there is one; nothing stored differs.
 #include <algorithm>
 

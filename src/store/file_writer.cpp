@@ -1,5 +1,5 @@
-// Writing files: the side file next to the object, which becomes the object by rename. The protocol, of which this is
-// the part between taking the lock and giving it back, is at the top of file.cpp.
+// Writing files: the side file next to the object, which becomes the object by rename. The whole
+// protocol is at the top of file.cpp; this is the part between taking the lock and releasing it.
 #include "store/file_writer.hpp"
 
 #include <cerrno>

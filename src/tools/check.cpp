@@ -283,7 +283,7 @@ class TreeCheck {
     return {};
   }
 
-  // What a key is in another format: a directory may hold a node of each, of which the first one is opened.
+  // What a key is in another format: a directory may hold a node of each, and opening it finds the first.
   [[nodiscard]] std::string format_of(const std::string& key) const {
     std::string path(split_key(key).prefix);
     if (!path.empty()) path.pop_back();
@@ -405,7 +405,7 @@ class TreeCheck {
     return {};
   }
 
-  // Of a scale with chunks of several shapes, of which the array is in those of the first.
+  // A scale may have chunks of several shapes; the array is stored in chunks of the first shape.
   [[nodiscard]] bool may_be_of_another_shape(const Array::State& state, const std::string& key) const {
     const NodeDocument document = state.document();
     return document.array->no_change && format_.names_chunk(std::string_view(key).substr(state.prefix.size()));

@@ -201,10 +201,10 @@ class CollectionCheck {
   }
 
   Result<void> legacy_part(const std::string& part, Findings& to) {
-    auto stands = values_->has(part);
-    if (!stands) return to.failed(std::move(stands).error(), "unreadable", {});
-    if (!*stands) to.error("fragment_missing", {}, "names the fragment '" + part + "', which does not exist");
-    if (!*stands || !data_) return {};
+    auto exists = values_->has(part);
+    if (!exists) return to.failed(std::move(exists).error(), "unreadable", {});
+    if (!*exists) to.error("fragment_missing", {}, "names the fragment '" + part + "', which does not exist");
+    if (!*exists || !data_) return {};
     auto mesh = read_mesh_parts(*values_, {{part}, {}});
     if (mesh) return {};
     const Error error = std::move(mesh).error();
@@ -393,7 +393,7 @@ class CollectionCheck {
 /// Whether something is at a location, and its kind if its info is sound.
 struct FoundCollection {
   std::shared_ptr<State> state;
-  bool stands = false;
+  bool exists = false;
 };
 Result<FoundCollection> find_collection(const State::Location& location, CheckReport& report) {
   auto found = State::find(location);
@@ -424,7 +424,7 @@ Result<void> check_state(const State& state, bool data, CheckReport& report) {
 Result<bool> check_collection(const State::Location& location, bool data, CheckReport& report) {
   SHERD_TRY(found, find_collection(location, report));
   if (found.state) SHERD_TRY(check_state(*found.state, data, report));
-  return found.stands;
+  return found.exists;
 }
 
 Result<void> check_values(const State::Location& location, const Json& sharding, bool data, CheckReport& report) {
@@ -443,7 +443,7 @@ Result<void> check_reference(const State::Location& from, const Reference& refer
     location.path = *std::move(path);
     SHERD_TRY(collection, find_collection(location, report));
     found = std::move(collection);
-    if (!found.stands) findings.warning("reference_missing", {}, told + "to nothing that is a collection");
+    if (!found.exists) findings.warning("reference_missing", {}, told + "to nothing that is a collection");
   } else {
     findings.warning("reference_outside", {}, told + "outside the store, which was not checked");
   }

@@ -205,7 +205,7 @@ struct CollectionCopy {
 /// Copies a collection of Neuroglancer's objects to a location whose format is that of volumes.
 Result<CopyReport> copy_collection(const ObjectsLocation& from, const CollectionCopy& to, const CopyOptions& options);
 
-/// Values on their way into a store of ids, many of which are put together. Thread-safe.
+/// Collects values for a store of ids and stores many of them at a time. Thread-safe.
 class ValueBatch {
  public:
   /// Puts what it has whenever that is so many bytes. The store must outlive it.
@@ -228,7 +228,7 @@ class ObjectCopy {
   ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts);
 
   /// Makes the object of this number in the destination's grid, if there is anything to put into it. Where chunks are
-  /// values of a store of ids, some wait for others, to be put together.
+  /// values of a store of ids, some are collected first, to be stored together.
   Result<void> copy(const CellAccess& at);
   /// Puts those that wait.
   Result<void> finish() { return values_ ? values_->flush() : Result<void>(); }

@@ -42,7 +42,7 @@ Result<Json> words_of_array(const NodeOfCopy& to) {
   reading.writable = false;
   SHERD_TRY(array, make_array(std::move(reading), to.document));
   const auto view = VolumeView::of(*to.document.array, array.state().layout);
-  if (!view) return Json();  // of which there will be an error
+  if (!view) return Json();  // creating the destination fails later and says why
   SHERD_TRY(image, image_of_array(*to.document.array, attributes, axes_in(view->dimensions)));
   SHERD_TRY(resolution, resolution_of(image, 0));
   SHERD_TRY(offset, voxel_offset_of(image, 0));

@@ -1,5 +1,5 @@
 // What a copy holds in memory: how the budget is divided, how much memory variable-length bytes will need, and values
-// that wait to be put together.
+// that are collected before they are stored.
 #include <malloc.h>
 
 #include <algorithm>

@@ -23,7 +23,7 @@ enum class FilterForm : std::uint8_t { zarr2, zarr3, hdf5, none };
 
 /// Chunks as the options ask for; nullopt if they do not.
 [[nodiscard]] Result<std::optional<Shape>> chosen_chunks(const Variable& source, const DatasetCopyOptions& options);
-/// Chunks for a variable of which none are known, with the dimension that grows as long as it is now.
+/// Chunks for a variable whose source has none. An unlimited dimension counts with its present length.
 [[nodiscard]] Shape usual_chunks(const Variable& source);
 
 /// What a box of a copy depends on. Shapes are of the variable's rank; a source without chunks has none.
