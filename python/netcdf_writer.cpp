@@ -183,6 +183,8 @@ void bind_netcdf_writer(nb::module_& module) {
            nb::arg("values"),
            nb::sig("def write(self, variable: str, origin: collections.abc.Sequence[int],"
                    " shape: collections.abc.Sequence[int], type: str, values: typing.Any) -> None"))
+      .def_prop_ro("opened", [](const Writer& self) { return self.opened(); })
+      .def("discard", [](Writer& self) { call([&] { return self.discard(); }); })
       .def("sync", [](Writer& self) { call([&] { return self.sync(); }); });
   module.def("netcdf_create", create_writer, nb::arg("store"), nb::arg("options"),
              nb::sig("def netcdf_create(store: typing.Any, options: dict[str, typing.Any]) -> NetcdfWriter"));

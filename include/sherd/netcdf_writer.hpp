@@ -61,6 +61,8 @@ class SHERD_API Writer {
   static Result<Writer> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
   [[nodiscard]] std::string_view format() const noexcept;  ///< of the nodes: "zarr2" or "zarr3"
+  /// The dataset as open() found it; nullopt after create().
+  [[nodiscard]] const std::optional<Dataset>& opened() const noexcept;
 
   /// Groups are named by their paths, "/" or "/g1/g2"; the groups above must exist.
   Result<void> define_group(std::string_view path, std::vector<Attribute> attributes = {});
@@ -81,8 +83,8 @@ class SHERD_API Writer {
   Result<void> store_definitions();
   /// Stores all definitions, attributes and lengths, and the consolidated metadata.
   Result<void> sync();
-  /// Erases the dataset with all that is stored of it, whether or not the calls are interrupted; the writer is of no
-  /// use after that.
+  /// Erases everything that is stored of the dataset, even if calls are being interrupted. The writer cannot be used
+  /// after that.
   Result<void> discard();
 
  private:

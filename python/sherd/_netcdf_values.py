@@ -83,7 +83,21 @@ def _texts(value: Any) -> Any:
     return array
 
 
+def _plain_integers(value: Any) -> Any:
+    """Integers of Python as objects; None if there is anything else. NumPy makes floats of integers that share no type."""
+    if not isinstance(value, (int, list, tuple)):
+        return None
+    array = np.asarray(value, object)
+    return array if all(type(each) is int for each in array.ravel().tolist()) else None
+
+
 def _numbers(value: Any, dtype: np.dtype[Any]) -> Any:
+    plain = _plain_integers(value) if dtype.kind in "iu" else None
+    if plain is not None:
+        limits = np.iinfo(dtype)
+        if plain.size and (plain.min() < limits.min or plain.max() > limits.max):
+            raise OverflowError(f"a value does not fit into {dtype}")
+        return plain.astype(dtype)
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"the elements are numbers, not {array.dtype}")
@@ -120,16 +134,28 @@ def stored(array: Any) -> Any:
     return array.ravel().tolist() if array.dtype == object else np.ascontiguousarray(array)
 
 
+def _whole_type(low: int, high: int) -> str:
+    if -(2**31) <= low and high < 2**31:
+        return "int"
+    if -(2**63) <= low and high < 2**63:
+        return "int64"
+    if low >= 0 and high < 2**64:
+        return "uint64"
+    raise OverflowError(f"no type of netCDF has the integers from {low} to {high}")
+
+
 def _inferred(value: Any) -> str:
     """The type of an attribute: that of NumPy's values; whole numbers are the smallest of int, int64 and uint64."""
     if isinstance(value, (str, bytes)):
         return "char"
+    plain = _plain_integers(value)
+    if plain is not None and plain.size:
+        return _whole_type(plain.min(), plain.max())
     array = np.asarray(value)
     if isinstance(value, (np.ndarray, np.generic)) and array.dtype.kind in "iuf":
         return "float" if array.dtype == np.float16 else type_name(array.dtype)
     if array.dtype.kind in "iu":
-        low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
-        return "int" if -(2**31) <= low and high < 2**31 else "int64" if high < 2**63 else "uint64"
+        return _whole_type(int(array.min()), int(array.max())) if array.size else "int"
     names = {"b": "ubyte", "f": "double", "U": "string", "S": "string", "T": "string", "O": "string"}
     if array.dtype.kind not in names:
         raise InvalidArgument(f"netCDF has no type for an attribute of {array.dtype}")

@@ -234,6 +234,13 @@ class DatasetWriter(GroupWriter):
             self._bound.sync()
             self._closed = True
 
+    def discard(self) -> None:
+        """Erases everything that is stored of the dataset, which cannot be written after that. An error in a `with` block does
+        not: what was written before it is kept."""
+        self._check_open()
+        self._bound.discard()
+        self._closed = True
+
     def __enter__(self) -> DatasetWriter:
         return self
 

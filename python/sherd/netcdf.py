@@ -271,5 +271,5 @@ def edit_dataset(
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)
     options = {"path": path, "pure": pure, "noxarray": noxarray, "seed": seed, "config": config}
     writer = DatasetWriter(_sherd.netcdf_edit(store, options))
-    _adopt(writer, open_dataset(store, mode=mode, compat=compat, path=path, config=config))
+    _adopt(writer, Dataset(writer._bound.opened))
     return writer

@@ -110,7 +110,8 @@ Result<CdlNumber> parse_integer(std::string_view text, Sign sign, std::string_vi
   number.type = *tagged;
   auto bits = fitted(sign.negative, magnitude, number.type, false);
   if (!bits && suffix.find('l') != suffix.npos && suffix.find("ll") == suffix.npos) {
-    number.type = number.type == Type::int32 ? Type::int64 : Type::uint64;  // the suffix l means long, whatever its size
+    number.type =
+        number.type == Type::int32 ? Type::int64 : Type::uint64;  // the suffix l means long, whatever its size
     bits = fitted(sign.negative, magnitude, number.type, false);
   }
   if (!bits) return out_of_range(text);

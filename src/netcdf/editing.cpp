@@ -167,6 +167,7 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   if (dataset->generation == Generation::v1 || dataset->generation == Generation::v2a)
     return unsupported("netcdf-c before 4.9.1 made the dataset, which can be read and not changed; copy it");
   auto state = std::make_shared<Writer::State>();
+  state->opened.emplace(dataset);
   state->form.location = *dataset->location;
   state->form.mode = dataset->mode;
   state->consolidated = dataset->consolidated;

@@ -347,6 +347,8 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   return Writer(std::move(state));
 }
 
+const std::optional<Dataset>& Writer::opened() const noexcept { return state_->opened; }
+
 std::string_view Writer::format() const noexcept { return state_->form.location.format->name(); }
 
 Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> attributes) {

@@ -10,6 +10,7 @@ namespace sherd::netcdf {
 struct Writer::State {
   std::mutex mutex;  ///< of all that follows; elements are written without it
   Form form;
+  std::optional<Dataset> opened;  ///< as it was found
   bool overwrite = false, consolidated = true;
   bool defined = false;  ///< something that is not stored yet; lengths that have grown do not count
   GroupDefinition root;

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sherd
 import xarray
+import zarr
 from sherd import netcdf
 
 
@@ -60,7 +61,7 @@ def test_all_types_are_read_back(tmp_path, writer):
 
 
 def test_attributes_have_the_types_of_their_values(tmp_path, writer):
-    given = {"char": "größe", "bytes": b"raw", "int": 7, "int64": 2**40, "uint64": 2**63, "double": 0.1, "ints": [1, 2], "doubles": [1, 2.5],
+    given = {"char": "größe", "bytes": b"raw", "int": 7, "int64": 2**40, "uint64": 2**63, "double": 0.1, "ints": [1, 2], "wide": [1, 2**63], "doubles": [1, 2.5],
              "string": ["a", "größe"], "i2": np.int16(3), "f4": np.array([0.1, 2], "f4"), "flag": True, "none": []}
     for name, value in given.items():
         writer.set_attribute(name, value)
@@ -72,6 +73,7 @@ def test_attributes_have_the_types_of_their_values(tmp_path, writer):
     dataset = netcdf.open_dataset(tmp_path / "x.zarr")
     assert dataset.attribute_types == {
         "char": "char", "bytes": "char", "int": "int", "int64": "int64", "uint64": "uint64", "double": "double", "ints": "int",
+        "wide": "uint64",
         "doubles": "double", "string": "string", "i2": "short", "f4": "float", "flag": "ubyte", "none": "double", "short": "short", "one": "string"}
     assert dataset.attributes["char"] == "größe" and dataset.attributes["uint64"] == 2**63 and dataset.attributes["string"] == ["a", "größe"]
     assert dataset.attributes["f4"].tolist() == np.array([0.1, 2], "f4").tolist() and dataset["v"].attributes == {"units": "K"}
@@ -245,6 +247,9 @@ def test_what_cannot_be_stored_is_refused(writer):
             (sherd.InvalidArgument, "list of lists", lambda: writer.set_attribute("a", [[1]])),
             (sherd.InvalidArgument, "reserved", lambda: writer.set_attribute("_NCProperties", "x")),
             (OverflowError, "does not fit", lambda: variable.__setitem__(0, 300)),
+            (OverflowError, "does not fit", lambda: variable.__setitem__(0, 2**64)),
+            (OverflowError, "the integers from", lambda: writer.set_attribute("a", 2**64)),
+            (OverflowError, "the integers from", lambda: writer.set_attribute("a", [2**63, -1])),
             (TypeError, "round them", lambda: variable.__setitem__(0, 1.5)),
             (TypeError, "numbers", lambda: variable.__setitem__(0, "a")),
             (TypeError, "str or bytes", lambda: texts.__setitem__(0, 5)),
@@ -284,6 +289,26 @@ def test_an_existing_dataset_is_changed_and_keeps_the_rest(tmp_path, writer, zar
     assert found.warnings == [] and found.attributes == {"kept": "k"} and found.format == f"zarr{zarr_format}"
     assert found["v"][:].tolist() == [[1, 2, 3, 4], [5, 6, 7, -1], [8, 8, 8, 8]] and found["v"].attributes["units"] == "K"
     assert found["g/texts"][:].tolist() == ["one", "", "three"] and found["g/w"].shape == (3, 4) and "y" in found["h"].dimensions
+
+
+def test_what_consolidated_metadata_lack_can_be_changed(tmp_path, zarr_format):
+    path = tmp_path / "x.zarr"
+    xarray.Dataset({"a": ("x", [1, 2, 3])}).to_zarr(path, zarr_format=zarr_format)
+    names = {"attributes": {"_ARRAY_DIMENSIONS": ["x"]}} if zarr_format == 2 else {"dimension_names": ["x"]}
+    zarr.create_array(path, name="late", data=np.array([4, 5, 6]), zarr_format=zarr_format, **names)
+    with netcdf.edit_dataset(path) as dataset:
+        dataset["late"][1] = 7
+    assert zarr.open_array(path / "late")[:].tolist() == [4, 7, 6]
+
+
+def test_discarding_erases_the_dataset(tmp_path, writer):
+    writer.create_variable("v", "int", "x")[:] = [1, 2, 3, 4]
+    writer.discard()
+    assert not (tmp_path / "x.zarr/v").exists()
+    with pytest.raises(sherd.InvalidArgument, match="closed"):
+        writer.sync()
+    with pytest.raises(sherd.NotFound):
+        netcdf.open_dataset(tmp_path / "x.zarr")
 
 
 def test_a_store_of_xarray_is_changed_and_read_by_it(tmp_path, zarr_format):
