@@ -1,6 +1,7 @@
 // Erases the node of a URL: finds it as opening does, and erases it as its group would.
 #include "api/location.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/group.hpp"
@@ -24,30 +25,34 @@ Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const s
 }  // namespace
 
 Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
-  if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
-  location.writable = true;
-  SHERD_TRY(formats, formats_called(options.format));
-  SHERD_TRY(found, find_erasable(location, formats));
-  if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
-  SHERD_TRY(refuse_foreign_objects(*found));
-  return erase_node(*found);
+  return as_call(options.config, [&]() -> Result<void> {
+    if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    location.writable = true;
+    SHERD_TRY(formats, formats_called(options.format));
+    SHERD_TRY(found, find_erasable(location, formats));
+    if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    SHERD_TRY(refuse_foreign_objects(*found));
+    return erase_node(*found);
+  });
 }
 
 // In the hierarchy around it, if there is one: other processes that create a node there take that hierarchy's lock.
 Result<void> erase(std::string_view url, const OpenOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(formats, formats_called(options.format));
-  SHERD_TRY(above, enclosure(*store, options.config));
-  if (!above) {
-    SHERD_TRY(around, find_around(*store, formats, options.config));
-    above = std::move(around);
-  }
-  if (!above) return erase(std::move(store), options);
-  OpenOptions inside = options;
-  inside.path = above->path + "/" + options.path;
-  const std::string name = above->store->url();
-  return in_store(erase(std::move(above->store), inside), name);
+  return as_call(options.config, [&]() -> Result<void> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(formats, formats_called(options.format));
+    SHERD_TRY(above, enclosure(*store, options.config));
+    if (!above) {
+      SHERD_TRY(around, find_around(*store, formats, options.config));
+      above = std::move(around);
+    }
+    if (!above) return erase(std::move(store), options);
+    OpenOptions inside = options;
+    inside.path = above->path + "/" + options.path;
+    const std::string name = above->store->url();
+    return in_store(erase(std::move(above->store), inside), name);
+  });
 }
 
 }  // namespace sherd

@@ -9,6 +9,7 @@
 #include "api/recognized.hpp"
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/group.hpp"
@@ -44,7 +45,9 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
 
 }  // namespace
 
-Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
+namespace {
+
+Result<Node> open_in(std::shared_ptr<Store> store, const OpenOptions& options) {
   if (options.writable && store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
   location.writable = options.writable;
@@ -60,23 +63,34 @@ Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return nothing_found(location, formats);
 }
 
-Result<Node> open(std::string_view url, const OpenOptions& options) {
+Result<Node> open_at(std::string_view url, const OpenOptions& options) {
   SHERD_TRY(store, open_store(url, options.config));
-  auto node = open(store, options);
+  auto node = open_in(store, options);
   if (node || node.error().code() != ErrorCode::not_found) return node;
   SHERD_TRY(formats, formats_called(options.format));
   SHERD_TRY(around, find_around(*store, formats, options.config));
   if (!around) return node;
   OpenOptions inside = options;
   inside.path = around->path + "/" + options.path;
-  return in_store(open(around->store, inside), around->store->url());
+  return in_store(open_in(around->store, inside), around->store->url());
+}
+
+}  // namespace
+
+// Each of these is one call, so that waits for requests can be interrupted.
+Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
+  return as_call(options.config, [&] { return open_in(std::move(store), options); });
+}
+Result<Node> open(std::string_view url, const OpenOptions& options) {
+  return as_call(options.config, [&] { return open_at(url, options); });
 }
 
 Result<Array> open_array(std::shared_ptr<Store> store, const OpenOptions& options) {
-  return expect_array(open(std::move(store), options), options);
+  return as_call(options.config,
+                 [&]() -> Result<Array> { return expect_array(open(std::move(store), options), options); });
 }
 Result<Array> open_array(std::string_view url, const OpenOptions& options) {
-  return expect_array(open(url, options), options);
+  return as_call(options.config, [&]() -> Result<Array> { return expect_array(open(url, options), options); });
 }
 Result<Group> open_group(std::shared_ptr<Store> store, const OpenOptions& options) {
   return expect<Group>(open(std::move(store), options), "a group", "an array");
@@ -86,30 +100,38 @@ Result<Group> open_group(std::string_view url, const OpenOptions& options) {
 }
 
 Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options) {
-  SHERD_TRY(location, new_location(std::move(store), path, options.format, options.config));
-  return create_array_at(std::move(location), options);
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(location, new_location(std::move(store), path, options.format, options.config));
+    return create_array_at(std::move(location), options);
+  });
 }
 Result<Array> create_array(std::string_view url, const CreateOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(around, enclosure_of_new(*store, options.config));
-  if (!around) return create_array(std::move(store), "", options);
-  SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
-  return open_array(url, {.writable = true, .config = options.config});
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(around, enclosure_of_new(*store, options.config));
+    if (!around) return create_array(std::move(store), "", options);
+    SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
+    return open_array(url, {.writable = true, .config = options.config});
+  });
 }
 
 Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, const Json& attributes, bool overwrite,
                            const Config& config, const std::string& format) {
-  SHERD_TRY(location, new_location(std::move(store), path, format, config));
-  return create_group_at(std::move(location), attributes, overwrite);
+  return as_call(config, [&]() -> Result<Group> {
+    SHERD_TRY(location, new_location(std::move(store), path, format, config));
+    return create_group_at(std::move(location), attributes, overwrite);
+  });
 }
 Result<Group> create_group(std::string_view url, const Json& attributes, bool overwrite, const Config& config,
                            const std::string& format) {
-  SHERD_TRY(store, open_store(url, config));
-  SHERD_TRY(around, enclosure_of_new(*store, config));
-  if (!around) return create_group(std::move(store), "", attributes, overwrite, config, format);
-  SHERD_TRY(
-      in_store(create_group(around->store, around->path, attributes, overwrite, config, format), around->store->url()));
-  return open_group(url, {.writable = true, .config = config});
+  return as_call(config, [&]() -> Result<Group> {
+    SHERD_TRY(store, open_store(url, config));
+    SHERD_TRY(around, enclosure_of_new(*store, config));
+    if (!around) return create_group(std::move(store), "", attributes, overwrite, config, format);
+    SHERD_TRY(in_store(create_group(around->store, around->path, attributes, overwrite, config, format),
+                       around->store->url()));
+    return open_group(url, {.writable = true, .config = config});
+  });
 }
 
 }  // namespace sherd

@@ -5,6 +5,7 @@
 
 #include "api/location.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/netcdf_file.hpp"
@@ -39,8 +40,10 @@ std::string file_path_of(const ParsedUrl& url) {
 }
 
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
-  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
-  return read_dataset(std::move(location), with_environment(options.mode));
+  return as_call(options.config, [&]() -> Result<Dataset> {
+    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    return read_dataset(std::move(location), with_environment(options.mode));
+  });
 }
 
 Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) {
@@ -57,10 +60,12 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
 }
 
 Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& options) {
-  if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-  SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
-  location.writable = true;
-  return open_writer(std::move(location), with_environment(options.mode));
+  return as_call(options.config, [&]() -> Result<Writer> {
+    if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    location.writable = true;
+    return open_writer(std::move(location), with_environment(options.mode));
+  });
 }
 
 Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
@@ -75,12 +80,14 @@ Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
 }
 
 Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& options) {
-  if (options.format != "zarr2" && options.format != "zarr3")
-    return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-  SHERD_TRY(location, new_location(std::move(store), options.path, options.format, options.config));
-  NewDataset with = options;
-  with.mode = with_environment(options.mode);
-  return create_writer(std::move(location), with);
+  return as_call(options.config, [&]() -> Result<Writer> {
+    if (options.format != "zarr2" && options.format != "zarr3")
+      return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
+    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, options.config));
+    NewDataset with = options;
+    with.mode = with_environment(options.mode);
+    return create_writer(std::move(location), with);
+  });
 }
 
 Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {

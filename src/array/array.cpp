@@ -9,6 +9,7 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/storage.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/retry.hpp"
@@ -330,16 +331,18 @@ Result<void> Array::read(std::span<const Region> regions, VarBytesArena* arena) 
 }
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
-  const State& state = *state_;
-  SHERD_TRY(require_writable(state.location));
-  SHERD_TRY(state.check_change());
-  SHERD_TRY(array_shape, state.confirm(State::Confirmed::attributes));
-  SHERD_TRY(selection.check(array_shape));
-  SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
-  SHERD_TRY(state.check_elements(from.dtype));
-  const SelectedRegion selected(selection);
-  Budget budget(state.config().memory_budget);
-  return state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
+  return as_call(state_->config(), [&]() -> Result<void> {
+    const State& state = *state_;
+    SHERD_TRY(require_writable(state.location));
+    SHERD_TRY(state.check_change());
+    SHERD_TRY(array_shape, state.confirm(State::Confirmed::attributes));
+    SHERD_TRY(selection.check(array_shape));
+    SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
+    SHERD_TRY(state.check_elements(from.dtype));
+    const SelectedRegion selected(selection);
+    Budget budget(state.config().memory_budget);
+    return state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
+  });
 }
 
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {

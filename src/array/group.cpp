@@ -143,12 +143,14 @@ struct Group::State {
   }
   Result<void> edit(const DocumentEdit& change) {
     const std::lock_guard in_turn(editing);
-    SHERD_TRY(changed, edit_document(location, NodeType::group, change));
-    {
-      const std::lock_guard guard(mutex);
-      node = std::move(changed);
-    }
-    return renew_consolidated(location);
+    return as_call(location.config, [&]() -> Result<void> {
+      SHERD_TRY(changed, edit_document(location, NodeType::group, change));
+      {
+        const std::lock_guard guard(mutex);
+        node = std::move(changed);
+      }
+      return renew_consolidated(location);
+    });
   }
   [[nodiscard]] Result<NodeLocation> below(std::string_view path) const {
     SHERD_TRY(normal, normal_path(path));
@@ -206,19 +208,24 @@ Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const 
 }
 
 Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
-  const NodeLocation& location = state_->location;
-  const KnownNodes& known = state_->known;
-  if (!location.store->traits().can_list) return known.by_path != nullptr ? known.members() : members_of(location);
-  return location.format->members(*location.store, location.path, location.config.limits,
-                                  [&](const std::string& name) { return known.type(name); });
+  return as_call(state_->location.config, [&]() -> Result<std::vector<std::pair<std::string, NodeType>>> {
+    const NodeLocation& location = state_->location;
+    const KnownNodes& known = state_->known;
+    if (!location.store->traits().can_list) return known.by_path != nullptr ? known.members() : members_of(location);
+    return location.format->members(*location.store, location.path, location.config.limits,
+                                    [&](const std::string& name) { return known.type(name); });
+  });
 }
 
 Result<Node> Group::open(std::string_view path) const {
-  SHERD_TRY(member, state_->below(path));
-  const KnownNode* known = state_->known.find(state_->within(member));
-  if (known != nullptr && !known->document.is_null()) return state_->node_of(member, lowered(member, known->document));
-  auto node = member.format->open(*member.store, member.path, member.config.limits);
-  return state_->node_of(std::move(member), std::move(node));
+  return as_call(state_->location.config, [&]() -> Result<Node> {
+    SHERD_TRY(member, state_->below(path));
+    const KnownNode* known = state_->known.find(state_->within(member));
+    if (known != nullptr && !known->document.is_null())
+      return state_->node_of(member, lowered(member, known->document));
+    auto node = member.format->open(*member.store, member.path, member.config.limits);
+    return state_->node_of(std::move(member), std::move(node));
+  });
 }
 
 Result<void> Group::open_all(std::span<const std::string> names,
@@ -238,47 +245,57 @@ Result<void> Group::open_all(std::span<const std::string> names,
 }
 
 Result<bool> Group::contains(std::string_view path) const {
-  SHERD_TRY(member, state_->below(path));
-  SHERD_TRY(present, presence(member));
-  return present != Presence::none;
+  return as_call(state_->location.config, [&]() -> Result<bool> {
+    SHERD_TRY(member, state_->below(path));
+    SHERD_TRY(present, presence(member));
+    return present != Presence::none;
+  });
 }
 
 Result<void> Group::erase(std::string_view path) {
-  SHERD_TRY(member, state_->below(path));
-  SHERD_TRY(require_writable(member));
-  SHERD_TRY(present, presence(member));
-  SHERD_TRY(cut_short, is_moving(member));
-  if (present == Presence::none && !cut_short)
-    return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
-  return erase_node(member);
+  return as_call(state_->location.config, [&]() -> Result<void> {
+    SHERD_TRY(member, state_->below(path));
+    SHERD_TRY(require_writable(member));
+    SHERD_TRY(present, presence(member));
+    SHERD_TRY(cut_short, is_moving(member));
+    if (present == Presence::none && !cut_short)
+      return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
+    return erase_node(member);
+  });
 }
 
 Result<Group> Group::create_group(std::string_view path, const Json& attributes, bool overwrite) {
-  SHERD_TRY(member, state_->below(path));
-  return create_group_at(std::move(member), attributes, overwrite);
+  return as_call(state_->location.config, [&]() -> Result<Group> {
+    SHERD_TRY(member, state_->below(path));
+    return create_group_at(std::move(member), attributes, overwrite);
+  });
 }
 
 Result<Array> Group::create_array(std::string_view path, const CreateOptions& options) {
-  SHERD_TRY(member, state_->below(path));
-  member.config = options.config;
-  return create_array_at(std::move(member), options);
+  return as_call(state_->location.config, [&]() -> Result<Array> {
+    SHERD_TRY(member, state_->below(path));
+    member.config = options.config;
+    return create_array_at(std::move(member), options);
+  });
 }
 
 Result<void> Group::consolidate() {
-  const NodeLocation& location = state_->location;
-  SHERD_TRY(require_writable(location));
-  const auto* consolidation = capability<Consolidation>(*location.format);
-  if (consolidation == nullptr)
-    return unsupported("groups of the format " + std::string(format()) + " have no consolidated metadata")
-        .in_key(location.format->likeliest_key(location.path));
-  const auto documents_of_now = [&](const NodeDocument& now) -> Result<Json> {
-    SHERD_TRY(documents, documents_below(location));
-    return consolidation->with_entries(now.document, std::move(documents));
-  };
-  // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
-  // adopts what changed in between.
-  SHERD_TRY(state_->edit(documents_of_now));
-  return state_->edit(documents_of_now);
+  return as_call(state_->location.config, [&]() -> Result<void> {
+    const NodeLocation& location = state_->location;
+    SHERD_TRY(require_writable(location));
+    const auto* consolidation = capability<Consolidation>(*location.format);
+    if (consolidation == nullptr)
+      return unsupported("groups of the format " + std::string(format()) + " have no consolidated metadata")
+          .in_key(location.format->likeliest_key(location.path));
+    const auto documents_of_now = [&](const NodeDocument& now) -> Result<Json> {
+      SHERD_TRY(documents, documents_below(location));
+      return consolidation->with_entries(now.document, std::move(documents));
+    };
+    // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
+    // adopts what changed in between.
+    SHERD_TRY(state_->edit(documents_of_now));
+    return state_->edit(documents_of_now);
+  });
 }
 
 }  // namespace sherd

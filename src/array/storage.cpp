@@ -69,15 +69,17 @@ Result<void> ChunkStorage::read_together(const CellsRead& call) const {
 Result<bool> ChunkStorage::change_shard(const ShardChange&) const { return false; }
 
 Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, const OnStored& visit) const {
-  if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);
-  SHERD_TRY(objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (is_interrupted(array)) return unavailable("interrupted");
-    const auto cell = array.grid.parse_key(entry.name);
-    const std::string key = array.prefix + std::string(entry.name);
-    SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_reachable(array, key));
-    return true;
-  }));
-  return {};
+  return as_call(array.config(), [&]() -> Result<void> {
+    if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);
+    SHERD_TRY(objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      if (is_interrupted(array)) return unavailable("interrupted");
+      const auto cell = array.grid.parse_key(entry.name);
+      const std::string key = array.prefix + std::string(entry.name);
+      SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_reachable(array, key));
+      return true;
+    }));
+    return {};
+  });
 }
 
 // What is not a chunk may be a link to a directory of chunks on a disk that is not mounted. The chunks of arrays

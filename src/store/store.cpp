@@ -134,15 +134,37 @@ Result<void> ObjectWriter::copy(ByteSource& from, std::uint64_t from_offset, std
   return {};
 }
 
+namespace {
+
+Error beyond_limit(const std::string& key, std::uint64_t size, std::uint64_t max_bytes) {
+  return unsupported("the object has " + std::to_string(size) + " bytes, more than the limit of " +
+                     std::to_string(max_bytes))
+      .in_key(key);
+}
+
+// One request, without another one for the size.
+Result<std::optional<std::string>> get_at_once(Store& store, const std::string& key, std::uint64_t max_bytes) {
+  const ReadRequest request{.key = key, .length = checked_add(max_bytes, 1).value_or(ReadRequest::kToEnd)};
+  std::optional<std::string> text;
+  SHERD_TRY(store.read({&request, 1}, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
+    if (!reply) return std::move(reply).error();
+    if (!reply->source) return {};
+    SHERD_TRY(size, reply->source->size());
+    if (size > max_bytes) return beyond_limit(key, size, max_bytes);
+    text.emplace(reinterpret_cast<const char*>(reply->bytes.data()), reply->bytes.size());
+    return {};
+  }));
+  return text;
+}
+
+}  // namespace
+
 Result<std::optional<std::string>> Store::get(const std::string& key, std::uint64_t max_bytes) {
+  if (traits().parallel_requests > 1) return get_at_once(*this, key, max_bytes);
   SHERD_TRY(source, open(key));
   if (!source) return std::optional<std::string>();
   SHERD_TRY(size, source->size());
-  if (size > max_bytes) {
-    return unsupported("the object has " + std::to_string(size) + " bytes, more than the limit of " +
-                       std::to_string(max_bytes))
-        .in_key(key);
-  }
+  if (size > max_bytes) return beyond_limit(key, size, max_bytes);
   std::string text;
   try {
     text.resize(static_cast<std::size_t>(size));

@@ -39,7 +39,7 @@ LONGEST = 500
 SOURCE = re.compile(r"`((?:\w+/)+\w+\.[ch]pp)`")
 READ_FILES = 8  # from Array::read to the system call
 # What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
-FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|nczarr", re.I)
+FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
 BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
 # What a file of src/shard must be called that reads sources, or writes objects.

@@ -1,0 +1,156 @@
+// Every operation that waits for requests of a store can be interrupted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "base/call.hpp"
+#include "base/try.hpp"
+#include "sherd/sherd.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::chrono::seconds kDelay{60};
+
+/// Answers at once until stall(), and after that as good as never.
+class StallingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  void stall() { stalled_ = true; }
+
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.parallel_requests = 32;
+    return traits;
+  }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    SHERD_TRY(answer());
+    return store_->open(key);
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    SHERD_TRY(answer());
+    return store_->read(requests, reply);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(answer());
+    return store_->write(key, size_hint);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    SHERD_TRY(answer());
+    return store_->erase(key, condition);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    SHERD_TRY(answer());
+    return store_->visit(prefix, depth, visit);
+  }
+
+ private:
+  Result<void> answer() const {
+    const auto late = std::chrono::steady_clock::now() + kDelay;
+    while (stalled_ && std::chrono::steady_clock::now() < late) {
+      if (call_interrupted()) return unavailable("interrupted");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return {};
+  }
+  std::atomic<bool> stalled_{false};
+};
+
+struct World {
+  Config config;
+  std::shared_ptr<Store> store;
+  Array array;
+  Group group;
+};
+
+struct Operation {
+  const char* name;
+  std::function<Result<void>(World&)> run;
+};
+
+template <class T>
+Result<void> outcome(Result<T> result) {
+  if (!result) return std::move(result).error();
+  return {};
+}
+
+const std::vector<std::uint16_t> kValues(64 * 64, 7);
+
+Result<void> write(const World& world, const Box& box) {
+  const auto count = static_cast<std::size_t>(*element_count(box.shape));
+  return world.array.write(box, std::span<const std::uint16_t>(kValues).first(count));
+}
+
+const Operation kOperations[] = {
+    {"open_array", [](World& w) { return outcome(open_array(w.store, {.path = "a", .config = w.config})); }},
+    {"open_group", [](World& w) { return outcome(open_group(w.store, {.config = w.config})); }},
+    {"create_array",
+     [](World& w) {
+       return outcome(
+           create_array(w.store, "new", {.shape = {4}, .dtype = DType::uint8, .chunks = {4}, .config = w.config}));
+     }},
+    {"create_group", [](World& w) { return outcome(create_group(w.store, "new", {}, false, w.config)); }},
+    {"write_whole_chunks", [](World& w) { return write(w, {{0, 0}, {64, 64}}); }},
+    {"write_a_part_of_a_shard", [](World& w) { return write(w, {{3, 3}, {4, 4}}); }},
+    {"read",
+     [](World& w) {
+       std::vector<std::uint16_t> values(64 * 64);
+       return w.array.read(Box{{0, 0}, {64, 64}}, std::span(values));
+     }},
+    {"stored", [](World& w) { return outcome(w.array.stored()); }},
+    {"nchunks_initialized", [](World& w) { return outcome(w.array.nchunks_initialized()); }},
+    {"resize", [](World& w) { return w.array.resize({32, 64}); }},
+    {"append",
+     [](World& w) {
+       const auto* data = reinterpret_cast<const std::byte*>(kValues.data());
+       return outcome(w.array.append(ConstAnyView::dense(data, DType::uint16, {4, 64}), 0));
+     }},
+    {"members", [](World& w) { return outcome(w.group.members()); }},
+    {"open_member", [](World& w) { return outcome(w.group.open("a")); }},
+    {"contains", [](World& w) { return outcome(w.group.contains("a")); }},
+    {"create_member", [](World& w) { return outcome(w.group.create_group("new")); }},
+    {"erase_member", [](World& w) { return w.group.erase("a"); }},
+    {"update_attributes", [](World& w) { return outcome(w.group.update_attributes(Json(Json::Object{{"a", 1}}))); }},
+    {"consolidate", [](World& w) { return w.group.consolidate(); }},
+    {"erase", [](World& w) { return erase(w.store, {.path = "a", .config = w.config}); }},
+};
+
+class InterruptedWait : public ::testing::TestWithParam<Operation> {};
+
+TEST_P(InterruptedWait, EndsTheOperation) {
+  const auto store = std::make_shared<StallingStore>(memory_store());
+  std::atomic<bool> interrupted{false};
+  Config config;
+  config.interrupted = [&] { return interrupted.load(); };
+  create_group(store, "", {}, false, config).value();
+  World world{
+      config, store,
+      create_array(
+          store, "a",
+          {.shape = {64, 64}, .dtype = DType::uint16, .chunks = {8, 8}, .shards = Shape{32, 32}, .config = config})
+          .value(),
+      open_group(store, {.writable = true, .config = config}).value()};
+  write(world, {{0, 0}, {64, 64}}).value();
+  store->stall();
+  std::thread user([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    interrupted = true;
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const auto done = GetParam().run(world);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kDelay / 2) << "it waited for an answer";
+  user.join();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::unavailable) << done.error().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, InterruptedWait, ::testing::ValuesIn(kOperations),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace sherd
