@@ -1,5 +1,6 @@
 // The system calls that stores and files make, as functions that a test can replace by linking others
-// (tests/faults/simulated.hpp). No file of a layer above src/os calls the file system in another way.
+// (tests/faults/simulated.hpp). Stores, formats, `io` and `tools` call the file system in no other way
+// (layers/includes).
 //
 // Each function is named after its system call and fails as that does: it returns -1 and sets errno. It never throws,
 // allocates memory or adds a system call. Reading, writing and locking continue when a signal interrupts them. The

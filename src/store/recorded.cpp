@@ -1,4 +1,5 @@
-// The store that counts: every request that reaches the store beneath, as a remote store would see it.
+// The store that counts requests. An object that is opened by itself counts with the first read of it, and a list once,
+// however many pages it has.
 // A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
 // finds nothing (of length 0). A committed object is one `put` of all its bytes, copied ones among them: what is copied
 // inside a store is written, but not read; an amended one is a `put` of what was changed. `erase` and `list` count once

@@ -42,6 +42,9 @@ READ_FILES = 8  # from Array::read to the system call
 FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
 BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
+# The names of Zarr's documents, and the layers that know them (docs/decisions/0027).
+DOCUMENTS = re.compile(r'"(zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"')
+MAY_NAME_DOCUMENTS = {"format", "draft2022", "netcdf"}
 # What a file of src/shard must be called that reads sources, or writes objects.
 STORED = {"ByteSource": {"reader", "writer"}, "ObjectWriter": {"writer"}}
 
@@ -128,6 +131,14 @@ def format_faults(path, lines):
             yield f"{path}:{number}: {found.group()}: a layer below the formats names none; put it behind an interface"
 
 
+def document_faults(path, lines):
+    """Documents named by a layer that must ask the format."""
+    for number, line in enumerate(lines, 1):
+        found = DOCUMENTS.search(line.partition("//")[0])
+        if found:
+            yield f"{path}:{number}: {found.group()}: ask the format for the names of its documents"
+
+
 def page_faults(root, path, text):
     """Files that the page on the architecture names and that do not exist; a read that goes through too many."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -171,6 +182,8 @@ def faults(root):
             yield from format_faults(name, lines)
         if here in OVER_OS:
             yield from call_faults(name, lines)
+        if name.parts[0] == "src" and here not in MAY_NAME_DOCUMENTS:
+            yield from document_faults(name, lines)
         for number, line in enumerate(lines, 1):
             found = INCLUDE.match(line)
             fault = include_fault(here, *found.groups()) if found and here else None

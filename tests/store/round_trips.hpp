@@ -61,7 +61,7 @@ class RoundTrips final : public ForwardingStore {
   };
 };
 
-/// The same over a store that answers after a while.
+/// The same over a store that answers after a while. The number of round trips does not depend on how long that is.
 inline std::shared_ptr<RoundTrips> slow_store(std::shared_ptr<Store> store) {
   return std::make_shared<RoundTrips>(delayed_store(std::move(store), std::chrono::microseconds(100), kParallel));
 }
