@@ -1,5 +1,5 @@
 // What no reader or writer of these files can be much faster than: the same bytes read with pread and decoded once, or
-// gathered, encoded once and written, by all cores, into memory on huge pages. Nothing else happens: the places of all
+// gathered, encoded once and written, by all cores, into memory on huge pages. Nothing else happens: the offsets of all
 // inner chunks are known beforehand, what is decoded stands as it comes, parts of chunks are not copied out.
 #include <zstd.h>
 

@@ -68,7 +68,7 @@ class Table:
 
 
 def advantage(row):
-    """How many times the best other needs what Sherd needs: programs beside Sherd's C++, Python beside its Python."""
+    """How many times the best other needs what Sherd needs: programs compared with Sherd's C++, Python with its Python."""
     ratios = []
     for name, value in row.items():
         ours = row.get("Sherd, C++" if name == "zarrs" else "Sherd, Python")

@@ -1,4 +1,4 @@
-"""Measures Sherd beside its peers in one run; docs/benchmarks.md says what the figures mean. script/bench calls it.
+"""Measures Sherd and its peers in one run; docs/benchmarks.md says what the figures mean. script/bench calls it.
 
 For each cell every peer first runs once, and what it read or wrote is compared with what it should have been. Then every
 peer has a process that waits; in each of the rounds the peers take turns to make one call in that process, and one in a
@@ -242,7 +242,7 @@ def machine(folder):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a cube of 256 instead of 512, and 3 rounds")
-    parser.add_argument("--rounds", type=int, help="calls of which the median is taken (default: 7)")
+    parser.add_argument("--rounds", type=int, help="calls per cell; the figure is their median (default: 7)")
     parser.add_argument("--cells", default=",".join(cells.BY_NAME), help="some of: %(default)s")
     parser.add_argument("--peers", help="some of the peers, by name (default: all)")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench", help="for arrays and results")

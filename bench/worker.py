@@ -160,7 +160,7 @@ def status(field):
 
 
 def measure(call, keep):
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM starts anew
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM starts again
     resident = status("VmRSS")
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     start = time.perf_counter()

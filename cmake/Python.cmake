@@ -1,4 +1,4 @@
-# The Python package for scikit-build-core: the module sherd._sherd with its stubs, beside the files of python/sherd,
+# The Python package for scikit-build-core: the module sherd._sherd with its stubs, next to the files of python/sherd,
 # and the sherd command, which goes where the environment keeps its programs.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir

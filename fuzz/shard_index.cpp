@@ -1,6 +1,6 @@
-// Any bytes as the one object of a small sharded array. The first byte chooses the layout: where the index stands,
+// Any bytes as the one object of a small sharded array. The first byte chooses the layout: where the index is,
 // what encodes it and the chunks, and whether shards are nested. A read is refused or gives elements, the same ones
-// whether the object stands in memory or is read in ranges; a write that succeeds can be read back.
+// whether the object is in memory or is read in ranges; a write that succeeds can be read back.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

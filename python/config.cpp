@@ -150,7 +150,8 @@ void set_gzip_level(Config& config, nb::handle value) {
   config.gzip_level = value.is_none() ? std::nullopt : std::optional<int>(to_count<std::uint8_t>(value, 9));
 }
 
-/// sherd._limits.Limits: a mapping that can be assigned, but not changed in its place, where nothing would come of it.
+/// sherd._limits.Limits: a mapping that can be assigned as a whole; changing a member would have no effect, so it is
+/// refused.
 nb::object limits_class() { return nb::module_::import_("sherd._limits").attr("Limits"); }
 
 nb::object get_limits(const Config& config) {

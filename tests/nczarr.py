@@ -1,4 +1,4 @@
-"""Writes one dataset twice: as CDL, of which ncgen makes a netCDF-4 file, and as the documents of NCZarr."""
+"""Writes one dataset twice: as CDL, from which ncgen makes a netCDF-4 file, and as the documents of NCZarr."""
 
 import json
 import subprocess

@@ -43,7 +43,7 @@ class Peer:
         return array[key]
 
     def read_many(self, array, keys):
-        """It has no such call: reads one after another."""
+        """It does not have this call: it reads one after another."""
         return [array[key] for key in keys]
 
     def write(self, array, key, values):

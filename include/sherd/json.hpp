@@ -48,8 +48,8 @@ class SHERD_API Json {
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
   /// The text, in which values that were parsed are written as they were, but for the space between them and escapes
-  /// in keys that need none; with indent > 0 one member a line, as zarr-python writes it (arrays of scalars stay on one
-  /// line only when indent is 0).
+  /// in keys that need none; with indent > 0 one member per line, as zarr-python writes it (arrays of scalars stay on
+  /// one line only when indent is 0).
   [[nodiscard]] std::string dump(int indent = 0) const;
 
   [[nodiscard]] Type type() const noexcept {

@@ -12,7 +12,7 @@
 
 namespace sherd::netcdf {
 
-/// The data models of netCDF. The smaller ones are for programs that read no more.
+/// The data models of netCDF. The smaller ones are for programs that read only those.
 enum class DataModel : std::uint8_t {
   enhanced,    ///< of netCDF-4: groups, strings, all integers, any number of unlimited dimensions
   classic,     ///< no groups, no strings, byte, char, short, int, float and double; one unlimited dimension, the first

@@ -62,7 +62,7 @@ struct VolumeScale {
   Triple size{};    ///< voxels
   std::array<std::int64_t, 3> voxel_offset{};
   std::vector<Triple> chunk_sizes;     ///< at least one; exactly one where it is sharded. The first is used.
-  std::array<double, 3> resolution{};  ///< nanometres a voxel
+  std::array<double, 3> resolution{};  ///< nanometres per voxel
   /// "raw", "jpeg", "png" and "compressed_segmentation" can be read and written.
   std::string encoding = "raw";
   Json sharding = {};  ///< null: each chunk is an object of its own
@@ -117,7 +117,7 @@ struct SHERD_API SkeletonInfo {
 struct SHERD_API Skeleton {
   std::vector<Position> vertices;
   std::vector<std::array<std::uint32_t, 2>> edges;  ///< vertex numbers; one beyond the vertices is corrupt
-  std::vector<Column> attributes;                   ///< as the info's vertex_attributes, one value a vertex
+  std::vector<Column> attributes;                   ///< as the info's vertex_attributes, one value per vertex
 
   static Result<Skeleton> parse(Bytes bytes, std::span<const VertexAttribute> attributes);
   /// The columns must be those that `attributes` describes.
@@ -331,11 +331,11 @@ struct SegmentProperty {
   std::string id;
   Type type = Type::label;
   std::string description = {};                             ///< empty: none; tags have none
-  std::vector<std::string> texts = {};                      ///< label, description, string: one a segment
+  std::vector<std::string> texts = {};                      ///< label, description, string: one per segment
   std::vector<std::string> tags = {};                       ///< distinct, without spaces
-  std::vector<std::string> tag_descriptions = {};           ///< empty, or one a tag
+  std::vector<std::string> tag_descriptions = {};           ///< empty, or one per tag
   std::vector<std::vector<std::uint32_t>> tag_values = {};  ///< for each segment, rising numbers of `tags`
-  Column numbers = {};                                      ///< number: one a segment; float32 or 8 to 32 bits
+  Column numbers = {};                                      ///< number: one per segment; float32 or 8 to 32 bits
   Json other = {};
   friend bool operator==(const SegmentProperty&, const SegmentProperty&) = default;
 };

@@ -133,7 +133,7 @@ struct ExportOptions {
   std::string to = {};  ///< empty: by suffix
   bool overwrite = true;
 };
-/// Writes an array as a file, or as a directory of images, one a plane. A file appears whole or not at all. Uses the
+/// Writes an array as a file, or as a directory of images, one per plane. A file appears whole or not at all. Uses the
 /// array's config: memory_budget, durable, progress, interrupted.
 SHERD_API Result<void> export_file(const Array& array, const std::string& destination,
                                    const ExportOptions& options = {});

@@ -56,17 +56,17 @@ def new_name(value: Any, name: str, frames: int = 2) -> str:
     return value
 
 
-def _check_finite(value: Any, place: str) -> None:
+def _check_finite(value: Any, where: str) -> None:
     if isinstance(value, Mapping):
         for name, member in value.items():
-            _check_finite(member, f"{place}.{name}")
+            _check_finite(member, f"{where}.{name}")
     elif isinstance(value, (list, tuple)):
         for i, element in enumerate(value):
-            _check_finite(element, f"{place}[{i}]")
+            _check_finite(element, f"{where}[{i}]")
     elif isinstance(value, (np.ndarray, np.generic)):
-        _check_finite(value.tolist(), place)
+        _check_finite(value.tolist(), where)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise InvalidArgument(f"{place}: JSON has no {value}; other programs could not read it. Write 'NaN' or None", member=place)
+        raise InvalidArgument(f"{where}: JSON has no {value}; other programs could not read it. Write 'NaN' or None", member=where)
 
 
 def attributes(value: Any) -> Any:

@@ -36,9 +36,9 @@ def _items(key: Any, ndim: int) -> list[Any]:
         raise IndexError("an index can have only one '...'")
     if len(items) - len(dots) > ndim:
         raise IndexError(f"too many indices: the array has {ndim} dimensions, the index {len(items) - len(dots)}")
-    place = dots[0] if dots else len(items)
+    position = dots[0] if dots else len(items)
     missing = ndim - (len(items) - len(dots))
-    return items[:place] + [slice(None)] * missing + items[place + len(dots) :]
+    return items[:position] + [slice(None)] * missing + items[position + len(dots) :]
 
 
 def _span(item: Any, count: int, d: int) -> tuple[int, int]:

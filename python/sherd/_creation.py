@@ -35,7 +35,7 @@ def create(
 ) -> Array:
     """Makes an array with the keywords of create_array.
 
-    shape: an int, or one a dimension. store: None: a new MemoryStore. path: below the store's root.
+    shape: an int, or one per dimension. store: None: a new MemoryStore. path: below the store's root.
     dtype: None: float64. chunks: what create_array accepts, or one int for all dimensions; False: one chunk for all.
     """
     return create_array(

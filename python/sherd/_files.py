@@ -69,7 +69,7 @@ def import_(
     most significant byte comes first); for images also a directory or a pattern such as "slice_*.png".
     from_: which of these it is; None: by its suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
     axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
-    number a dimension, or one for each of x, y and z; units: of the spacing, a text a dimension or one for x, y and z.
+    number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
     resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
     A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no

@@ -305,7 +305,7 @@ _PROPERTY_MEMBERS = {"id", "type", "values", "description", "tags", "tag_descrip
 class SegmentProperties:
     """The info document `neuroglancer_segment_properties`, which holds all values itself.
 
-    ids: uint64, (n,). properties: each with a value a segment. other: members of the document that are not known here.
+    ids: uint64, (n,). properties: each with a value per segment. other: members of the document that are not known here.
     """
 
     ids: np.ndarray = _empty("u8", 0)

@@ -22,7 +22,7 @@ def codec(value: Any) -> Any:
         return dict(value)
     if hasattr(value, "to_dict"):
         found = value.to_dict()
-        # zarr-python's Blosc chooses these by the data type where nobody has, and holds what is none of it until then.
+        # zarr-python's Blosc chooses these by the data type if they are not given, and has placeholders until then.
         for open_still in getattr(value, "_tunable_attrs", ()):
             found.get("configuration", {}).pop(open_still, None)
         return found
@@ -71,14 +71,14 @@ def argument_of(member: str, given: Mapping[str, Any]) -> str:
         return member
     if found[1]:
         return member.removeprefix("raw_")
-    # The place in the chain, which has codecs of its own where the keywords leave some to the engine.
-    place = int((re.findall(r"\d+", found[3]) or [found[2]])[-1])
+    # The position in the chain, which has codecs of its own where the keywords leave some to the engine.
+    position = int((re.findall(r"\d+", found[3]) or [found[2]])[-1])
     rest = member[found.end() :].removesuffix(".name")
     if not is_auto(given["filters"]):
-        if place < len(codec_list(given["filters"])):
+        if position < len(codec_list(given["filters"])):
             return f"filters{rest}"
-        place -= len(codec_list(given["filters"]))
-    return f"serializer{rest}" if place == 0 and not is_auto(given["serializer"]) else f"compressors{rest}"
+        position -= len(codec_list(given["filters"]))
+    return f"serializer{rest}" if position == 0 and not is_auto(given["serializer"]) else f"compressors{rest}"
 
 
 def key_encoding(value: Any) -> Any:

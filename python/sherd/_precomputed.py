@@ -62,11 +62,11 @@ def _sharding(scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int)
 
 
 def _scale(index: int, scale: Mapping[str, Any], dtype: np.dtype[Any], num_channels: int) -> dict[str, Any]:
-    place = f"scales[{index}]."
+    prefix = f"scales[{index}]."
     if not isinstance(scale, Mapping):
-        raise InvalidArgument(f"must be a dict, not {type(scale).__name__}", member=place[:-1])
-    _check_known(scale, "scale", (*_SCALE, "members"), place)
-    foreign = _foreign(scale.get("members"), _SCALE, f"{place}members")
+        raise InvalidArgument(f"must be a dict, not {type(scale).__name__}", member=prefix[:-1])
+    _check_known(scale, "scale", (*_SCALE, "members"), prefix)
+    foreign = _foreign(scale.get("members"), _SCALE, f"{prefix}members")
     if "chunk_size" in scale and "chunk_sizes" in scale:
         raise InvalidArgument("cannot be given together with chunk_sizes", member="chunk_size")
     made: dict[str, Any] = {"size": _triple(scale, "size"), "resolution": _triple(scale, "resolution")}

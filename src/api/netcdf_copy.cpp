@@ -1,5 +1,5 @@
-// Where a copy of a netCDF dataset comes from and goes to. In Zarr the copy is made beside its place, and put there
-// when it is complete.
+// Where a copy of a netCDF dataset comes from and goes to. In Zarr the copy is made next to its destination, and moved
+// there when it is complete.
 #include "sherd/netcdf_copy.hpp"
 
 #include <filesystem>

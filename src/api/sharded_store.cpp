@@ -109,9 +109,9 @@ Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) 
 }  // namespace
 
 Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config) {
-  const auto beside = read_parts(store, config.limits);  // a document that cannot be read says nothing
-  if (beside && *beside)
-    for (const ShardedPart& part : **beside)
+  const auto described = read_parts(store, config.limits);  // a document that cannot be read says nothing
+  if (described && *described)
+    for (const ShardedPart& part : **described)
       if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));
   SHERD_TRY(above, part_from_above(store, config));
   if (!above) return {};

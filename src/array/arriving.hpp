@@ -61,7 +61,7 @@ class ArrivingSource final : public ByteSource {
   std::vector<Extent> missing_;
 };
 
-/// Whether `source` is one that waits: then a failure of a read of it may be no more than that.
+/// Whether `source` is one that waits: then a failed read of it may only mean that bytes have not arrived.
 [[nodiscard]] bool waits_for_bytes(const ByteSource& source) noexcept;
 
 }  // namespace sherd

@@ -126,10 +126,10 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
-/// Fill values in the place of a stored chunk, inside the array or not, if it is still this version; otherwise
+/// Fill values instead of a stored chunk, inside the array or not, if it is still this version; otherwise
 /// `conflict`. Erases it if the store can do so on that condition.
 Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget);
-/// With no more threads than the memory budget allows to write at one time.
+/// On at most as many threads as the memory budget allows to write at a time.
 Config writing_config(Config config, const ChunkLayout& layout);
 
 /// Receives a stored chunk: its cell, and the key and the size in bytes of its object.

@@ -90,7 +90,7 @@ Result<RectilinearGrid> parse_rectilinear(const CodecSpec& extension, const Arra
   SHERD_TRY(configuration.done());
   if (kind != "inline") return unsupported("'" + kind + "' is not a known kind").in_member("configuration.kind");
   if (axes == nullptr || !axes->is_array())
-    return configuration_error("chunk_shapes", "must be a list with one entry a dimension");
+    return configuration_error("chunk_shapes", "must be a list with one entry per dimension");
   SHERD_TRY(check_rank(axes->size(), rank, "entries").in_member(member));
   RectilinearGrid grid;
   for (std::size_t i = 0; i < rank; ++i) {

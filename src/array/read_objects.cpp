@@ -34,7 +34,7 @@ class Reading {
       if (!batch.empty()) {
         auto sent = send(batch);
         if (sent) continue;
-        SHERD_TRY(tasks_.finish());  // the cause, if it is one of theirs
+        SHERD_TRY(tasks_.finish());  // the cause, if a task has failed
         return sent;
       }
       if (active_ == 0 && next_ == count_) break;

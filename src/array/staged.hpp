@@ -23,11 +23,11 @@ class StagedNode {
   [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
   /// Where, in the destination's store, its maker may note what it is making: it exists until the node is at its path.
   [[nodiscard]] std::string note_key() const;
-  /// Abandons the node: erases what was made, unless it is being put into its place, where it may be all that is left.
+  /// Abandons the node: erases what was made, unless it is being moved to its path, where it may be the only copy.
   Result<void> abandon() const;
   /// Moves the node to its path, with the groups above it, replacing what exists there; then consolidated
   /// metadata around it follow. `below` are the paths of its members. What fails before anything of the destination
-  /// has changed can be abandoned; a later failure leaves the new node in two places, and the
+  /// has changed can be abandoned; a later failure leaves the new node in two locations, and the
   /// next copy to this destination with `resume` joins them.
   Result<void> commit(const std::vector<std::string>& below = {});
 
@@ -37,9 +37,9 @@ class StagedNode {
 
   NodeLocation destination_;
   NodeLocation location_;
-  std::string prefix_;  ///< of all that is there until the node is in its place
+  std::string prefix_;  ///< below which the node is until it is moved to its path
   ClearOptions clear_;
-  bool partly_moved_ = false;  ///< a killed maker may have put a part of a node into its place
+  bool partly_moved_ = false;  ///< a killed maker may have moved a part of a node to its path
   bool committing_ = false;    ///< what existed there is being erased, or is erased
   std::unique_ptr<StoreLock> lock_;
 };
@@ -51,7 +51,7 @@ class StagedLeftover {
 
   /// What it noted, if it noted anything.
   [[nodiscard]] const std::optional<std::string>& note() const noexcept { return note_; }
-  /// Whether the node is in its place: all of it had been moved there, or none was noted.
+  /// Whether the node is at its path: all of it had been moved there, or none was noted.
   [[nodiscard]] bool is_in_place() const noexcept { return in_place_; }
   /// Erases it, after any maker that is at work there.
   [[nodiscard]] Result<void> erase(const NodeLocation& destination) const;

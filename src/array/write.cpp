@@ -54,7 +54,7 @@ class RegionWriter {
     return retry_conflicts(config_, put);
   }
 
-  /// Fill values in the place of a whole stored chunk, inside the array or not.
+  /// Fill values instead of a whole stored chunk, inside the array or not.
   Result<void> clear(const Shape& cell, const Condition& condition) const {
     CellAccess at = access(state_, cell, array_shape_);
     at.valid = at.shape;

@@ -22,9 +22,9 @@ Result<void> check_range(const Range& range, std::size_t d, std::uint64_t length
   const bool backwards = range.step < 0;
   const std::uint64_t step =
       backwards ? 0 - static_cast<std::uint64_t>(range.step) : static_cast<std::uint64_t>(range.step);
-  const std::uint64_t room = backwards ? range.start : length - 1 - range.start;
+  const std::uint64_t limit = backwards ? range.start : length - 1 - range.start;
   const auto way = checked_mul(step, range.count - 1);
-  if (!way || *way > room)
+  if (!way || *way > limit)
     return out_of_bounds(d,
                          std::to_string(range.count) + " elements from " + std::to_string(range.start) +
                              " in steps of " + std::to_string(range.step),

@@ -64,21 +64,21 @@ class KeptResults {
 
   /// A block that is large enough and not much larger; nullptr if there is none.
   Header* take(std::size_t size) noexcept {
-    for (auto& place : places_) {
-      Header* found = place.exchange(nullptr);
+    for (auto& slot : slots_) {
+      Header* found = slot.exchange(nullptr);
       if (found == nullptr) continue;
-      const std::size_t room = found->mapped - sizeof(Header);
-      if (room >= size && room / 2 <= size) return found;
-      put_into(place, found);
+      const std::size_t capacity = found->mapped - sizeof(Header);
+      if (capacity >= size && capacity / 2 <= size) return found;
+      put_into(slot, found);
     }
     return nullptr;
   }
   void put(Header* freed) noexcept {
-    for (auto& place : places_) {
+    for (auto& slot : slots_) {
       Header* none = nullptr;
-      if (place.compare_exchange_strong(none, freed)) return;
+      if (slot.compare_exchange_strong(none, freed)) return;
     }
-    put_into(places_[next_.fetch_add(1, std::memory_order_relaxed) % places_.size()], freed);
+    put_into(slots_[next_.fetch_add(1, std::memory_order_relaxed) % slots_.size()], freed);
   }
   static KeptResults& all() noexcept {
     static constinit KeptResults kept;
@@ -86,11 +86,11 @@ class KeptResults {
   }
 
  private:
-  void put_into(std::atomic<Header*>& place, Header* block) noexcept {
-    if (Header* before = place.exchange(block)) ::munmap(before->mapping, before->mapped);
+  void put_into(std::atomic<Header*>& slot, Header* block) noexcept {
+    if (Header* before = slot.exchange(block)) ::munmap(before->mapping, before->mapped);
   }
 
-  std::array<std::atomic<Header*>, 4> places_{};
+  std::array<std::atomic<Header*>, 4> slots_{};
   std::atomic<std::size_t> next_{0};
 };
 
@@ -203,9 +203,9 @@ struct Scratch::Stock {
       if (count == 0 || buffers.front().capacity() >= capacity) return;
       take(begin()).reset();
     }
-    Buffer* place = std::ranges::upper_bound(begin(), end(), capacity, {}, &Buffer::capacity);
+    Buffer* slot = std::ranges::upper_bound(begin(), end(), capacity, {}, &Buffer::capacity);
     buffers[count++] = std::move(buffer);
-    std::rotate(place, end() - 1, end());
+    std::rotate(slot, end() - 1, end());
   }
 
   Buffer take(Buffer* from) noexcept {

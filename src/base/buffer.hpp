@@ -54,8 +54,8 @@ class Buffer {
   bool pooled_ = false;  ///< grows by what its thread has in stock, if that is large enough; a move leaves it unchanged
 };
 
-/// A Buffer whose memory is lent by this thread's stock when it is first resized and given back when it goes out of
-/// scope, to the stock of the thread that it is on then: warm memory, no allocation a chunk.
+/// A Buffer whose memory is lent by this thread's stock when it is first resized and returned when it goes out of
+/// scope, to the stock of the thread that it is on then: warm memory, no allocation per chunk.
 class Scratch {
  public:
   Scratch() noexcept { buffer_.pooled_ = true; }
@@ -73,7 +73,7 @@ class Scratch {
   struct Stock;
   static Stock& stock() noexcept;
   static void give_back(Buffer& buffer) noexcept;
-  /// Gives back what `buffer` has for the smallest in stock that is large enough, or for nothing.
+  /// Exchanges the memory of `buffer` for the smallest block in stock that is large enough, or for none.
   static void exchange(Buffer& buffer, std::size_t size) noexcept;
   /// A capacity that also suits what is a little larger.
   static std::size_t rounded(std::size_t size) noexcept;

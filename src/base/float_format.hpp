@@ -114,8 +114,8 @@ inline constexpr std::array<FloatRow, 15> kFloats = {{
   if (kind == Kind::complex_float16) return Kind::float16;
   if (kind == Kind::complex_bfloat16) return Kind::bfloat16;
   if (kind < Kind::complex_float4_e2m1fn || kind > Kind::complex_float8_e8m0fnu) return std::nullopt;
-  const int place = static_cast<int>(kind) - static_cast<int>(Kind::complex_float4_e2m1fn);
-  return static_cast<Kind>(static_cast<int>(Kind::float4_e2m1fn) + place);
+  const int offset = static_cast<int>(kind) - static_cast<int>(Kind::complex_float4_e2m1fn);
+  return static_cast<Kind>(static_cast<int>(Kind::float4_e2m1fn) + offset);
 }
 
 /// Numbers that have less than eight bits, a byte each.

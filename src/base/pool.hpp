@@ -20,7 +20,7 @@ namespace sherd {
 /// The threads that a call with this setting uses (0: one for each core that this process may use).
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
 
-/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop also no more than that has, and
+/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop at most as many as that has, and
 /// returns the error of the lowest index that failed; after the first failure no new iteration begins.
 /// config.interrupted is polled on the calling thread. What an iteration or config.interrupted throws is thrown from
 /// here once all others have ended.
@@ -28,8 +28,8 @@ Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body);
 
 /// Work that is added while other work runs, for a thread that mostly waits: up to `config.threads` other threads run
-/// the tasks, inside a loop no more than that has, and this thread does so whenever it would have nothing else to do.
-/// Made, used and destroyed by one thread, in a loop or call; tasks may add tasks. After the first failure no task
+/// the tasks, inside a loop at most as many as that has, and this thread does so whenever it would have nothing else to
+/// do. Made, used and destroyed by one thread, in a loop or call; tasks may add tasks. After the first failure no task
 /// begins.
 class Tasks {
  public:

@@ -52,19 +52,19 @@ const std::string& Error::member() const noexcept { return data_->member; }
 bool Error::is_lasting() const noexcept { return data_->is_lasting; }
 
 std::string Error::text() const {
-  std::string place;
-  const auto add = [&place](const std::string& part) {
-    if (!place.empty()) place += ' ';
-    place += part;
+  std::string where;
+  const auto add = [&where](const std::string& part) {
+    if (!where.empty()) where += ' ';
+    where += part;
   };
   if (!data_->key.empty()) add("'" + data_->key + "'");
   if (data_->slot) add("slot " + std::to_string(*data_->slot));
   if (!data_->member.empty()) add(data_->member);
-  return place.empty() ? data_->message : place + ": " + data_->message;
+  return where.empty() ? data_->message : where + ": " + data_->message;
 }
 
-Error&& Error::in(std::string_view place) && {
-  if (!place.empty()) data_->message.insert(0, std::string(place) + ": ");
+Error&& Error::in(std::string_view where) && {
+  if (!where.empty()) data_->message.insert(0, std::string(where) + ": ");
   return std::move(*this);
 }
 

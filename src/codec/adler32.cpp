@@ -9,7 +9,7 @@ namespace sherd {
 namespace {
 
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
-  return make_located_checksum(spec, adler32, ChecksumCodec::Place::before);
+  return make_located_checksum(spec, adler32, ChecksumCodec::Location::before);
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {

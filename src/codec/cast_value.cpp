@@ -122,10 +122,10 @@ Result<Cast::Map> parse_map(const Json* list, const DType& source, const DType& 
   if (!list->is_array()) return invalid_argument("cast_value: must be a list of pairs");
   for (std::size_t i = 0; i < list->size(); ++i) {
     const Json& row = list->elements()[i];
-    const std::string place = "[" + std::to_string(i) + "]";
-    if (!row.is_array() || row.size() != 2) return invalid_argument("cast_value: must be a pair").in_member(place);
-    SHERD_TRY(key, map_scalar(row.elements()[0], source).in_member("[0]").in_member(place));
-    SHERD_TRY(value, map_scalar(row.elements()[1], target).in_member("[1]").in_member(place));
+    const std::string path = "[" + std::to_string(i) + "]";
+    if (!row.is_array() || row.size() != 2) return invalid_argument("cast_value: must be a pair").in_member(path);
+    SHERD_TRY(key, map_scalar(row.elements()[0], source).in_member("[0]").in_member(path));
+    SHERD_TRY(value, map_scalar(row.elements()[1], target).in_member("[1]").in_member(path));
     map.emplace_back(key, value);
   }
   // The first of equal keys counts.
@@ -143,14 +143,14 @@ struct Maps {
 Result<Maps> parse_maps(const Json* json, const DType& decoded, const DType& encoded) {
   Maps maps;
   if (json == nullptr) return maps;
-  const auto place = [](std::string_view key) { return "configuration.scalar_map." + std::string(key); };
+  const auto path = [](std::string_view key) { return "configuration.scalar_map." + std::string(key); };
   if (!json->is_object()) return configuration_error("scalar_map", "cast_value: 'scalar_map' must be an object");
   for (const auto& [key, value] : json->members()) {
     if (key != "encode" && key != "decode")
-      return unsupported("cast_value: unknown member '" + key + "'").in_member(place(key));
+      return unsupported("cast_value: unknown member '" + key + "'").in_member(path(key));
   }
-  SHERD_TRY(encode, parse_map(json->find("encode"), decoded, encoded).in_member(place("encode")));
-  SHERD_TRY(decode, parse_map(json->find("decode"), encoded, decoded).in_member(place("decode")));
+  SHERD_TRY(encode, parse_map(json->find("encode"), decoded, encoded).in_member(path("encode")));
+  SHERD_TRY(decode, parse_map(json->find("decode"), encoded, decoded).in_member(path("decode")));
   return Maps{std::move(encode), std::move(decode)};
 }
 

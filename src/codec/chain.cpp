@@ -55,7 +55,7 @@ Result<CodecSpec> parse_codec(const Json& entry) {
 }
 
 /// Below the list, whose own name (`codecs`, `index_codecs`) the caller knows.
-std::string place(std::size_t index) { return "[" + std::to_string(index) + "]"; }
+std::string path(std::size_t index) { return "[" + std::to_string(index) + "]"; }
 
 /// A codec's name without the library that it is of.
 std::string_view bare_name(std::string_view name) {
@@ -87,7 +87,7 @@ Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
   if (!list.is_array()) return invalid_argument("a list of codecs must be an array");
   std::vector<CodecSpec> specs;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    SHERD_TRY(spec, parse_codec(list.elements()[i]).in_member(place(i)));
+    SHERD_TRY(spec, parse_codec(list.elements()[i]).in_member(path(i)));
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -112,7 +112,7 @@ Result<CodecChain> CodecChain::build(std::span<const CodecSpec> specs, CodecTabl
   chain.permutation_.resize(in.shape.size());
   std::iota(chain.permutation_.begin(), chain.permutation_.end(), std::size_t{0});
   ChunkType type = in;
-  for (std::size_t i = 0; i < specs.size(); ++i) SHERD_TRY(chain.add(specs[i], type).in_member(place(i)));
+  for (std::size_t i = 0; i < specs.size(); ++i) SHERD_TRY(chain.add(specs[i], type).in_member(path(i)));
   if (!chain.has_array_bytes_codec())
     return invalid_argument("one codec must turn the array into bytes, such as 'bytes'; none of the " +
                             std::to_string(specs.size()) + " listed does");

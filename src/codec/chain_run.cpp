@@ -87,7 +87,7 @@ std::uint64_t CodecChain::decoding_bytes(const Shape& stored, std::uint64_t enco
   steps = std::min<std::uint64_t>(steps, 2);  // by turns
   const auto type = inner_type(stored);
   const auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
-  // What has no size of its own is decoded into room for four times its encoding, and into more where that is too
+  // What has no size of its own is decoded into a buffer of four times its encoding, and into more where that is too
   // little.
   const std::uint64_t step = size.value_or(saturating_mul(encoded, 4));
   const std::uint64_t arrays = array_codecs_.empty() ? 0 : std::min<std::uint64_t>(array_codecs_.size(), 3);

@@ -1,4 +1,4 @@
-// Knows where a checksum is relative to the bytes that it covers, and that nothing of theirs need be copied for it.
+// Knows where a checksum is relative to the bytes that it covers, which need not be copied for it.
 #include "codec/checksum.hpp"
 
 #include <cstdio>
@@ -31,14 +31,15 @@ std::uint64_t ChecksumCodec::max_encoded_size(std::uint64_t decoded) const {
 }
 
 std::optional<BytesCodec::Frame> ChecksumCodec::frame() const noexcept {
-  return place_ == Place::before ? Frame{.before = kSumBytes, .after = 0} : Frame{.before = 0, .after = kSumBytes};
+  return location_ == Location::before ? Frame{.before = kSumBytes, .after = 0}
+                                       : Frame{.before = 0, .after = kSumBytes};
 }
 
 Result<void> ChecksumCodec::check_frame(std::span<const std::byte> framed) const {
   if (framed.size() < kSumBytes)
     return corrupt("the checksum has 4 bytes, but only " + std::to_string(framed.size()) + " are there");
   const std::size_t covered = framed.size() - kSumBytes;
-  const bool before = place_ == Place::before;
+  const bool before = location_ == Location::before;
   const auto stored = load_little<std::uint32_t>(framed.data() + (before ? 0 : covered));
   const std::uint32_t computed = sum_(framed.subspan(before ? kSumBytes : 0, covered));
   if (stored != computed)
@@ -49,7 +50,7 @@ Result<void> ChecksumCodec::check_frame(std::span<const std::byte> framed) const
 
 void ChecksumCodec::fill_frame(std::span<std::byte> framed) const noexcept {
   const std::size_t covered = framed.size() - kSumBytes;
-  const bool before = place_ == Place::before;
+  const bool before = location_ == Location::before;
   store_little(framed.data() + (before ? 0 : covered), sum_(framed.subspan(before ? kSumBytes : 0, covered)));
 }
 
@@ -70,11 +71,11 @@ Result<std::optional<std::size_t>> ChecksumCodec::decode(std::span<const std::by
 }
 
 Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec, ChecksumCodec::Sum sum,
-                                                          ChecksumCodec::Place absent) {
-  using Place = ChecksumCodec::Place;
+                                                          ChecksumCodec::Location absent) {
+  using Location = ChecksumCodec::Location;
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* given = configuration.find("location");
-  std::string location = absent == Place::before ? "start" : "end";
+  std::string location = absent == Location::before ? "start" : "end";
   if (given != nullptr && !given->is_null()) {
     SHERD_TRY(stated, configuration.text("location"));
     location = std::move(stated);
@@ -82,7 +83,7 @@ Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec,
   SHERD_TRY(configuration.done());
   if (location != "start" && location != "end")
     return configuration_error("location", spec.name + ": 'location' must be \"start\" or \"end\"");
-  return std::make_unique<ChecksumCodec>(std::move(sum), location == "start" ? Place::before : Place::after);
+  return std::make_unique<ChecksumCodec>(std::move(sum), location == "start" ? Location::before : Location::after);
 }
 
 }  // namespace sherd

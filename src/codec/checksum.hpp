@@ -12,9 +12,9 @@ namespace sherd {
 class ChecksumCodec final : public BytesCodec {
  public:
   using Sum = std::function<std::uint32_t(std::span<const std::byte>)>;  // must not throw
-  enum class Place : std::uint8_t { before, after };
+  enum class Location : std::uint8_t { before, after };
 
-  ChecksumCodec(Sum sum, Place place) noexcept : sum_(std::move(sum)), place_(place) {}
+  ChecksumCodec(Sum sum, Location location) noexcept : sum_(std::move(sum)), location_(location) {}
 
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(std::uint64_t decoded) const override;
   [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override;
@@ -27,11 +27,11 @@ class ChecksumCodec final : public BytesCodec {
 
  private:
   Sum sum_;
-  Place place_;
+  Location location_;
 };
 
 /// The maker of the numcodecs checksums, which have one optional member: `location`, "start" or "end".
 Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec, ChecksumCodec::Sum sum,
-                                                          ChecksumCodec::Place absent);
+                                                          ChecksumCodec::Location absent);
 
 }  // namespace sherd

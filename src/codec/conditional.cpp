@@ -128,18 +128,18 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* list = configuration.find("codecs");
   if (list == nullptr) return configuration_error("codecs", "conditional: 'codecs' is missing");
-  constexpr std::string_view kPlace = "configuration.codecs";
-  SHERD_TRY(specs, parse_codec_list(*list).in_member(kPlace));
+  constexpr std::string_view kMember = "configuration.codecs";
+  SHERD_TRY(specs, parse_codec_list(*list).in_member(kMember));
   const auto count = static_cast<std::int64_t>(specs.size());
   if (count > kMostBits)
     return unsupported("conditional: more than " + std::to_string(kMostBits) + " codecs are not supported")
-        .in_member(kPlace);
+        .in_member(kMember);
   SHERD_TRY(bits, configuration.integer("header_bits", {count, kMostBits}, (count + 7) / 8 * 8));
   SHERD_TRY(configuration.done());
   if (bits % 8 != 0) return configuration_error("header_bits", "conditional: 'header_bits' must be a multiple of 8");
   std::vector<Step> steps;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    SHERD_TRY(step, make_step(specs[i], context).in_member("[" + std::to_string(i) + "]").in_member(kPlace));
+    SHERD_TRY(step, make_step(specs[i], context).in_member("[" + std::to_string(i) + "]").in_member(kMember));
     steps.push_back(std::move(step));
   }
   return std::unique_ptr<BytesCodec>(

@@ -11,11 +11,11 @@ namespace {
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
-  return std::make_unique<ChecksumCodec>(crc32c, ChecksumCodec::Place::after);
+  return std::make_unique<ChecksumCodec>(crc32c, ChecksumCodec::Location::after);
 }
 
 Result<std::unique_ptr<BytesCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext&) {
-  return make_located_checksum(spec, crc32c, ChecksumCodec::Place::after);
+  return make_located_checksum(spec, crc32c, ChecksumCodec::Location::after);
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {

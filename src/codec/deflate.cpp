@@ -92,12 +92,12 @@ class Stream {
     std::size_t filled = 0;
     while (filled < block.size() && !ended_) {
       feed();
-      const std::size_t room = std::min(block.size() - filled, kStep);
+      const std::size_t available = std::min(block.size() - filled, kStep);
       state_->next_out = reinterpret_cast<std::uint8_t*>(block.data() + filled);
-      state_->avail_out = static_cast<std::uint32_t>(room);
+      state_->avail_out = static_cast<std::uint32_t>(available);
       const std::uint32_t in_before = state_->avail_in;
       const int fault = isal_inflate(state_);
-      const std::size_t made = room - state_->avail_out;
+      const std::size_t made = available - state_->avail_out;
       filled += made;
       if (fault == ISAL_NEED_DICT) return unsupported("the stream needs a dictionary; none can be given");
       if (fault != ISAL_DECOMP_OK) return broken(fault);
@@ -149,11 +149,10 @@ class Stream {
   }
 
   [[nodiscard]] Error broken(int fault) const {
-    const std::string place = " before byte " + std::to_string(position());
-    if (fault == ISAL_INCORRECT_CHECKSUM) return corrupt("checksum or length mismatch" + place);
-    if (fault == ISAL_INVALID_WRAPPER || fault == ISAL_UNSUPPORTED_METHOD)
-      return corrupt("no header of a stream" + place);
-    return corrupt("invalid stream" + place);
+    const std::string at = " before byte " + std::to_string(position());
+    if (fault == ISAL_INCORRECT_CHECKSUM) return corrupt("checksum or length mismatch" + at);
+    if (fault == ISAL_INVALID_WRAPPER || fault == ISAL_UNSUPPORTED_METHOD) return corrupt("no header of a stream" + at);
+    return corrupt("invalid stream" + at);
   }
 
   inflate_state* state_;

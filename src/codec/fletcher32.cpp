@@ -11,7 +11,7 @@ namespace {
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
-  return std::make_unique<ChecksumCodec>(fletcher32, ChecksumCodec::Place::after);
+  return std::make_unique<ChecksumCodec>(fletcher32, ChecksumCodec::Location::after);
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {

@@ -66,7 +66,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   const auto sum = [seed = static_cast<std::uint32_t>(seed)](std::span<const std::byte> bytes) {
     return lookup3(bytes, seed);
   };
-  return std::make_unique<ChecksumCodec>(sum, ChecksumCodec::Place::after);
+  return std::make_unique<ChecksumCodec>(sum, ChecksumCodec::Location::after);
 }
 
 Result<Json> short_form(std::string_view argument, const DType&) {

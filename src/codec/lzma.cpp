@@ -201,7 +201,7 @@ lzma_ret LzmaCodec::begin_decoder(lzma_stream& stream) const {
 }
 
 Error LzmaCodec::failure(lzma_ret status, std::size_t at, const lzma_stream& stream) const {
-  const std::string place = " at byte " + std::to_string(at);
+  const std::string location = " at byte " + std::to_string(at);
   switch (status) {
     case LZMA_MEM_ERROR:
       return unavailable("lzma: no memory for a decoder");
@@ -209,13 +209,13 @@ Error LzmaCodec::failure(lzma_ret status, std::size_t at, const lzma_stream& str
       return unsupported("lzma: decoding the stream needs " + std::to_string(lzma_memusage(&stream)) +
                          " bytes of memory, more than the limit chunk_bytes allows");
     case LZMA_OPTIONS_ERROR:
-      return unsupported("lzma: a filter or option is unknown to liblzma" + place);
+      return unsupported("lzma: a filter or option is unknown to liblzma" + location);
     case LZMA_BUF_ERROR:
-      return corrupt("lzma: truncated stream" + place);
+      return corrupt("lzma: truncated stream" + location);
     case LZMA_FORMAT_ERROR:
-      return corrupt("lzma: no stream of the configured format" + place);
+      return corrupt("lzma: no stream of the configured format" + location);
     default:
-      return corrupt("lzma: malformed stream" + place);
+      return corrupt("lzma: malformed stream" + location);
   }
 }
 

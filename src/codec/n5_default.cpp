@@ -146,21 +146,21 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   const Json* list = configuration.find("codecs");
   if (list == nullptr) return wrong_codecs(rank);
   SHERD_TRY(configuration.done());
-  constexpr std::string_view kPlace = "configuration.codecs";
-  SHERD_TRY(specs, parse_codec_list(*list).in_member(kPlace));
+  constexpr std::string_view kMember = "configuration.codecs";
+  SHERD_TRY(specs, parse_codec_list(*list).in_member(kMember));
   const CodecEntry* const transpose = find_codec(context.table, "transpose");
   if (specs.size() < 2 || specs.size() > 3 || transpose == nullptr || specs[0].name != "transpose" ||
       specs[1].name != "bytes")
     return wrong_codecs(rank);
   const Json* endian = specs[1].configuration.find("endian");
   if (context.in.dtype.size() > 1 && (endian == nullptr || *endian != Json("big"))) return wrong_codecs(rank);
-  SHERD_TRY(mover, transpose->array_codec(specs[0], context).in_member("[0]").in_member(kPlace));
+  SHERD_TRY(mover, transpose->array_codec(specs[0], context).in_member("[0]").in_member(kMember));
   const auto order = mover->permutation();
   for (std::size_t d = 0; d < rank; ++d)
     if (order[d] != rank - 1 - d) return wrong_codecs(rank);
   const Limits limits = context.limits != nullptr ? *context.limits : Limits();
   // The chain leaves the transpose to its caller: what it encodes and decodes are elements in N5's order.
-  SHERD_TRY(chain, CodecChain::build(specs, context.table, context.in, limits).in_member(kPlace));
+  SHERD_TRY(chain, CodecChain::build(specs, context.table, context.in, limits).in_member(kMember));
   return std::unique_ptr<ArrayBytesCodec>(
       std::make_unique<N5Default>(std::move(mover), std::move(chain), limits.chunk_bytes));
 }

@@ -136,15 +136,15 @@ class OptionalCodec final : public ArrayBytesCodec {
 
 Result<CodecChain> inner_chain(Configuration& configuration, std::string_view key, const ChunkType& in,
                                const CodecContext& context) {
-  const std::string place = "configuration." + std::string(key);
+  const std::string member = "configuration." + std::string(key);
   const Json* list = configuration.find(key);
   if (list == nullptr) return configuration_error(key, "zarrs.optional: '" + std::string(key) + "' is missing");
-  SHERD_TRY(specs, parse_codec_list(*list).in_member(place));
+  SHERD_TRY(specs, parse_codec_list(*list).in_member(member));
   const Limits limits = context.limits != nullptr ? *context.limits : Limits();
-  SHERD_TRY(chain, CodecChain::build(specs, context.table, in, limits).in_member(place));
+  SHERD_TRY(chain, CodecChain::build(specs, context.table, in, limits).in_member(member));
   // Both are used by readers of parts of chunks, and the parts of this codec are always read whole.
   if (chain.sharding() || !std::ranges::is_sorted(chain.permutation()))
-    return unsupported("zarrs.optional: 'sharding_indexed' and 'transpose' inside are not supported").in_member(place);
+    return unsupported("zarrs.optional: 'sharding_indexed' and 'transpose' inside are not supported").in_member(member);
   if (context.remarks != nullptr)
     context.remarks->insert(context.remarks->end(), chain.remarks().begin(), chain.remarks().end());
   return chain;

@@ -44,8 +44,8 @@ void on_flush(png_structp /*png*/) {}
 
 Error failure_of(PngSession& session) {
   if (session.failure) return std::move(*session.failure).in("png");
-  const std::string place = session.read == nullptr ? "" : " before byte " + std::to_string(session.position);
-  return corrupt("png: " + std::string(session.message) + place);
+  const std::string at = session.read == nullptr ? "" : " before byte " + std::to_string(session.position);
+  return corrupt("png: " + std::string(session.message) + at);
 }
 
 bool read_header(png_structp png, png_infop info, PngSession* session) {

@@ -62,7 +62,7 @@ zfp_type native_type(DType::Kind kind) noexcept {
 
 /// A number of the type `Of` as libzfp is given it, and back. Small integers fill the upper bits of an int32, without
 /// its sign bit; those without a sign are moved by half their range. uint32 and uint64 stay as they are: the half that
-/// has no place in an integer with a sign cannot be stored.
+/// does not fit an integer with a sign cannot be stored.
 template <class Of>
 struct Promoted {
   static constexpr int bits = 8 * sizeof(Of);
@@ -86,7 +86,7 @@ struct Promoted {
   }
 };
 
-/// Calls `use` with an instance of the number type if libzfp needs other numbers in its place.
+/// Calls `use` with an instance of the number type if libzfp needs numbers of another type.
 template <class Use>
 bool visit_promoted(DType::Kind kind, Use use) {
   using Kind = DType::Kind;
@@ -239,7 +239,7 @@ class Zfp final : public ArrayBytesCodec {
                                                 std::to_string(block_head_bits(type, parameters.reversible())) +
                                                 " bits, and 'minbits' may be at most " + std::to_string(ZFP_MAX_BITS));
     if (has_header_ && zfp_field_metadata(field_of(type, in.shape).get()) == ZFP_META_NULL)
-      return unsupported(named("the header has no room for a chunk of shape ") + to_string(in.shape));
+      return unsupported(named("the header of zfp cannot express a chunk of shape ") + to_string(in.shape));
     return {};
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
@@ -360,7 +360,7 @@ class Zfp final : public ArrayBytesCodec {
   /// Refuses what is too short or too long before memory is taken by it.
   [[nodiscard]] Result<void> check_size(const zfp_stream& stream, const zfp_field& field, std::size_t size) const {
     const auto most = max_stream_bytes(parameters_of(stream), field);
-    const auto least = most ? *block_count(field) * stream.minbits / 8 : 0;  // no more than the most
+    const auto least = most ? *block_count(field) * stream.minbits / 8 : 0;  // at most the maximum
     if (most && size >= least && size <= *most) return {};
     return corrupt(named("a stream of this chunk has ") + std::to_string(least) + " to " +
                    std::to_string(most.value_or(0)) + " bytes, not " + std::to_string(size));

@@ -54,12 +54,12 @@ class Planner {
       if (!plan.index->empty(slot)) by_slot[slot].erased = change.erased;
     std::uint64_t left = plan.index ? plan.index->count() : 0;
     for (const auto& [slot, of_slot] : by_slot) {
-      const bool stood = plan.index && !plan.index->empty(slot);
+      const bool existed = plan.index && !plan.index->empty(slot);
       const std::size_t before = plan.steps.size();
       SHERD_TRY(add_step(plan, depth, state_.chunks_of(level, chunks.origin, slot), {slot, of_slot}).in_slot(slot));
       if (plan.steps.size() == before) continue;
       const Plan::Step& step = plan.steps.back();
-      if (stood) --left;
+      if (existed) --left;
       if (step.edit != nullptr || step.inside != nullptr) ++left;
       if (step.edit != nullptr || (step.inside != nullptr && !step.inside->erases)) plan.erases = false;
     }

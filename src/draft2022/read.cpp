@@ -29,7 +29,7 @@ Extent cut(const ByteRange& range, const Extent& value) {
   return {value.offset + start, std::min(range.length.value_or(rest), rest)};
 }
 
-// A shard inside a source. Indices are small beside what they lead to, and a transformer keeps none.
+// A shard inside a source. Indices are small compared with what they lead to, and a transformer keeps none.
 Result<std::shared_ptr<const ShardIndex>> index_of(const State& state, const Level& level, ByteSource& source,
                                                    const Extent& where) {
   Cache none(0);

@@ -126,8 +126,8 @@ namespace {
 
 // Numbers come from keys, so all but the part inside the array may be of any size.
 std::uint64_t chunks_along(std::uint64_t begin, std::uint64_t length, std::uint64_t count) {
-  const std::uint64_t room = std::min(length, ~std::uint64_t{0} - begin);
-  return begin < count ? std::min(room, count - begin) : room;
+  const std::uint64_t longest = std::min(length, ~std::uint64_t{0} - begin);
+  return begin < count ? std::min(longest, count - begin) : longest;
 }
 
 }  // namespace

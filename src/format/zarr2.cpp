@@ -91,9 +91,9 @@ Json respelled_as(const Json& document, const Json& spelling) {
   std::vector<std::pair<std::string_view, const Json*>> all;  // nullptr: not a member
   std::map<std::string_view, std::size_t> index;
   const auto at = [&](std::string_view key) -> const Json*& {
-    const auto [place, is_new] = index.emplace(key, all.size());
+    const auto [found, is_new] = index.emplace(key, all.size());
     if (is_new) all.emplace_back(key, nullptr);
-    return all[place->second].second;
+    return all[found->second].second;
   };
   for (const auto& [key, value] : document.members()) at(key) = &value;
   if (const Json* members = spelling.find("members"))

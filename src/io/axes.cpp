@@ -164,7 +164,7 @@ std::vector<ImageAxis> axes_of(const Image& image, std::size_t level) {
   return axes;
 }
 
-// Of a volume's info, what it says of one scale; nothing if it has no such scale.
+// Of a volume's info, what it says of one scale; nothing if it does not have that scale.
 void keep_scale(Json& info, std::size_t scale) {
   const Json* scales = info.find("scales");
   if (scales == nullptr || scale >= scales->elements().size())

@@ -44,7 +44,7 @@ Error wrong(std::string_view member, std::string message) {
 
 Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::string_view member) {
   if (list == nullptr || list->elements().size() != rank)
-    return wrong(member, "must be a list of " + std::to_string(rank) + " numbers, one an axis");
+    return wrong(member, "must be a list of " + std::to_string(rank) + " numbers, one per axis");
   std::vector<double> values;
   for (const Json& element : list->elements()) {
     const auto value = element.as_double();
@@ -163,7 +163,7 @@ Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype
   return channels;
 }
 
-// Numbers above `above` of an array's attribute, one a dimension; `absent` where that is missing or has a null. Text
+// Numbers above `above` of an array's attribute, one per dimension; `absent` where that is missing or has a null. Text
 // and objects of this name are foreign.
 Result<std::vector<double>> listed(const Json& attributes, std::string_view name, std::size_t rank, double absent,
                                    double above) {
@@ -171,7 +171,7 @@ Result<std::vector<double>> listed(const Json& attributes, std::string_view name
   const Json* list = attributes.find(name);
   if (list == nullptr || !(list->is_array() || list->is_number())) return values;
   const Error bad = corrupt("must be a list of " + std::to_string(rank) +
-                            (above < 0 ? " numbers" : " positive numbers") + ", one a dimension")
+                            (above < 0 ? " numbers" : " positive numbers") + ", one per dimension")
                         .in_member("attributes." + std::string(name));
   if (list->elements().size() != rank) return bad;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -350,7 +350,7 @@ Json group_attributes(const Image& image, Json given) {
 Json array_attributes(const Image& image, Json given) {
   Json units{Json::Array{}};
   for (const std::string& unit : image.units) units.push_back(unit.empty() ? Json() : Json(unit));
-  // An affine and the spacing beside it came from one file.
+  // An affine and the spacing next to it came from one file.
   if (given.find("affine") == nullptr || given.find("spacing") == nullptr) {
     given.set("spacing", numbers_of(image.levels.front().spacing));
     given.set("units", std::move(units));

@@ -16,12 +16,12 @@ namespace sherd {
 
 struct ImageLevel {
   std::string path;             ///< of the array, below the image; empty where the image is an array
-  std::vector<double> spacing;  ///< from element to element, one a dimension, in the units of the axes
+  std::vector<double> spacing;  ///< from element to element, one per dimension, in the units of the axes
   std::vector<double> offset;   ///< of the first element, in elements: corners on corners, as volumes have it
 };
 
 struct Image {
-  std::vector<std::string> axes;   ///< x, y, z, c (channel) or t (time), one a dimension
+  std::vector<std::string> axes;   ///< x, y, z, c (channel) or t (time), one per dimension
   std::vector<std::string> units;  ///< as OME-NGFF calls them; empty where none is known
   std::vector<ImageLevel> levels;  ///< fine to coarse
   bool labels = false;

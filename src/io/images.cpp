@@ -223,8 +223,8 @@ Result<std::unique_ptr<ArrayFileWriter>> StackWriter::make(Stack stack, Planes p
   const Stack& made = writer->stack_;
   if (made.folder.empty()) return std::unique_ptr<ArrayFileWriter>(std::move(writer));
   // Planes that other users may not read are not shown while they are written, either.
-  const fs::path beside = made.is_new ? made.folder : made.folder / "planes";
-  SHERD_TRY(scratch, TemporaryDirectory::make(beside.string(), made.is_new ? 0777 : 0700));
+  const fs::path hidden = made.is_new ? made.folder : made.folder / "planes";
+  SHERD_TRY(scratch, TemporaryDirectory::make(hidden.string(), made.is_new ? 0777 : 0700));
   writer->scratch_ = std::move(scratch);
   return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }

@@ -79,10 +79,10 @@ Result<void> InflatedFile::next_member() {
 
 // At least one byte, or 0 at the end.
 Result<std::size_t> InflatedFile::inflate_some(std::span<std::byte> into) {
-  const auto room = static_cast<uInt>(std::min<std::size_t>(into.size(), std::size_t{1} << 30));
+  const auto available = static_cast<uInt>(std::min<std::size_t>(into.size(), std::size_t{1} << 30));
   stream_.next_out = reinterpret_cast<Bytef*>(into.data());
-  stream_.avail_out = room;
-  while (!ended_ && stream_.avail_out == room) {
+  stream_.avail_out = available;
+  while (!ended_ && stream_.avail_out == available) {
     SHERD_TRY(fill());
     if (stream_.avail_in == 0) return damaged("the stream is cut off");
     const int status = inflate(&stream_, Z_NO_FLUSH);
@@ -93,7 +93,7 @@ Result<std::size_t> InflatedFile::inflate_some(std::span<std::byte> into) {
       SHERD_TRY(next_member());
     }
   }
-  const std::size_t got = room - stream_.avail_out;
+  const std::size_t got = available - stream_.avail_out;
   position_ += got;
   return got;
 }

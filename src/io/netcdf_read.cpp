@@ -105,7 +105,7 @@ class Reader {
  private:
   [[nodiscard]] Result<void> check(int code) const { return library_.check(code, true); }
 
-  void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
+  void warn(const std::string& path, const std::string& what) { warnings_.push_back(path + ": " + what); }
 
   Result<void> group(int id, netcdf::Group::State& to, std::size_t depth) {  // NOLINT(misc-no-recursion)
     SHERD_TRY(dimensions(id, to));
@@ -157,7 +157,7 @@ class Reader {
     return {};
   }
 
-  Result<std::vector<Attribute>> attributes(int group, int variable, const std::string& place) {
+  Result<std::vector<Attribute>> attributes(int group, int variable, const std::string& path) {
     std::vector<Attribute> all;
     int count = 0;
     if (variable == NC_GLOBAL) {
@@ -172,12 +172,12 @@ class Reader {
       SHERD_TRY(check(library_.nc_inq_attname(group, variable, i, name.data())));
       SHERD_TRY(check(library_.nc_inq_att(group, variable, name.data(), &type, &length)));
       if (type < NC_BYTE || type > NC_STRING) {
-        warn(place, std::string("the attribute '") + name.data() +
-                        "' is left out: it is of a user-defined type, which Zarr does not have");
+        warn(path, std::string("the attribute '") + name.data() +
+                       "' is left out: it is of a user-defined type, which Zarr does not have");
         continue;
       }
       SHERD_TRY(values, attribute(group, variable, name.data(), static_cast<Type>(type), length).in([&] {
-        return place + ": the attribute '" + name.data() + "'";
+        return path + ": the attribute '" + name.data() + "'";
       }));
       all.push_back({name.data(), std::move(values)});
     }
@@ -211,13 +211,13 @@ class Reader {
     nc_type type = NC_NAT;
     int rank = 0;
     SHERD_TRY(check(library_.nc_inq_var(group, id, name.data(), &type, &rank, nullptr, nullptr)));
-    const std::string place = netcdf::member_path(to.path, name.data());
+    const std::string path = netcdf::member_path(to.path, name.data());
     if (type < NC_BYTE || type > NC_STRING) {
-      warn(place, "the variable is left out: it is of a user-defined type, which Zarr does not have");
+      warn(path, "the variable is left out: it is of a user-defined type, which Zarr does not have");
       return {};
     }
     if (static_cast<std::uint64_t>(rank) > limits_.dimensions)
-      return unsupported(place + " has " + std::to_string(rank) + " dimensions, which exceeds the limit dimensions");
+      return unsupported(path + " has " + std::to_string(rank) + " dimensions, which exceeds the limit dimensions");
     std::vector<int> ids(static_cast<std::size_t>(rank));
     SHERD_TRY(check(library_.nc_inq_var(group, id, nullptr, nullptr, nullptr, ids.data(), nullptr)));
     auto state = std::make_unique<netcdf::Variable::State>();
@@ -227,12 +227,12 @@ class Reader {
     state->scalar = rank == 0;
     for (const int each : ids) {
       const auto known = known_.find(each);
-      if (known == known_.end()) return corrupt(place + " has a dimension that no group around it has");
+      if (known == known_.end()) return corrupt(path + " has a dimension that no group around it has");
       state->dimensions.push_back(known->second);
     }
-    SHERD_TRY(found, attributes(group, id, place));
+    SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
-    SHERD_TRY(storage(group, id, *state).in([&] { return place; }));
+    SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
     state->elements = std::make_shared<FileElements>(file_, group, id, state->type);
     to.variables.push_back(std::move(state));
     return {};

@@ -38,7 +38,7 @@ Result<void> check_type(Type type, const std::string& kind) {
                           "; choose netCDF-4" + (type == Type::string ? "" : " or cdf5"));
 }
 
-struct Place {
+struct Location {
   int group = -1, variable = -1;
   Type type = Type::int32;
 };
@@ -112,7 +112,7 @@ class FileSink final : public Sink {
     } else if (variable.deflate_level || variable.shuffle || variable.fletcher32 || !filters.empty()) {
       return invalid_argument("files of the kind '" + file_.kind + "' have no filters; choose netCDF-4");
     }
-    variables_.emplace(netcdf::member_path(group, variable.name), Place{parent, id, variable.type});
+    variables_.emplace(netcdf::member_path(group, variable.name), Location{parent, id, variable.type});
     return put_attributes(parent, id, variable.attributes);
   }
 
@@ -219,7 +219,7 @@ class FileSink final : public Sink {
   TemporaryDirectory folder_;
   int id_ = -1;
   std::map<std::string, int> groups_, dimensions_;
-  std::map<std::string, Place> variables_;
+  std::map<std::string, Location> variables_;
 };
 
 }  // namespace

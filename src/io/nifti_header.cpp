@@ -270,7 +270,7 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
     qform->set("is_affine", header.integer(nifti::sform_code) <= 0);
     more.set("qform", *std::move(qform));
   }
-  // Of a volume without a time dimension; `units` has no place for it.
+  // Of a volume without a time dimension; `units` cannot express it.
   if (const Json time = unit_name(codes & 56); rank < 4 && !time.is_null()) more.set("time_unit", time);
   const double low = header.real(nifti::cal_min), high = header.real(nifti::cal_max);
   if (std::isfinite(low) && std::isfinite(high) && low != high) {

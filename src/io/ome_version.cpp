@@ -44,14 +44,14 @@ Json to_new(const Json& attributes, std::string_view group) {
   if (attributes.find(kOme) != nullptr || std::ranges::none_of(attributes.members(), is_image)) return attributes;
   const Json* images = attributes.find("multiscales");
   Json::Object ome{{std::string(kVersion), kNew}}, rest;
-  std::optional<std::size_t> place;  // of the first one
+  std::optional<std::size_t> position;  // of the first one
   for (const auto& [key, value] : attributes.members()) {
     if (!is_old(key, value, group) && !(key == "omero" && images != nullptr)) {
       rest.emplace_back(key, value);
       continue;
     }
-    if (!place) {
-      place = rest.size();
+    if (!position) {
+      position = rest.size();
       rest.emplace_back(kOme, Json());
     }
     Json member = value;
@@ -59,7 +59,7 @@ Json to_new(const Json& attributes, std::string_view group) {
     if (key == "omero" && has_version(member, kOld)) member.erase(kVersion);
     ome.emplace_back(key, std::move(member));
   }
-  rest[place.value()].second = std::move(ome);
+  rest[position.value()].second = std::move(ome);
   return rest;
 }
 

@@ -1,5 +1,5 @@
-// Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, the place
-// of its first plane, and that the file's pages follow each other in the order of the planes.
+// Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, the
+// position of its first plane, and that the file's pages follow each other in the order of the planes.
 #include "io/ome_xml_write.hpp"
 
 #include <algorithm>

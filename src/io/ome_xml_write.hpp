@@ -9,7 +9,7 @@
 namespace sherd {
 
 /// Of a file whose pages are these planes; nullopt where OME-XML cannot say what it holds: another type of elements, or
-/// dimensions besides x, y, z, c and t.
+/// dimensions other than x, y, z, c and t.
 [[nodiscard]] std::optional<std::string> ome_xml(const FileArray& array, const Planes& planes);
 
 }  // namespace sherd

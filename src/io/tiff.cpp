@@ -389,7 +389,7 @@ Result<void> TiffFile::read_piece(std::uint64_t y, std::uint64_t x, std::uint64_
   return {};
 }
 
-// Copies the part of a piece that lies inside the image to its place in the band.
+// Copies the part of a piece that lies inside the image into the band.
 void TiffFile::place_piece(std::uint64_t y, std::uint64_t x, std::uint64_t plane) {
   const std::uint64_t rows = std::min(layout_.piece_rows, page_info_.height - y);
   const std::uint64_t columns = std::min(layout_.piece_width, page_info_.width - x);

@@ -134,7 +134,7 @@ Result<void> TiffWriter::start(const FileArray& array) {
   const auto plane = checked_mul(image.row_bytes(), image.height);
   const auto size = plane ? checked_mul(*plane, planes_.count) : std::nullopt;
   if (!size) return invalid_argument("the array is too large for any file").in_key(file_->path());
-  // Directories take about 200 bytes a page, strip offsets 8 bytes each.
+  // Directories take about 200 bytes per page, strip offsets 8 bytes each.
   const bool large = *size + planes_.count * (256 + 8 * image.height) >= (std::uint64_t{4} << 30) - (1 << 20);
   SHERD_TRY(session_->open(file_->descriptor(), large ? "w8" : "w", 0));
   return row_.resize(image.row_bytes());

@@ -67,7 +67,7 @@ template <class T>
 Result<void> add_value(const Json& json, std::vector<T>& to) {
   const auto text = number_text(json);
   const auto value = text ? parse_number<T>(*text) : std::nullopt;
-  if (!value) return invalid_argument("the value " + json.dump().substr(0, 80) + " is no number of this type");
+  if (!value) return invalid_argument("the value " + json.dump().substr(0, 80) + " is not a number of this type");
   to.push_back(*value);
   return {};
 }

@@ -34,7 +34,7 @@ void append_cdl_number(std::string& to, double value, int digits);
 /// A format of the attribute C_format, used only if it is a single conversion that fits the type: `%8.3f`.
 class CFormat {
  public:
-  /// nullopt if the text is no such format.
+  /// nullopt if the text is not of that form.
   static std::optional<CFormat> parse(std::string_view text, Type type);
   void append(std::string& to, double value) const;
   void append(std::string& to, std::int64_t value) const;

@@ -1,5 +1,5 @@
 // The rules of ncgen's lexer, where a name may hold almost any character behind a `\`, and a number or a keyword ends
-// where no more of its characters follow.
+// before the first character that it cannot contain.
 #include "netcdf/cdl_lexer.hpp"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct StoredNode {
   NodeType type = NodeType::group;
   Json document;                           ///< of Zarr v2 an object of its documents by their names
   Json attributes = Json(Json::Object{});  ///< an object
-  Json legacy = Json(Json::Object{});      ///< the documents that netcdf-c 4.8.0 keeps beside it, by their names
+  Json legacy = Json(Json::Object{});      ///< the documents that netcdf-c 4.8.0 keeps next to it, by their names
   std::vector<DocumentVersion> versions = {};
 
   /// A document of Zarr v2, such as `.zgroup`; nullptr if it is another format's or does not exist.

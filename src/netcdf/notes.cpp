@@ -1,4 +1,4 @@
-// A note is looked for in the places of the newest generation first: a dataset that readers of several generations can
+// A note is looked for first where the newest generation has it: a dataset that readers of several generations can
 // read has it in more than one, and the newest says most.
 #include "netcdf/notes.hpp"
 

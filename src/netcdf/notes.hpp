@@ -33,9 +33,9 @@ struct AttributeNotes {
   [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
 };
 
-/// From the root; `pure` if there is no metadata of NCZarr's.
+/// From the root; `pure` if there is no metadata of NCZarr.
 [[nodiscard]] Generation generation_of(const StoredNode& root, bool v1);
-/// nullopt if there is no such note, or, with a warning, if it has another form.
+/// nullopt if the node has none, or, with a warning, if it has another form.
 [[nodiscard]] std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] AttributeNotes attribute_notes(const StoredNode& node);

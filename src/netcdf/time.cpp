@@ -23,7 +23,7 @@ struct Date {
 
 /// The change from the Julian to the Gregorian calendar: this Gregorian day follows the Julian 4 October 1582.
 constexpr Date kFirstGregorian{1582, 10, 15, 0}, kAfterLastJulian{1582, 10, 5, 0};
-/// Hours that are no count of days that a program has use for.
+/// More hours than any useful date is from its epoch.
 constexpr double kFarthest = 1e13;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }

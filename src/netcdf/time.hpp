@@ -17,7 +17,7 @@ class TimeUnits {
  public:
   /// nullopt if the text is not a time unit with a date.
   static std::optional<TimeUnits> parse(std::string_view units, std::string_view calendar);
-  /// The date in quotes; what is no date is printed as CDL prints numbers.
+  /// The date in quotes; what is not a date is printed as CDL prints numbers.
   void append_quoted(std::string& to, double value, char separator) const;
 
  private:

@@ -1,5 +1,5 @@
 // The info document of annotations. Neuroglancer needs every member but `properties` (and `relationships` may be an
-// empty list); cloud-volume leaves out by_id, relationships and spatial where there is no such index, so their absence
+// empty list); cloud-volume leaves out by_id, relationships and spatial if the index does not exist, so their absence
 // is read, and by_id is printed only where it has a key. A spatial level's `chunk_size` is required: the published
 // schema calls it chunk_shape, which no reader knows.
 #include <set>

@@ -140,13 +140,13 @@ Result<std::optional<MultiscaleMesh>> read_multiscale_mesh(const ObjectValues& v
   SHERD_TRY(manifest, read_object<MultiscaleMeshManifest>(values, name, "mesh", MultiscaleMeshManifest::parse));
   if (!manifest) return std::optional<MultiscaleMesh>();
   mesh.manifest = *std::move(manifest);
-  const Name beside{id, MultiscaleMeshManifest::fragments_key(id)};
-  SHERD_TRY(fragments, values.get(beside));
+  const Name fragments_name{id, MultiscaleMeshManifest::fragments_key(id)};
+  SHERD_TRY(fragments, values.get(fragments_name));
   const std::uint64_t size = fragments ? fragments->size() : 0;
   if (size < mesh.manifest.fragments_size())
     return corrupt("has " + std::to_string(size) + " bytes, but the fragments of mesh " + std::to_string(id) +
                    " need " + std::to_string(mesh.manifest.fragments_size()))
-        .in_key(values.key(beside));
+        .in_key(values.key(fragments_name));
   mesh.fragments = fragments ? *std::move(fragments) : std::string();
   mesh.fragments.resize(static_cast<std::size_t>(mesh.manifest.fragments_size()));
   return std::optional(std::move(mesh));

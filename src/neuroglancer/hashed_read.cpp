@@ -50,10 +50,10 @@ class Window {
   }
 
   Result<void> decode(std::size_t i, std::span<const std::byte> value, const Piece& piece) {
-    const auto place = [&] { return "chunk " + std::to_string(ids_[i]); };
-    if (versions_.empty()) return call_.reader.from_memory(value, piece).in(place);
+    const auto where = [&] { return "chunk " + std::to_string(ids_[i]); };
+    if (versions_.empty()) return call_.reader.from_memory(value, piece).in(where);
     ArrivingSource source(versions_[i]);
-    return call_.reader.from_whole(source, value, piece).in(place);
+    return call_.reader.from_whole(source, value, piece).in(where);
   }
 
   Result<bool> from_kept(std::size_t i, ByteSource& shard, Extent where) {

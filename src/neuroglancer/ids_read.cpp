@@ -75,8 +75,8 @@ class GroupRead final : public ObjectRead {
 
   /// The part of the array that has the extents of the lists, or its first page.
   [[nodiscard]] ReadRequest first() const override {
-    const Extent places = list_places(minishards_, state_.format.sharding);
-    return {.key = keys().shard, .offset = places.offset, .length = places.length};
+    const Extent extent = list_extents(minishards_, state_.format.sharding);
+    return {.key = keys().shard, .offset = extent.offset, .length = extent.length};
   }
   [[nodiscard]] bool has_index() const noexcept override { return true; }
   [[nodiscard]] std::string other_key() const override { return keys().index; }
@@ -218,10 +218,10 @@ Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const Chunk
                                    std::span<const std::byte> value) {
   SHERD_TRY(before, state.options.preceding(value).in([&] { return chunk_name(chunk); }));
   const std::uint64_t head = state.format.sharding.head_bytes();
-  const std::uint64_t room = chunk.offset > head ? chunk.offset - head : 0;
-  if (before <= room) return before;
+  const std::uint64_t available = chunk.offset > head ? chunk.offset - head : 0;
+  if (before <= available) return before;
   return corrupt(chunk_name(chunk) + ": " + std::to_string(before) + " bytes before it belong to it, and " +
-                 std::to_string(room) + " are there");
+                 std::to_string(available) + " are there");
 }
 
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,

@@ -37,10 +37,10 @@ Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source,
   return true;
 }
 
-Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source) {
+Result<void> check_list_extents(const ShardedStore::State& state, ByteSource& source) {
   for (auto each = minishards_from(0, state.format.sharding); !each.empty();
        each = minishards_from(each.back() + 1, state.format.sharding))
-    SHERD_TRY(check_list_places(source, each, state.reading()));
+    SHERD_TRY(check_list_extents(source, each, state.reading()));
   return {};
 }
 

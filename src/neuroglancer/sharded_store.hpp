@@ -88,7 +88,7 @@ struct IdsRead {
 Result<void> read_ids(const ShardedStore::State& state, const IdsRead& call);
 
 /// Whether the index and every list are inside the shard; `corrupt` where not.
-Result<void> check_list_places(const ShardedStore::State& state, ByteSource& source);
+Result<void> check_list_extents(const ShardedStore::State& state, ByteSource& source);
 
 /// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
 struct ValueReading {

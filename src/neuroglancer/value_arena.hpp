@@ -27,7 +27,7 @@ class ValueArena {
   static Result<ValueArena> make(std::uint64_t bytes);
 
   [[nodiscard]] bool fits(std::uint64_t value_bytes) const noexcept {
-    return value_bytes <= block_.size() && room() >= value_bytes + sizeof(Record);
+    return value_bytes <= block_.size() && free_bytes() >= value_bytes + sizeof(Record);
   }
   [[nodiscard]] std::uint64_t most_value_bytes() const noexcept { return block_.size() - sizeof(Record); }
   /// A value, and the bytes before it that belong to it.
@@ -52,7 +52,7 @@ class ValueArena {
   Result<Extent> spill(SpillFile& to);
 
  private:
-  [[nodiscard]] std::uint64_t room() const noexcept { return block_.size() - used_ - count_ * sizeof(Record); }
+  [[nodiscard]] std::uint64_t free_bytes() const noexcept { return block_.size() - used_ - count_ * sizeof(Record); }
   [[nodiscard]] Record* records() const noexcept;
   void put(const Record& record) noexcept;
 

@@ -170,7 +170,7 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
   return result;
 }
 
-Extent list_places(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding) {
+Extent list_extents(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding) {
   constexpr std::uint64_t kPages = 16;
   constexpr std::uint64_t kPageBytes = kPageEntries * 16;
   const std::uint64_t first = minishards.front() / kPageEntries;
@@ -178,8 +178,8 @@ Extent list_places(std::span<const std::uint64_t> minishards, const Uint64Shardi
   return {first * kPageBytes, std::min((last + 1) * kPageBytes, sharding.head_bytes()) - first * kPageBytes};
 }
 
-Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
-                               const MinishardReading& reading) {
+Result<void> check_list_extents(ByteSource& source, std::span<const std::uint64_t> minishards,
+                                const MinishardReading& reading) {
   SHERD_TRY(size, source.size());
   SHERD_TRY(generation, source.generation());
   SHERD_TRY(MinishardPass(source, reading, size, generation).locations(minishards));

@@ -78,11 +78,11 @@ Result<std::vector<std::shared_ptr<const MinishardIndex>>> read_minishards(ByteS
 
 /// The part of the array at the beginning of a shard that read_minishards() reads for these minishards, given in
 /// ascending order; only its beginning if it is long.
-[[nodiscard]] Extent list_places(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding);
+[[nodiscard]] Extent list_extents(std::span<const std::uint64_t> minishards, const Uint64Sharding& sharding);
 
 /// Whether the index and these lists are inside the shard: `corrupt` as above.
-Result<void> check_list_places(ByteSource& source, std::span<const std::uint64_t> minishards,
-                               const MinishardReading& reading);
+Result<void> check_list_extents(ByteSource& source, std::span<const std::uint64_t> minishards,
+                                const MinishardReading& reading);
 
 /// Something wanted of an object; `tag` is the caller's.
 struct Wanted {

@@ -1,5 +1,5 @@
 // Neuroglancer's uint64_sharded_v1: chunks have ids, and the id says in which shard and minishard a chunk is stored.
-// A shard begins with a fixed array of (start, end) pairs, one a minishard, each the extent of that minishard's own
+// A shard begins with a fixed array of (start, end) pairs, one per minishard, each the extent of that minishard's own
 // list of ids and extents. Offsets in it are relative to the end of that array.
 #pragma once
 

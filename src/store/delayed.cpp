@@ -41,8 +41,8 @@ class Line {
     const std::lock_guard hold(mutex_);
     Clock::time_point last{};
     for (; requests > 0; --requests) {
-      const auto place = std::ranges::min_element(free_);
-      last = *place = std::max(*place, Clock::now()) + latency_;
+      const auto earliest = std::ranges::min_element(free_);
+      last = *earliest = std::max(*earliest, Clock::now()) + latency_;
     }
     return last;
   }

@@ -42,9 +42,9 @@ bool is_side_file(std::string_view name) noexcept {
 }
 
 std::string side_file_of(std::string_view name, std::string_view suffix) {
-  const std::size_t room = kMaxSegmentBytes - 1 - suffix.size();
+  const std::size_t longest = kMaxSegmentBytes - 1 - suffix.size();
   std::string stem(name);
-  if (name.size() > room) {
+  if (name.size() > longest) {
     // FNV-1a. Two names with one hash would share a lock, which does no harm.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

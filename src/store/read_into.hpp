@@ -11,7 +11,7 @@
 
 namespace sherd {
 
-/// Reads the bytes from `offset` on, as many as `into` has room for. No bytes are no request.
+/// Reads the bytes from `offset` on, as many as fit `into`. For no bytes no request is made.
 inline Result<void> read_into(ByteSource& source, std::uint64_t offset, std::span<std::byte> into) {
   if (into.empty()) return {};
   const RangeRead range{offset, into};

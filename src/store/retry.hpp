@@ -32,7 +32,7 @@ class Backoff {
 
 /// Calls `attempt`, which changes something, until it returns anything but a `conflict` that a new attempt may resolve,
 /// or the call is interrupted. The number of attempts has no limit: each conflict means that another writer has made
-/// progress. An attempt must begin anew: it opens again what it reads, and leaves nothing behind if it fails.
+/// progress. An attempt must start over: it opens again what it reads, and leaves nothing behind if it fails.
 template <class Attempt>
 auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   for (Backoff backoff(config);;) {

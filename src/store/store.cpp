@@ -48,8 +48,8 @@ Result<Level> read_level(Store& store, std::string prefix) {
 
 /// The range that a request names, of an object of this size: whole if its version is open, else what exists of it.
 Range range_of(const ReadRequest& request, std::uint64_t size) {
-  const std::uint64_t room = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
-  const std::uint64_t wanted = std::min(request.length, room);
+  const std::uint64_t longest = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
+  const std::uint64_t wanted = std::min(request.length, longest);
   if (request.from_end) {
     const std::uint64_t length = std::min(wanted, size);
     return {size - length, length};

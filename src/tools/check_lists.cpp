@@ -61,11 +61,11 @@ class Lists {
     to_.error("id_misplaced", {},
               text(id) + " is in minishard " + std::to_string(minishard) + " but belongs in minishard " +
                   std::to_string(location.minishard) + " of " +
-                  beside(neuroglancer::ShardKeys(sharding, location.shard)) + ", where readers look for it");
+                  next_to(neuroglancer::ShardKeys(sharding, location.shard)) + ", where readers look for it");
     return true;
   }
 
-  [[nodiscard]] std::string beside(const neuroglancer::ShardKeys& keys) const {
+  [[nodiscard]] std::string next_to(const neuroglancer::ShardKeys& keys) const {
     const std::size_t slash = shard_.key.rfind('/');
     return (slash == std::string::npos ? "" : shard_.key.substr(0, slash + 1)) + keys.shard;
   }
@@ -100,11 +100,11 @@ class Lists {
   std::vector<FoundChunk> found_;
 };
 
-// What it is that keeps the lists from being read: they can be no lists where they are said to be, or do not decode.
+// What keeps the lists from being read: there cannot be lists where the index says, or they do not decode.
 std::string_view code_of(const Error& error, const IdShard& shard, ByteSource& source) {
   if (error.code() == ErrorCode::unsupported) return document_code(error);  // beyond a limit
   if (!shard.values.format.sharding.gzip_index) return "index_size";        // of bytes as they are nothing else counts
-  return neuroglancer::check_list_places(shard.values, source) ? "index_decode" : "index_size";
+  return neuroglancer::check_list_extents(shard.values, source) ? "index_decode" : "index_size";
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct ArrayCopy {
   std::optional<std::uint64_t> everything = {};
   std::optional<Reduction> reduction = {};  ///< of the source's elements
 
-  /// How many objects are to be made, and which; in a list of theirs only where it is short.
+  /// How many objects are to be made, and which of them is number i.
   [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }
   [[nodiscard]] std::uint64_t object(std::uint64_t i) const { return everything ? i : objects[i]; }
 };

@@ -34,7 +34,7 @@ NewCounterpart again(const Json& info) {
   return same;
 }
 
-// An array alone has one entry a dimension where a volume has x, y and z.
+// An array alone has one entry per dimension where a volume has x, y and z.
 Result<Json> words_of_array(const NodeOfCopy& to) {
   const Json& attributes = to.document.attributes;
   if (attributes.find("spacing") == nullptr && attributes.find("neuroglancer_info") == nullptr) return Json();

@@ -17,7 +17,7 @@ std::uint64_t bytes_of(const Shape& box, std::uint64_t element) {
   return bytes.value_or(~std::uint64_t{0});
 }
 
-/// The least length that holds whole pieces of both, but no more than `all`.
+/// The smallest length that holds whole pieces of both, but at most `all`.
 std::uint64_t common_length(std::uint64_t a, std::uint64_t b, std::uint64_t all) {
   const auto both = checked_mul(a / std::gcd(a, b), b);
   return both ? std::min(*both, all) : all;

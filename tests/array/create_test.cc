@@ -364,14 +364,14 @@ TEST(CreateArray, AppearsWithItsContentsOrNotAtAll) {
     const std::vector<std::uint8_t> half{7, 7};
     auto written = array.write(Box{{0}, {2}}, std::span(half));
     if (!written) return written;
-    return Error(ErrorCode::io, "no more");
+    return Error(ErrorCode::io, "the source ended");
   };
   const auto writes = [](const Array& array) {
     const std::vector<std::uint8_t> all{1, 2, 3, 4};
     return array.write(Box{{0}, {4}}, std::span(all));
   };
   options.contents = fails;
-  EXPECT_EQ(create_array(store, "a", options).error().message(), "no more");
+  EXPECT_EQ(create_array(store, "a", options).error().message(), "the source ended");
   EXPECT_EQ(keys_of(*store), (std::vector<std::string>{"zarr.json"}));
 
   options.contents = writes;

@@ -84,9 +84,9 @@ Selection::Axis draw_axis(Random& random, std::uint64_t length, Indices& coordin
   }
   Range range{.start = draw(random, 0, length - 1), .count = 0, .step = 1};
   if (chance(random, 30)) range.step = static_cast<std::int64_t>(draw(random, 1, 5)) * (chance(random, 50) ? 1 : -1);
-  const std::uint64_t room = range.step > 0 ? length - range.start : range.start + 1;
+  const std::uint64_t reach = range.step > 0 ? length - range.start : range.start + 1;
   const auto stride = static_cast<std::uint64_t>(std::abs(range.step));
-  range.count = chance(random, 20) ? (room + stride - 1) / stride : draw(random, 0, (room + stride - 1) / stride);
+  range.count = chance(random, 20) ? (reach + stride - 1) / stride : draw(random, 0, (reach + stride - 1) / stride);
   if (chance(random, 15)) range = {.start = 0, .count = length, .step = 1};
   for (std::uint64_t i = 0; i < range.count; ++i)
     coordinates.push_back(

@@ -110,10 +110,10 @@ TEST(CreateArray, InterruptedWhileOverwritingLeavesNoArrayOfFillValues) {
   end_at_each_call(attempt, [&](const std::shared_ptr<Store>& beneath, const Error&) {
     const auto now = open_array(beneath, {.path = "a"});
     if (now && now->shape() == Shape{8}) return;  // only tidying up failed
-    const bool stands = is_old_or_nothing(beneath);
-    cut_off = cut_off || !stands;
+    const bool exists = is_old_or_nothing(beneath);
+    cut_off = cut_off || !exists;
     CreateOptions again = other;
-    again.overwrite = stands;
+    again.overwrite = exists;
     create_array(beneath, "a", again).value();
     EXPECT_THAT(keys_of(*beneath), ElementsAre("a/zarr.json", "zarr.json"));
   });

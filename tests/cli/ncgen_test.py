@@ -47,7 +47,7 @@ def test_zarr_v3_holds_the_same_dataset(sherd, name):
     assert sherd.ok("ncdump", "3/x.zarr").text == expected
 
 
-# Debian's netcdf-c has no such filters; elements without fill values are whatever was in memory; and texts that NCZarr cuts
+# Debian's netcdf-c does not have these filters; elements without fill values are whatever was in memory; and texts that NCZarr cuts
 # are whole in a file.
 PEERS_LACK = [r'\w+:_Filter = "[^"]*" ;', r'nofill:_NoFill = "true" ;', r"\w+:_nczarr_maxstrlen = \d+ ;", r":_nczarr_default_maxstrlen = \d+ ;"]
 

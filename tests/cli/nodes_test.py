@@ -217,7 +217,7 @@ def test_a_node_is_created_in_the_enclosing_hierarchy(sherd, tmp_path):
     sherd.ok("create", "plain/k/l", "--group")
     assert sherd.ok("ls", "plain").text == "k\n"
     sherd.ok("create", "alone/y", "--shape", "4", "--dtype", "int8")
-    assert not (tmp_path / "alone/zarr.json").exists(), "a directory that is no node is not made one"
+    assert not (tmp_path / "alone/zarr.json").exists(), "a directory that is not a node stays none"
 
 
 @pytest.mark.parametrize("name", ["plain/__x", "plain/g/__x", "new.zarr/__x", "plain/..."])

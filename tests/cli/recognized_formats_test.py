@@ -1,4 +1,4 @@
-"""What is said where there is no array or group: what exists there instead, and what to do with it."""
+"""What the error says if there is no array or group: what exists instead, and what to do with it."""
 
 import gzip
 

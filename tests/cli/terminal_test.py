@@ -105,7 +105,7 @@ def test_progress_without_a_terminal_is_lines_on_request(sherd, huge, start):
 def test_an_interrupted_read_ends_at_once(sherd, huge, number, start):
     process = start("read", huge, stdout=subprocess.PIPE)
     process.stdout.read(1)
-    process.send_signal(number)  # standard output is full by now: nobody reads it
+    process.send_signal(number)  # standard output is full by now, since it is not read
     assert process.wait(60) == 128 + number
 
 

@@ -55,8 +55,8 @@ TEST(Compressors, ReportContentThatDoesNotFit) {
   for (const Case& c : kCompressors) {
     const auto codec = try_bytes_codec(*c.entry, c.configuration).value();
     const Bytes packed = encoded(*codec, sample(10000));
-    for (const std::size_t room : {0, 1, 9999})
-      EXPECT_EQ(decoded(*codec, packed, room).value(), std::nullopt) << name_of(c) << " " << room;
+    for (const std::size_t capacity : {0, 1, 9999})
+      EXPECT_EQ(decoded(*codec, packed, capacity).value(), std::nullopt) << name_of(c) << " " << capacity;
     EXPECT_EQ(code_of(decoded_in_blocks(*codec, packed, 100, 9999)), ErrorCode::corrupt) << name_of(c);
   }
 }

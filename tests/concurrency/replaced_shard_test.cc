@@ -119,7 +119,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
     namespace fs = std::filesystem;
     const pid_t child = ::fork();
     if (child == 0) {
-      const fs::path from = directory_ / "new/c/0/0", to = directory_ / "old/c/0/0", beside = directory_ / "beside";
+      const fs::path from = directory_ / "new/c/0/0", to = directory_ / "old/c/0/0", copy = directory_ / "copy";
       std::ifstream in(from, std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(in), {}};
       switch (GetParam().how) {
@@ -127,8 +127,8 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
           file_store(directory_ / "old").value()->set("c/0/0", bytes).value();
           break;
         case How::rename:
-          fs::copy_file(from, beside);
-          fs::rename(beside, to);
+          fs::copy_file(from, copy);
+          fs::rename(copy, to);
           break;
         case How::in_place:
           std::ofstream(to, std::ios::binary | std::ios::trunc) << bytes;

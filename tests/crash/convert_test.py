@@ -1,6 +1,6 @@
 """An image is copied into a volume, and into an OME-Zarr image, with a pyramid, and killed while each level is made and while
 all is moved into its place. What is left cannot be taken for a whole, and goes on by --resume to the bytes of a copy that
-nobody killed."""
+was not killed."""
 
 import filecmp
 

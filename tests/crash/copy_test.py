@@ -1,6 +1,6 @@
 """2 GiB are given other chunks and other shards, each larger than the memory that the copy may use, in a process that
 may have 256 MiB. It is killed three times in the middle of a shard; what it leaves is gone on with by --resume, and the
-bytes are those of a copy that nobody killed."""
+bytes are those of a copy that was not killed."""
 
 import contextlib
 import filecmp

@@ -1,5 +1,5 @@
 """The disk is full, or a call fails, in the middle of a write: the error is `io`, the old version is what zarr-python
-reads, nothing but the format's own files is there, and with room again the same write succeeds.
+reads, nothing but the format's own files is there, and with free space again the same write succeeds.
 
 tests/faults lets every call of every operation fail, with simulated system calls in one process. Here the real program meets
 real failures in two of them."""
@@ -49,7 +49,7 @@ def test_a_full_disk_leaves_what_was_there(operation, root, tmp_path):
         filler = disk / "filler"
         filler.write_bytes(bytes(free.f_bavail * free.f_frsize))
         failed = writer(folder, operation, 2)
-        assert failed.returncode == 1, "there was room after all"
+        assert failed.returncode == 1, "there was space after all"
         assert failed.stderr.startswith("io: ") and "No space left on device" in failed.stderr
         assert same(see(folder), before)
         assert files(folder) == there
@@ -58,14 +58,14 @@ def test_a_full_disk_leaves_what_was_there(operation, root, tmp_path):
 
 
 def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
-    """The first of its bytes are written, the rest find no room."""
-    for room in (4096, 8192, 12288):
-        with small_disk(tmp_path / f"disk{room}", "1m") as disk:
+    """The first of its bytes are written, the rest does not fit."""
+    for space in (4096, 8192, 12288):
+        with small_disk(tmp_path / f"disk{space}", "1m") as disk:
             folder = disk / "store"
             ok(writer(folder, "create-crowd"))
             before, there = see(folder), files(folder)
             free = os.statvfs(disk)
-            (disk / "filler").write_bytes(bytes(free.f_bavail * free.f_frsize - room))
+            (disk / "filler").write_bytes(bytes(free.f_bavail * free.f_frsize - space))
             failed = writer(folder, "noise")
             assert failed.returncode == 1 and failed.stderr.startswith("io: "), failed.stderr
             assert same(see(folder), before)
@@ -94,7 +94,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def check_failed(operation, folder, before, there, done, blind):
-    """How an operation may end of which a call has failed. One that is blind, because it can look at no file any more, does
+    """How an operation may end if a call of it has failed. One that is blind, because it can look at no file any more, does
     not know which side file is its own and leaves it."""
     seen = see(folder)
     check_old_or_new(operation, before, seen, 2)

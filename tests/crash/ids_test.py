@@ -9,7 +9,7 @@ import pytest
 from crash.operations import CHANGES, WRITER, files, ok, points, strace, writer
 
 pytestmark = pytest.mark.usefixtures("strace")
-OPERATIONS = {"put-many": "in place, two minishards", "rewrite": "anew"}
+OPERATIONS = {"put-many": "in place, two minishards", "rewrite": "rewritten"}
 
 
 def values(folder):

@@ -63,7 +63,7 @@ def test_a_writer_of_many_threads_killed_at_any_call_leaves_old_or_new(tmp_path,
 
 
 def test_leftovers_of_a_copys_and_a_checks_source_are_ignored(tmp_path):
-    """A side file beside an object is not copied, counted or complained of."""
+    """A side file next to an object is not copied, counted or complained of."""
     from crash.operations import COMMAND, files, is_clean, ok, run
 
     folder, log = tmp_path / "store", tmp_path / "log"

@@ -1,5 +1,5 @@
 """64 writers, 8 threads in each of 8 processes, write the 64 inner chunks of one shard, each its own and each counting
-up, while zarr-python reads the whole shard and Sherd reads single chunks: nobody sees a chunk of two values or one that
+up, while zarr-python reads the whole shard and Sherd reads single chunks: no reader sees a chunk of two values or one that
 goes back, and in the end every last value is there."""
 
 import subprocess

@@ -50,7 +50,7 @@ def resized(array, shape):
 @dataclasses.dataclass(frozen=True)
 class Operation:
     change: Callable | None  # (elements, value) -> elements; None: it makes the array
-    tidied_by: tuple = ()  # the operations that write the objects again which it, done once more, no longer writes
+    tidied_by: tuple = ()  # the operations that write the objects again which it no longer writes when repeated
 
 
 OPERATIONS = {

@@ -58,7 +58,7 @@ TEST_F(LatencyOfTransformers, KeysOfSixtyFourShardsTakeARequestAShard) {
   const auto keys = transformer_->list_prefix(world_.key("")).value();
   EXPECT_EQ(keys.size(), ranges_.size());
   for (const KeyRange& each : ranges_) EXPECT_TRUE(std::ranges::binary_search(keys, each.key)) << each.key;
-  EXPECT_EQ(store_->rounds, 2U) << "beside the list";
+  EXPECT_EQ(store_->rounds, 2U) << "in addition to the list";
 }
 
 TEST_F(LatencyOfTransformers, MissingShardsAndPartsOfValuesAreReadTogether) {

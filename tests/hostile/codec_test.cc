@@ -134,7 +134,7 @@ std::vector<Case> zstd() {
        corrupt_chunk("zstd: decodes to more")},
       {59, "a gibibyte in 32 KiB in a shard", in_slot_2(kZstd, bomb()), read_it,
        refused(corrupt_code, "zstd: decodes to more", 2)},
-      {59, "a gibibyte in 32 KiB, of which one element is written", stored(kZstd, bomb()), Act::write_one,
+      {59, "a gibibyte in 32 KiB when one element is written", stored(kZstd, bomb()), Act::write_one,
        corrupt_chunk("zstd: decodes to more")},
       {60, "a window of 2 GiB", stored(kZstd, frame(windowed(0xA8), raw_block(content()))), read_it,
        refused(unsupported_code, "window")},

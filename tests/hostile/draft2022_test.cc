@@ -56,7 +56,7 @@ Make cut_to(std::size_t size) {
   return shard([=](std::string& bytes) { bytes.resize(size); });
 }
 
-/// A shard with this entry of slot 0, as a file of `size` bytes of which nearly all are a hole.
+/// A shard with this entry of slot 0, as a file of `size` bytes, nearly all of them a hole.
 Make sparse(std::uint64_t size, std::uint64_t nbytes, const std::string& compressor = "") {
   return [=](Store& store, const std::string& root) {
     make_array(store, compressor);
@@ -79,7 +79,7 @@ Make in_place_of_the_shard(const std::function<void(const std::string&)>& make) 
   };
 }
 
-/// Reads a box, each element of which must be what `value` says.
+/// Reads a box whose elements must all be what `value` says.
 Act read(const Box& box, Value value = good) {
   return [=](const std::shared_ptr<Store>& store) -> Result<void> {
     const auto array = open_array(store, {.path = "a"});
@@ -141,7 +141,7 @@ std::vector<StoredCase> sizes() {
   return {
       {38, "an empty shard", cut_to(0), read(kAll), corrupt_code, kShard},
       {38, "an empty shard, and a chunk is written", cut_to(0), write(kFirst), corrupt_code, kShard},
-      {38, "an empty shard is written anew whole", cut_to(0), write(kAll)},
+      {38, "an empty shard is rewritten whole", cut_to(0), write(kAll)},
       {38, "an empty shard, and a chunk is erased", cut_to(0), erase_another, corrupt_code, kShard},
       {39, "a shard of one byte", cut_to(1), read(kAll), corrupt_code, "too small"},
       {39, "a shard of one byte, behind the transformer", cut_to(1), get_it, corrupt_code, "too small"},
@@ -158,7 +158,7 @@ std::vector<StoredCase> entries() {
   });
   return {
       {42, "offset and nbytes wrap", entry(kMax - 7, 16), read(kFirst), corrupt_code, "slot 0"},
-      {42, "offset and nbytes wrap to a place inside", entry(kMax - 7, 40), get_it, corrupt_code, "slot 0"},
+      {42, "offset and nbytes wrap to an extent inside", entry(kMax - 7, 40), get_it, corrupt_code, "slot 0"},
       {42, "offset and nbytes wrap, and another chunk is read", entry(kMax - 7, 16), read(kLast)},
       {42, "offset and nbytes wrap, and the end is asked for", entry(kMax - 7, 40), get_its_end, corrupt_code,
        "slot 0"},

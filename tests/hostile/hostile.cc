@@ -101,9 +101,9 @@ World::World(bool files) : files_(files) {
   store_ = files ? file_store(root().string(), config).value() : memory_store();
   CreateOptions options{.shape = {2}, .dtype = DType::uint8, .chunks = {2}};
   options.config = config;
-  const Array beside = create_array((outside() / "a").string(), options).value();
+  const Array outsider = create_array((outside() / "a").string(), options).value();
   const std::vector<std::uint8_t> values{1, 2};
-  beside.write(Box{{0}, {2}}, std::span(values)).value();
+  outsider.write(Box{{0}, {2}}, std::span(values)).value();
 }
 
 std::vector<std::string> World::outside_state() const {

@@ -29,7 +29,7 @@ class World {
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
   /// Of the file store.
   [[nodiscard]] std::filesystem::path root() const { return std::filesystem::path(directory_.path()) / "root"; }
-  /// Beside the root: a place that nothing may touch. A good array stands in it.
+  /// Next to the root: a directory that nothing may touch. It contains a good array.
   [[nodiscard]] std::filesystem::path outside() const { return std::filesystem::path(directory_.path()) / "outside"; }
   [[nodiscard]] std::filesystem::path object_path() const { return root() / kObject; }
   /// Names, sizes and times of everything around the root, or below it.
@@ -45,7 +45,7 @@ class World {
   void object(std::string_view bytes);
   /// The object with its index (at the end, four entries, with its checksum) changed.
   void index(const std::function<void(std::span<std::uint64_t>)>& change);
-  /// The file of the object as if it had this size, without taking any room.
+  /// The file of the object as if it had this size, without taking space.
   void sparse(std::uint64_t size);
 
   static constexpr const char* kObject = "a/c/0/0";
@@ -79,7 +79,7 @@ enum class Act : std::uint8_t {
 /// Of one row.
 struct Expected {
   std::optional<ErrorCode> code;  ///< absent: it succeeds
-  std::string says = {};          ///< stands in the error's text: key, member, reason
+  std::string says = {};          ///< is in the error's text: key, member, reason
   std::optional<std::uint64_t> slot = {};
   Value value = good;  ///< what is read where it succeeds
 };

@@ -86,7 +86,7 @@ std::vector<Case> texts() {
       {6, "a string of a gibibyte", huge_string, open_it, refused(unsupported_code, "metadata_bytes"), Where::files},
       {7, "ten million keys", too_many_keys, open_it, refused(unsupported_code, "metadata_bytes"), Where::files},
       {.number = 7,
-       .name = "three hundred thousand attributes are no quadratic work",
+       .name = "three hundred thousand attributes do not cost quadratic time",
        .make = [](World& world) { world.array_of(document_with("{\"attributes\": " + many_keys(300'000) + "}")); },
        .act = read_it,
        .expected = reads(),

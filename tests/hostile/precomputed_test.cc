@@ -118,7 +118,7 @@ std::vector<StoredCase> parameters() {
       {95, "a step of offsets that wraps to before the shard", entry(1, 0, kMax - 32), read_first, corrupt_code,
        "0.shard"},
       {95, "a size of 2^64-1", entry(2, 0, kMax), read_first, corrupt_code, "reaches beyond"},
-      {95, "an offset and a size that wrap to a place inside", entry(1, 0, kMax - 40), read_first, corrupt_code,
+      {95, "an offset and a size that wrap to an extent inside", entry(1, 0, kMax - 40), read_first, corrupt_code,
        "0.shard"},
       {96, "preshift_bits 65", bits(sharding(65, 0, 0)), read_all, corrupt_code, "preshift_bits"},
       {96, "minishard_bits and shard_bits of 65", bits(sharding(0, 1, 64)), read_all, corrupt_code, "shard_bits"},
@@ -138,12 +138,12 @@ std::vector<StoredCase> shards() {
        "minishard 1"},
       {42, "a list that ends before it begins", shard([](Bytes& bytes) { set_word(bytes, 8, 8); }), read_first,
        corrupt_code, kVolumeShard},
-      {42, "a list whose place wraps", shard([](Bytes& bytes) {
+      {42, "a list whose extent wraps", shard([](Bytes& bytes) {
          set_word(bytes, 0, kMax - 15);
          set_word(bytes, 8, kMax);
        }),
        read_first, corrupt_code, kVolumeShard},
-      {44, "a list of which only the end is 2^64-1", shard([](Bytes& bytes) { set_word(bytes, 8, kMax); }), read_first,
+      {44, "a list whose end alone is 2^64-1", shard([](Bytes& bytes) { set_word(bytes, 8, kMax); }), read_first,
        corrupt_code, kVolumeShard},
       {45, "a list beyond the end", shard([](Bytes& bytes) {
          set_word(bytes, 0, 4096);

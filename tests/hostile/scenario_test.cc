@@ -1,5 +1,5 @@
 // Damage and change in the middle of things: what one flipped bit spoils and what it leaves, shards that are cut short
-// or replaced between two reads, a full write over edge shards, and a giant of which almost nothing is stored.
+// or replaced between two reads, a full write over edge shards, and a giant array that is almost empty.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -102,9 +102,9 @@ TEST(Damage, AFlippedBitAffectsOnlyItsChunkWhichTheErrorNames) {
   ASSERT_TRUE(write_all(small_shard(store, true), counting(1)));
   const std::string good = store->get("a/c/0/0").value().value();
   constexpr std::size_t chunk_bytes = 256 + 4;
-  for (std::size_t place = 0; place < 16; ++place) {
+  for (std::size_t i = 0; i < 16; ++i) {
     std::string bytes = good;
-    bytes[place * chunk_bytes + place * 16] = static_cast<char>(bytes[place * chunk_bytes + place * 16] ^ 16);
+    bytes[i * chunk_bytes + i * 16] = static_cast<char>(bytes[i * chunk_bytes + i * 16] ^ 16);
     store->set("a/c/0/0", bytes).value();
     for (const auto& reading : {store, recorded_store(store, std::make_shared<Recorder>())}) {
       const Array array = open_array(reading, {.path = "a"}).value();
@@ -121,7 +121,7 @@ TEST(Damage, AFlippedBitAffectsOnlyItsChunkWhichTheErrorNames) {
         EXPECT_EQ(done.error().key(), "a/c/0/0");
         EXPECT_EQ(done.error().slot(), slot);
       }
-      ASSERT_EQ(spoilt.size(), 1U) << "bit " << place;
+      ASSERT_EQ(spoilt.size(), 1U) << "bit " << i;
       const auto whole = read_all(array);
       ASSERT_FALSE(whole);
       EXPECT_EQ(whole.error().slot(), spoilt[0]);

@@ -111,7 +111,7 @@ constexpr Act read_it = Act::read_all;
 std::vector<Case> sizes() {
   return {
       {38, "an empty object", object_of(0), read_it, refused(corrupt_code, "'a/c/0/0'")},
-      {38, "an empty object is written anew whole", object_of(0), Act::write_all, reads()},
+      {38, "an empty object is rewritten whole", object_of(0), Act::write_all, reads()},
       {38, "an empty object is not updated in part", object_of(0), Act::write_one, refused(corrupt_code, "'a/c/0/0'")},
       {39, "an object of 1 byte", object_of(1), read_it, refused(corrupt_code, "too small for its index")},
       {40, "an object one byte shorter than its index", object_of(67), read_it,
@@ -140,7 +140,7 @@ std::vector<Case> sizes() {
 std::vector<Case> entries() {
   return {
       {42, "offset and nbytes wrap", entry(kMax - 7, 16), read_it, refused(corrupt_code, "'a/c/0/0'", 0)},
-      {42, "offset and nbytes wrap to a place inside", entry(kMax - 7, 40), read_it,
+      {42, "offset and nbytes wrap to an extent inside", entry(kMax - 7, 40), read_it,
        refused(corrupt_code, "beyond", 0)},
       {42, "offset and nbytes wrap, on writing one element", entry(kMax - 7, 16), Act::write_one,
        refused(corrupt_code, "'a/c/0/0'", 0)},
@@ -228,12 +228,11 @@ std::vector<Case> files() {
        refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
       {50, "a chunk of 1 GiB in a sparse file", sparse_shard(tebibyte, tebibyte >> 10), Act::read_one,
        refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
-      {50, "a chunk of 1 GiB in a sparse file, of which one element is written", sparse_shard(tebibyte, tebibyte >> 10),
+      {50, "a chunk of 1 GiB in a sparse file when one element is written", sparse_shard(tebibyte, tebibyte >> 10),
        Act::write_one, refused(corrupt_code, "'a/c/0/0'", 0), Where::files},
-      {50, "a shard of 1 GiB inside a sparse one, of which one element is written",
-       sparse_nest(tebibyte, 0, tebibyte >> 10), Act::write_one, refused(corrupt_code, "inner shard of", 0),
-       Where::files},
-      {50, "a shard of 512 GiB inside a sparse one, while an element beside it is written",
+      {50, "a shard of 1 GiB inside a sparse one when one element is written", sparse_nest(tebibyte, 0, tebibyte >> 10),
+       Act::write_one, refused(corrupt_code, "inner shard of", 0), Where::files},
+      {50, "a shard of 512 GiB inside a sparse one, while an element next to it is written",
        sparse_nest(tebibyte, 3, tebibyte / 2), Act::write_one, refused(corrupt_code, "inner shard of", 3),
        Where::files},
       {54, "a sparse shard of 4 TiB",

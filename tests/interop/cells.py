@@ -1,4 +1,4 @@
-"""The matrix of the interop tests: what a cell is, which cells there are, and what array a cell stands for.
+"""The matrix of the interop tests: what a cell is, which cells there are, and what array a cell describes.
 
 A cell is one value for every dimension below. Not all of their 10^8 combinations are run but a covering sample, drawn
 with a fixed seed: every value of a dimension occurs together with every value of each other dimension, wherever
@@ -154,7 +154,7 @@ SHAPES = {
     "empty axis": ((0, 5), (2, 4), (1, 2), (1, 1)),
 }
 
-# How stored objects become inner chunks: (index location, index codecs) from the outside in, and what stands around.
+# How stored objects become inner chunks: (index location, index codecs) from the outside in, and what is around.
 LAYOUTS = {
     "plain": {},
     "end": {"levels": ["end"]},
@@ -333,7 +333,7 @@ class Cell:
         return extent if extent <= chunk else (extent - 1) // chunk * chunk
 
     def elements(self):
-        """What a reader must see: random elements; the first inner chunk and all that is not written are fill."""
+        """What a reader must see: random elements; the first inner chunk and everything that is not written are fill."""
         rng = numpy.random.default_rng(zlib.crc32(str(self).encode()))
         array = self.random_elements(rng)
         while array.size == 1 and canonical(array.reshape(())) == canonical(self.fill()[1]):  # it is to be stored

@@ -1,7 +1,7 @@
 """Whole collections of objects against cloud-volume, both ways: what Sherd stores cloud-volume reads by id, sharded or
 not, after changes too, and what cloud-volume stores Sherd reads, checks and changes.
 
-cloud-volume (12.15.2) writes no annotations; what it cannot read of them stands in objects_test.py.
+cloud-volume (12.15.2) writes no annotations; what it cannot read of them is in objects_test.py.
 """
 
 import json

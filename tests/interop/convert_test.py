@@ -19,7 +19,7 @@ def need(module):
 
 @pytest.fixture(params=["unsharded", "sharded"])
 def ome(request, tmp_path):
-    """An OME-Zarr image (c, z, y, x) of two resolutions, and their elements; the second is no mean of the first."""
+    """An OME-Zarr image (c, z, y, x) of two resolutions, and their elements; the second is not a mean of the first."""
     random = np.random.default_rng(5)
     elements = {"0": random.integers(0, 2**16, (2, 21, 30, 45), "u2"), "1": random.integers(0, 2**16, (2, 11, 15, 23), "u2")}
     axes = [{"name": "c", "type": "channel"}, *({"name": name, "type": "space", "unit": "micrometer"} for name in "zyx")]

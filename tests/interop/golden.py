@@ -2,7 +2,7 @@
 
     cd tests && ../.venv/bin/python -m interop.golden
 
-A folder for each cell that peers.toml leaves to nobody, in one direction or both, and one for each rectilinear grid:
+A folder for each cell that peers.toml leaves to none, in one direction or both, and one for each rectilinear grid:
 zarr.json and chunks; `elements` (the expected elements, little-endian in C order, or JSON of strings, or of bytes in
 hexadecimal); `cell`, what it is and which documents say so. Regenerate it when cells.py or peers.toml change.
 """

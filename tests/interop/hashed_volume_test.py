@@ -83,5 +83,5 @@ def test_what_tensorstore_writes_is_read_and_changed(ts, how, encoding, dtype, c
     peer = theirs(ts, tmp_path)
     assert np.array_equal(peer.read().result(), values)
     replaced(lambda part, new: peer[part].write(new).result(), values, 3)
-    assert np.array_equal(ours[:], values), "it has written shards anew under our handle"
+    assert np.array_equal(ours[:], values), "it has replaced shards under our handle"
     assert sherd.check(tmp_path, data=True)["faults"] == []

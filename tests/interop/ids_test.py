@@ -136,7 +136,7 @@ def test_what_tensorstore_writes_is_read_and_changed(tensorstore, parameters, tm
     again = ShardedStore(tmp_path / "ids", parameters)
     assert {each: again.get(each) for each in again.list()} == changed
     tensorstore(tmp_path / "ids", parameters).write({77: b"theirs"})
-    assert ours.get(77) == b"theirs", "it has written the shard anew under our handle"
+    assert ours.get(77) == b"theirs", "it has replaced the shard under our handle"
 
 
 @pytest.mark.parametrize("parameters", SHARDINGS, ids=NAMES)
@@ -165,8 +165,8 @@ def test_what_cloud_volume_writes_is_read_and_changed(cloudvolume, parameters, t
 def test_the_last_id_goes_where_cloud_volume_puts_it(cloudvolume, tmp_path):
     parameters = sharding(bits=(63, 0, 64))
     peer = cloudvolume(tmp_path / "theirs", parameters)
-    place = peer.spec.compute_shard_location(LAST)
-    assert (place.shard_number, int(place.minishard_number)) == ("0000000000000001", 0)
+    location = peer.spec.compute_shard_location(LAST)
+    assert (location.shard_number, int(location.minishard_number)) == ("0000000000000001", 0)
     peer.write({LAST: b"last", 5: b"five"})
     ShardedStore(tmp_path / "ours", parameters, mode="r+").put_many({LAST: b"last", 5: b"five"})
     names = [{each.name: each.read_bytes() for each in (tmp_path / whose).iterdir()} for whose in ("theirs", "ours")]

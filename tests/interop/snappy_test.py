@@ -1,4 +1,4 @@
-"""blosc's snappy: of the peers only tensorstore is built with it, and the reference is not, so it is no part of the matrix."""
+"""blosc's snappy: of the peers only tensorstore is built with it, and the reference is not, so it is not in the matrix."""
 
 import numpy
 import pytest

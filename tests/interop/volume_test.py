@@ -1,7 +1,7 @@
 """Volumes against tensorstore and cloud-volume, both ways: every voxel of what each writes the other reads, also after each
 overwrote a part of what the other wrote, over types, encodings, channels and shardings.
 
-The sizes are no multiples of the chunks, the volume does not begin at 0, and a part of it is 0 and so not stored. What is
+The sizes are not multiples of the chunks, the volume does not begin at 0, and a part of it is 0 and so not stored. What is
 decoded from a lossy encoding is compared between the decoders, to the bit, and with what was written about.
 
 What they cannot, measured with tensorstore 0.1.86 and cloud-volume 12.15.2, is left out by cannot():

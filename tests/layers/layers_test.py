@@ -200,7 +200,7 @@ def self_test():
         "src/base/a.cpp": '#include "codec/codec.hpp"\n',
         "src/codec/b.cpp": '#include "api/registry.hpp"\n',
         "src/attic/c.cpp": "\n",
-        "src/stray.cpp": "\n",
+        "src/misplaced.cpp": "\n",
         "src/tools/d.cpp": '#include "cli/verbs.hpp"\n',
         "cli/e.cpp": '#include "python/module.hpp"\n',
         "include/sherd/f.hpp": "#include <zstd.h>\n",

@@ -63,7 +63,7 @@ def self_test():
     wrong = ["| a rule | |", "| a rule | not yet |", "| a rule | some words |", "`layers/spec_test.py::test_nothing`",
              "`layers/none_test.py::test_x`", "`array/array_test.cc: Array.NoSuchTest`", "`ctest layers/none`", "`script/none`",
              "`array/array_test.cc: Array.AppendGrowsTheArrayAndReturnsWhere, Array.NoSuchTest`"]
-    right = ["| rule | proof |", "|---|---|", "| a rule | not yet: nobody wrote it |", "words", "`ctest layers/spec`",
+    right = ["| rule | proof |", "|---|---|", "| a rule | not yet: it is not written |", "words", "`ctest layers/spec`",
              "| a rule | `array/array_test.cc: Array.AppendGrowsTheArrayAndReturnsWhere` |", "`script/test`", "`ctest package/shared`"]
     for line in wrong:
         if len(list(faults(line))) != 1:

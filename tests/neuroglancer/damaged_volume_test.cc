@@ -1,5 +1,4 @@
-// Volumes that are wrong: info documents, of which the error names the member, and shards, of which it names the
-// object.
+// Volumes that are wrong: info documents, whose member the error names, and shards, whose key it names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

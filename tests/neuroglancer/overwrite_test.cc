@@ -115,9 +115,9 @@ TEST(OverwrittenCollection, RemovesAuxiliaryFilesOfOtherPrograms) {
   for (const auto& info : kinds) {
     const auto store = memory_store();
     Collection::create(store, info, {}).value();
-    for (const char* beside : {"0-64_0-64_-3-61.spatial", "0-64_0-64_0-64.spatial.gz", "0-64_0-64_0-64.frags",
-                               "7:0:0-64_0-64_0-64.gz", "7:0-64_0-64_0-64.br", "7:0", ".sherd-new-00000000/node/7"})
-      store->set(beside, "{\"fragments\": []}").value();
+    for (const char* foreign : {"0-64_0-64_-3-61.spatial", "0-64_0-64_0-64.spatial.gz", "0-64_0-64_0-64.frags",
+                                "7:0:0-64_0-64_0-64.gz", "7:0-64_0-64_0-64.br", "7:0", ".sherd-new-00000000/node/7"})
+      store->set(foreign, "{\"fragments\": []}").value();
     Collection::create(store, info, {.overwrite = true}).value();
     EXPECT_THAT(keys_of(*store), testing::UnorderedElementsAre("info", ".sherd-new-00000000/node/7")) << info.index();
   }

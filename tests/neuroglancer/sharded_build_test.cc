@@ -200,7 +200,7 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
     add(builder, last, "last").value();
     return std::pair(builder.finish(), tree_of(*store));
   };
-  const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, of which 32 are read at once
+  const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, and at most 32 are read at once
   ASSERT_TRUE(done);
   EXPECT_EQ(done->ids, 1401U);
   EXPECT_TRUE(objects == build(std::uint64_t{1} << 30, 7).second);

@@ -1,4 +1,4 @@
-// Few chunks of a shard that is a box of chunks are changed by adding them to it: little is written, nobody's change is
+// Few chunks of a shard that is a box of chunks are changed by adding them to it: little is written, no change is
 // lost, dead bytes stay within bounds, and readers see old or new chunks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

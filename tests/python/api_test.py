@@ -420,7 +420,7 @@ def mapping_flags(address):
             inside = int(bounds[1], 16) <= address < int(bounds[2], 16)
         elif inside and line.startswith("VmFlags:"):
             return line.split()[1:]
-    raise AssertionError("no such mapping")
+    raise AssertionError("the mapping is missing")
 
 
 def test_large_results_ask_for_huge_pages():

@@ -82,10 +82,10 @@ def test_wrong_items_are_named_and_nothing_is_made(items, error, says):
 def test_an_error_of_the_iterable_comes_through():
     def items():
         yield 1, b"a"
-        raise LookupError("no more")
+        raise LookupError("the source ended")
 
     store = sherd.MemoryStore()
-    with pytest.raises(LookupError, match="no more"):
+    with pytest.raises(LookupError, match="the source ended"):
         ng.build(store, sharding(), items())
     assert store.keys() == []
 

@@ -39,9 +39,9 @@ def test_it_is_created_from_a_path_or_a_document(store, tmp_path):
 
 def test_the_error_says_why_it_cannot_be_created(store, tmp_path):
     document = sherd.open_array(store, path="vol/em").metadata
-    create_array(store, name="twin", shape=(7, 5), dtype="<i4", chunks=(2, 2), chunks_per_shard=(2, 2), compressors=None)
+    create_array(store, name="other", shape=(7, 5), dtype="<i4", chunks=(2, 2), chunks_per_shard=(2, 2), compressors=None)
     create_array(store, name="plain", shape=(7, 5), dtype="<i4", chunks=(2, 2), compressors=None)
-    with pytest.raises(sherd.InvalidArgument, match="twin, vol/em"):
+    with pytest.raises(sherd.InvalidArgument, match="other, vol/em"):
         ShardingTransformer(store, document)
     with pytest.raises(sherd.InvalidArgument, match="no array"):
         ShardingTransformer(store, document | {"shape": [8, 8]})

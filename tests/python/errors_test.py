@@ -38,11 +38,11 @@ def test_errors_of_the_system_carry_its_number(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         sherd.open(tmp_path / "none")
     assert caught.value.errno == errno.ENOENT
-    for place in ("/proc/none", "/sys/none"):
+    for path in ("/proc/none", "/sys/none"):
         with pytest.raises(OSError) as pythons:
-            os.mkdir(place)
+            os.mkdir(path)
         with pytest.raises(sherd.Io) as caught:
-            sherd.create_array(place, shape=(1,), dtype="u1")
+            sherd.create_array(path, shape=(1,), dtype="u1")
         assert caught.value.errno == pythons.value.errno, caught.value
         assert pickle.loads(pickle.dumps(caught.value)).errno == pythons.value.errno
     with pytest.raises(OSError) as caught:
@@ -113,7 +113,7 @@ def test_a_wrong_document_names_its_member(tmp_path):
 
 def test_the_operating_systems_errors_are_io():
     with pytest.raises(sherd.Io):
-        sherd.create_group("/proc/nothing")  # where nobody can make a directory
+        sherd.create_group("/proc/nothing")  # where no directory can be made
 
 
 @pytest.mark.parametrize(

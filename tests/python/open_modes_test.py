@@ -1,4 +1,4 @@
-"""The modes of opening, as a table: what stands there, how it is opened, what comes of it."""
+"""The modes of opening, as a table: what exists, how it is opened, and the result."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def store(request, tmp_path):
 
 
 OPEN = [
-    # what stands there, mode, what open() gives: an error, or (class, writable, old or new)
+    # what exists, mode, what open() gives: an error, or (class, writable, old or new)
     ("nothing", "r", sherd.NotFound), ("nothing", "r+", sherd.NotFound), ("nothing", "a", (sherd.Group, True, "new")),
     ("nothing", "w", (sherd.Group, True, "new")), ("nothing", "w-", (sherd.Group, True, "new")),
     ("array", "r", (sherd.Array, False, "old")), ("array", "r+", (sherd.Array, True, "old")), ("array", "a", (sherd.Array, True, "old")),

@@ -1,4 +1,4 @@
-"""What sherd.record() sees: the requests that a read needs, and no more.
+"""What sherd.record() sees: the requests that a read needs, and no others.
 
 Small objects may be read whole at once; LARGE forbids that, so that the requests are those of large ones.
 """

@@ -1,5 +1,5 @@
 """ShardedStore from Python: values by id, its modes, what it costs, and its errors. What other programs make of its shards
-stands in tests/interop/ids_test.py."""
+is in tests/interop/ids_test.py."""
 
 import concurrent.futures
 import json

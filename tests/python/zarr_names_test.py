@@ -246,7 +246,7 @@ def test_a_group_is_not_erased_by_an_assignment():
 
 
 def test_saving_a_group_erases_nothing():
-    """zarr-python erases all that is at the place before."""
+    """zarr-python erases everything at the path before."""
     group = hierarchy(sherd)
     sherd.save_group(group.store, np.ones(2), more=np.ones(3))
     assert group.keys() == ["ar", "arr_0", "d", "g", "more"]
@@ -342,7 +342,7 @@ def test_one_length_of_chunks_is_for_all_dimensions():
 
 
 def test_two_handles_of_one_node_are_not_equal():
-    """Handles are told apart, as other objects are; zarr-python compares place and document."""
+    """Handles are told apart, as other objects are; zarr-python compares location and document."""
     group = hierarchy(sherd)
     assert group["ar"] != group["ar"] and group["ar"].url == group["ar"].url
 

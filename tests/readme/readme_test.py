@@ -40,7 +40,7 @@ WALKTHROUGHS = "From a microscope to an image pyramid", "From labels to Neurogla
 
 
 def run(command, folder, **environment):
-    """As somebody types it who has activated .venv."""
+    """As a user types it after activating .venv."""
     path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(command, cwd=folder, env=os.environ | {"PATH": path} | environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -82,7 +82,7 @@ TEST_F(LinkedNames, WorkThroughPrefixedAndRecordedStores) {
 
 TEST_F(LinkedNames, ThatAreDifferentFilesAreNotWritten) {
   put("both").value();
-  store_->set("b/2", "by somebody who knows this name only").value();
+  store_->set("b/2", "by a writer that knows this name only").value();
   const auto refused = put("new");
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(refused.error().key(), "b/2");
@@ -90,7 +90,7 @@ TEST_F(LinkedNames, ThatAreDifferentFilesAreNotWritten) {
   EXPECT_EQ(store_->get("a/1").value(), "both");
   store_->erase("a/1").value();
   EXPECT_EQ(put("new").error().code(), ErrorCode::conflict) << "the second name alone";
-  EXPECT_EQ(store_->get("b/2").value(), "by somebody who knows this name only");
+  EXPECT_EQ(store_->get("b/2").value(), "by a writer that knows this name only");
 }
 
 TEST_F(LinkedNames, AreLinkedAgainIfTheSecondIsMissing) {

@@ -30,11 +30,11 @@ TEST(Retry, DoesNotRepeatAConflictThatLasts) {
   int made = 0;
   const auto refused = retry_conflicts({}, [&]() -> Result<void> {
     ++made;
-    return conflict("an array stands here").lasting().in_key("a");
+    return conflict("an array exists here").lasting().in_key("a");
   });
   EXPECT_EQ(made, 1);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-  EXPECT_EQ(refused.error().text(), "'a': an array stands here");
+  EXPECT_EQ(refused.error().text(), "'a': an array exists here");
 }
 
 TEST(Retry, OfAChangeGoesOnUntilTheCallIsInterrupted) {

@@ -187,12 +187,12 @@ TEST(Copy, AHierarchyIsCopiedWithItsDocumentsToTheByte) {
   std::string text = source->get("z/zarr.json").value().value();
   text.insert(text.rfind('}'), R"(,  "later": {"must_understand": false, "n": 1.50})");
   source->set("z/zarr.json", text).value();
-  source->set("stray", std::string_view("x")).value();
+  source->set("foreign", std::string_view("x")).value();
   const CopyReport report = copy(source, destination).value();
   EXPECT_EQ(report.arrays, 2U);
   EXPECT_EQ(report.groups, 2U);
   Tree expected = tree_of(*source);
-  expected.erase("stray");
+  expected.erase("foreign");
   EXPECT_EQ(tree_of(*destination), expected);
 }
 

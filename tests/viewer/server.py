@@ -1,6 +1,6 @@
 """Serves one folder over HTTP on the loopback as an object store does, and remembers what it was asked.
 
-GET with one range is answered by 206 with exactly these bytes, HEAD by the length, what is no file by 404, and any
+GET with one range is answered by 206 with exactly these bytes, HEAD by the length, what is not a file by 404, and any
 origin may read it all. Nothing is compressed on the way: with a Content-Encoding the bytes of a range would be others.
 """
 

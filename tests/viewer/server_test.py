@@ -1,4 +1,4 @@
-"""The server of these tests does what Neuroglancer needs of one, and no more: a proof with it is a proof with any."""
+"""The server of these tests does what Neuroglancer needs of one, and nothing else, so what works with it works with any server."""
 
 import http.client
 

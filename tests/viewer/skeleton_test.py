@@ -1,6 +1,6 @@
 """Neuroglancer shows a skeleton, and says what is wrong with one that it cannot read.
 
-Most are written by hand. This is how anything that is no volume is shown: meshes and annotations go the same way.
+Most are written by hand. This is how anything that is not a volume is shown: meshes and annotations go the same way.
 """
 
 import json

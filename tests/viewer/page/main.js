@@ -34,7 +34,7 @@ async function countChunks(...states) {
   return count;
 }
 
-// Waits until all that belongs into the picture is in it, "ready", or the rest of it never will be, "failed".
+// Waits until everything that belongs into the picture is in it, "ready", or the rest of it never will be, "failed".
 async function outcome() {
   while (true) {
     if (errors().length > 0) return "failed";
@@ -45,7 +45,7 @@ async function outcome() {
   }
 }
 
-// Draws once more, and says where in the page the first panel is.
+// Draws again, and says where in the page the first panel is.
 async function draw() {
   viewer.display.draw();
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
