@@ -174,7 +174,7 @@ class SHERD_API Store {
   virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
-  /// A writer of a version that differs from the version `of` by bytes behind its end and by few bytes before it.
+  /// A writer of a version that differs from the version `of` by bytes after its end and by few bytes before it.
   /// `conflict`, now or at commit(), if `of` is not the present version, which the caller has read. Bytes never
   /// written stay as they are; a write lies on one side of the present end. If the store can, it copies nothing: it
   /// stores what is added first, and commit() then overwrites bytes before the end, each such write of at most 16

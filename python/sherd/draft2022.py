@@ -252,7 +252,7 @@ class ShardingTransformer:
         self._handle.set_values(key_values)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, BytesLike]]) -> None:
-        """Sets parts of values from (key, start, value). Parts of a key must not overlap and leave no gap behind what
+        """Sets parts of values from (key, start, value). Parts of a key must not overlap and leave no gap after what
         there is (InvalidArgument). Chunks that are only partly replaced are read too. Without a compressor, parts that
         cover a chunk are a whole value."""
         self._handle.set_partial_values(key_start_values)

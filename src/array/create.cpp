@@ -152,7 +152,7 @@ Result<CodecSpec> default_serializer(const DType& dtype, CodecTable table) {
   return short_codec("bytes", dtype, table);
 }
 
-/// Puts the default array->bytes codec behind the array->array codecs where none is given.
+/// Puts the default array->bytes codec after the array->array codecs where none is given.
 Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTable table) {
   const auto has_maker = [table](const CodecSpec& spec, auto maker) {
     const CodecEntry* entry = find_codec(table, spec.name);

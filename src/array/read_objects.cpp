@@ -1,5 +1,5 @@
 // The thread that calls sends batches of requests and hands replies to the pool. A batch is made of what has been asked
-// for until then: the runs and indices of objects that are planned, and the first reads of objects behind them. Before
+// for until then: the runs and indices of objects that are planned, and the first reads of objects after them. Before
 // the next one all replies are planned, which takes little time, so that a level of nesting costs one batch; decoding
 // goes on meanwhile.
 #include "array/read_objects.hpp"

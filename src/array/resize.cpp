@@ -271,7 +271,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   origin[axis] = old_shape[axis];
   auto written = write(Box{origin, from.shape}, from);
   if (written) return origin;
-  // Taken back as far as that still can be: not if another writer has appended behind it. An interruption ends the
+  // Taken back as far as that still can be: not if another writer has appended after it. An interruption ends the
   // write, and not this.
   const Uninterrupted rollback(state.config());
   const Array again = with_config(rollback.config());

@@ -1,5 +1,5 @@
 // numcodecs.adler32: the Adler-32 of zlib as four little-endian bytes, then the bytes.
-// numcodecs can put it behind them too (`location`).
+// numcodecs can put it after them too (`location`).
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/checksum.hpp"

@@ -98,7 +98,7 @@ Result<void> check_block(const Header& header, std::span<const std::byte> from, 
   if (at < table_end) return wrong("a block starts inside the header, at byte", at);
   for (std::uint64_t i = 0; i < splits; ++i) {
     if (at > from.size() || from.size() - at < kWordBytes)
-      return wrong("a block's stream starts behind the end, at byte", at);
+      return wrong("a block's stream starts after the end, at byte", at);
     const std::uint64_t length = load_little<std::uint32_t>(from.data() + at);
     at += kWordBytes;
     if (length == 0 || length > from.size() - at)

@@ -83,7 +83,7 @@ class CodecChain {
   /// codec takes (inner_type).
   Result<void> decode_arrays(const Shape& stored, std::span<const std::byte> from, std::span<std::byte> to) const;
   Result<void> encode_arrays(const Shape& stored, std::span<const std::byte> from, Buffer& to) const;
-  /// One element through the same codecs: what missing chunks hold behind them, in chunks of this stored shape.
+  /// One element through the same codecs: what missing chunks hold after them, in chunks of this stored shape.
   [[nodiscard]] Result<std::vector<std::byte>> encode_fill(const Shape& stored, std::span<const std::byte> fill) const;
 
  private:

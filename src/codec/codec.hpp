@@ -41,7 +41,7 @@ class ArrayCodec {
   /// `from` and `to` are dense and do not overlap; their sizes follow from the types.
   virtual Result<void> encode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
   virtual Result<void> decode(const ChunkType& in, std::span<const std::byte> from, std::span<std::byte> to) const = 0;
-  /// The element that missing chunks hold behind this codec, from the one before it; invalid_argument where there is
+  /// The element that missing chunks hold after this codec, from the one before it; invalid_argument where there is
   /// none, or where the codec's specification requires that it comes back and it does not.
   virtual Result<void> encode_fill(const ChunkType& in, std::span<const std::byte> from,
                                    std::span<std::byte> to) const {

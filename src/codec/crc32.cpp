@@ -1,5 +1,5 @@
 // numcodecs.crc32: the CRC-32 of gzip as four little-endian bytes, then the bytes.
-// numcodecs can put it behind them too (`location`).
+// numcodecs can put it after them too (`location`).
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/checksum.hpp"

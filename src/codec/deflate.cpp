@@ -1,6 +1,6 @@
 // Knows which library does what best with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9,
 // ISA-L decodes in blocks and encodes at levels 1-3. Header, checksum and length of every gzip member are verified;
-// bytes behind the last member are an error, and where only one is allowed so are those behind the first. What is
+// bytes after the last member are an error, and where only one is allowed so are those after the first. What is
 // written carries no time and no name, so it is reproducible.
 #include "codec/deflate.hpp"
 

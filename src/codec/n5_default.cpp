@@ -1,4 +1,4 @@
-// Knows n5_default (zarr-extensions): blocks as N5 stores them in its mode "default", behind a header with the block's
+// Knows n5_default (zarr-extensions): blocks as N5 stores them in its mode "default", after a header with the block's
 // own shape, all big-endian. Blocks at the end of an array may be cut off there or padded; those that are written are
 // padded. A block's other modes, varlength and object, have no Zarr type.
 #include <algorithm>

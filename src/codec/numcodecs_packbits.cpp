@@ -1,5 +1,5 @@
 // Knows numcodecs.packbits, which is not the registered packbits: booleans become bits, the first of eight the highest,
-// behind a byte that counts the padding bits of the last byte. An array of bytes of its own, one dimension long.
+// after a byte that counts the padding bits of the last byte. An array of bytes of its own, one dimension long.
 #include <algorithm>
 #include <memory>
 

@@ -194,7 +194,7 @@ std::optional<std::uint64_t> block_count(const zfp_field& field) noexcept {
   return blocks;
 }
 
-/// No stream of such a chunk has more bytes, with a header; and libzfp reads no byte behind so many, whatever they are.
+/// No stream of such a chunk has more bytes, with a header; and libzfp reads no byte after so many, whatever they are.
 std::optional<std::uint64_t> max_stream_bytes(const Parameters& parameters, const zfp_field& field) {
   const unsigned values = 1U << (2 * zfp_field_dimensionality(&field));
   const unsigned precision = field.type == zfp_type_int32 || field.type == zfp_type_float ? 32 : 64;

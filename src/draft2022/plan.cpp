@@ -27,7 +27,7 @@ bool only_erases(const Edits& edits) {
 Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> patches) {
   for (const Patch& patch : patches) {
     if (patch.start > old)
-      return invalid_argument("bytes from " + std::to_string(patch.start) + " on leave a gap behind the value's " +
+      return invalid_argument("bytes from " + std::to_string(patch.start) + " on leave a gap after the value's " +
                               std::to_string(old));
     old = std::max(old, patch.start + patch.bytes.size());
   }

@@ -38,7 +38,7 @@ struct Change {
 [[nodiscard]] bool covers(const ShardingTransformer::State& state, const Edits& edits, const Box& chunks);
 /// Whether the patches leave nothing of the first `length` bytes.
 [[nodiscard]] bool overwrites(std::span<const Patch> patches, std::uint64_t length);
-/// Puts them into a value; invalid_argument where they leave a gap behind it.
+/// Puts them into a value; invalid_argument where they leave a gap after it.
 Result<void> apply_patches(std::span<const Patch> patches, Buffer& to);
 
 /// The next version of a shard and of those inside it.

@@ -64,7 +64,7 @@ struct WriteMode {
   bool durable = true;
 };
 
-/// How a file's dimensions follow one another: as the array's, as planes of y and x (and the samples of a pixel) behind
+/// How a file's dimensions follow one another: as the array's, as planes of y and x (and the samples of a pixel) after
 /// all others, or as c, t, z, y, x.
 enum class FileOrder : std::uint8_t { stored, planes, space };
 
@@ -199,7 +199,7 @@ struct FlatLayout {
 };
 Result<std::unique_ptr<ArrayFileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array,
                                                      FlatLayout layout);
-/// A header and the elements behind it, in the machine's byte order (which the header is to say).
+/// A header and the elements after it, in the machine's byte order (which the header is to say).
 Result<std::unique_ptr<ArrayFileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
                                                      std::size_t element_size);
 

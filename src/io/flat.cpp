@@ -1,4 +1,4 @@
-// Elements stored densely in a file behind a header, in either byte order: npy, raw and NIfTI.
+// Elements stored densely in a file after a header, in either byte order: npy, raw and NIfTI.
 // The size a header claims is compared with what the file can hold before anything is made for it.
 #include "base/checked.hpp"
 #include "base/endian.hpp"

@@ -50,7 +50,7 @@ class InflatedFile final : public FileBytes {
   Buffer compressed_;
   std::uint64_t read_ = 0;      ///< compressed bytes taken from the file
   std::uint64_t position_ = 0;  ///< inflated bytes given out
-  bool ended_ = false;          ///< behind the last member
+  bool ended_ = false;          ///< after the last member
 };
 
 Result<void> InflatedFile::fill() {

@@ -30,7 +30,7 @@ class Scanner {
     ++position_;
     return std::optional(static_cast<char>(buffer_[at_++]));
   }
-  /// A decimal number behind white space and comments, and the one byte that ends it.
+  /// A decimal number after white space and comments, and the one byte that ends it.
   Result<std::uint32_t> number() {
     SHERD_TRY(c, next());
     while (c && (is_space(*c) || *c == '#')) {
@@ -110,7 +110,7 @@ Result<void> PnmFile::start(const Limits& limits) {
   const std::uint64_t there = file_->size_bound() - data_ + (decimal_ ? 1 : 0);
   if (!least || *least > there)
     return corrupt("truncated: " + to_string(info_) + " does not fit the " + std::to_string(there) +
-                   " bytes behind the header")
+                   " bytes after the header")
         .in_key(file_->path());
   if (!decimal_ && there - *least > 1)
     return unsupported(std::to_string(there - *least) +

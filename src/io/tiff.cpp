@@ -279,7 +279,7 @@ Result<std::string> TiffFile::read_description() {
   return std::string();
 }
 
-// Beyond 4 GiB ImageJ writes one directory, and all planes behind the first, uncompressed.
+// Beyond 4 GiB ImageJ writes one directory, and all planes after the first, uncompressed.
 Result<void> TiffFile::find_joined(const ImagejDescription& description) {
   SHERD_TRY(enter(0));
   const auto count = description.pages(facts_.samples);

@@ -1,6 +1,6 @@
 // Changing shards, each under its lock, and in the version that was read: another one is a conflict, after which the
 // change begins again. An existing one is amended: new chunks and the new lists of their minishards go
-// behind its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
+// after its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
 // it is stored as the older two objects, it is rewritten, with what is kept moved as it is stored.
 #include <algorithm>
 

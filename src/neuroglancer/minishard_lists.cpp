@@ -13,7 +13,7 @@ constexpr std::uint64_t kListsAtOnce = 4096;
 
 std::string stats_name(const std::string& name) { return name + "@stats"; }
 
-// The numbers of some minishards from this one on; none behind the last.
+// The numbers of some minishards from this one on; none after the last.
 std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
   const std::uint64_t count = std::uint64_t{1} << sharding.minishard_bits;
   std::vector<std::uint64_t> numbers(static_cast<std::size_t>(std::min(kListsAtOnce, count - std::min(first, count))));

@@ -62,7 +62,7 @@ Shape seen(const Values& values, const std::vector<std::size_t>& axes) {
   return result;
 }
 
-// Encodings expect z, y, x with the channel before them or, those of images, behind.
+// Encodings expect z, y, x with the channel before them or, those of images, after.
 void add_transpose(Codecs& codecs, const AxisOrder& order, bool channel_last) {
   std::vector<std::uint64_t> stored{order[2], order[1], order[0]};
   if (order.size() == 4) stored.insert(channel_last ? stored.end() : stored.begin(), order[3]);

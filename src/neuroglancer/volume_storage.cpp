@@ -55,7 +55,7 @@ class BoxStorage final : public ChunkStorage {
     return touched <= all / 2 && touched <= change.config.memory_budget / 4 / bytes;
   }
 
-  /// Adds chunks behind the end of the shard, the lists of their minishards behind them, and changes their entries.
+  /// Adds chunks after the end of the shard, the lists of their minishards after them, and changes their entries.
   Result<void> add(const ShardChange& change) const {
     const ShardLayout& shard = *change.stored.layout.shard;
     SHERD_TRY(ids, shard.all_ids(shard.grid(change.stored.shape), change.stored.first_id, change.config.limits));

@@ -16,7 +16,7 @@ struct VolumeView {
   Shape shape, chunk_shape;             ///< x, y, z, channel
   Shape shard_chunks;                   ///< chunks in a shard, which may reach beyond the volume
   bool gzip = false;                    ///< chunks are compressed; otherwise stored as they are
-  std::uint64_t trailer = 0;            ///< bytes of a checksum behind each chunk
+  std::uint64_t trailer = 0;            ///< bytes of a checksum after each chunk
   Uint64Sharding sharding = {};
 
   /// The array of this spec and layout, all but its sharding. invalid_argument says which condition fails, and names

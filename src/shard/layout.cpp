@@ -122,7 +122,7 @@ std::string sharding_member(std::span<const CodecSpec> specs) {
   return {};
 }
 
-// The fill value behind the array->array codecs, which must have one there whether a shard follows them or not.
+// The fill value after the array->array codecs, which must have one there whether a shard follows them or not.
 Result<Scalar> encoded_fill(const CodecChain& chain, const Inside& in) {
   if (!chain.has_array_codecs()) return in.fill;
   SHERD_TRY(encoded, chain.encode_fill(chain.stored_shape(in.type.shape), in.fill.bytes()));

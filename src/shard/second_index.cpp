@@ -1,5 +1,5 @@
 // One shard, two indices (docs/format/dual-format.md). The second one counts the same bytes to a chunk, or fewer: not
-// the checksum behind it, and of a chunk that is stored as it is only what lies inside the volume, which is its
+// the checksum after it, and of a chunk that is stored as it is only what lies inside the volume, which is its
 // beginning.
 #include "shard/second_index.hpp"
 

@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-/// The array of the second index at the beginning, its lists behind the chunks, and behind them the first index.
+/// The array of the second index at the beginning, its lists after the chunks, and after them the first index.
 class SecondIndexCoding final : public IndexCoding {
  public:
   /// `first` is at the end; references must outlive the coding.

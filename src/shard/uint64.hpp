@@ -100,7 +100,7 @@ class MinishardIndex {
   Extent stored_;
 };
 
-/// The index of a shard of ids: the array at its beginning, and behind the chunks the lists of its minishards.
+/// The index of a shard of ids: the array at its beginning, and after the chunks the lists of its minishards.
 /// Slot i of the ShardIndex is the chunk ids[i].
 class Uint64IndexCoding final : public IndexCoding {
  public:

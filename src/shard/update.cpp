@@ -70,8 +70,8 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
     if (entry != ShardIndex::Entry::stored) continue;
     const Extent extent = update.index.placed(slot);
     SHERD_TRY(check_length(extent, old.max_chunk_bytes).in_slot(slot));
-    const auto behind = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
-    if (extent.length > 0 && behind != parts.begin() && std::prev(behind)->end() > extent.offset)
+    const auto after = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
+    if (extent.length > 0 && after != parts.begin() && std::prev(after)->end() > extent.offset)
       return std::move(corrupt("its bytes overlap the shard's index, which is about to change")).in_slot(slot);
   }
   return {};

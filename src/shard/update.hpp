@@ -24,7 +24,7 @@ enum class UpdateKind : std::uint8_t {
   /// Kept chunks stay at their offsets and the index stays at its own: for updates that only remove chunks or make them
   /// shorter.
   index_in_place,
-  /// The old object stays as it is. Changed chunks go behind its end, and of the index only what changes is written.
+  /// The old object stays as it is. Changed chunks go after its end, and of the index only what changes is written.
   /// For kinds of index that can be replaced in parts, and for an object that is written in several parts.
   amend,
 };

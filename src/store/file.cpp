@@ -19,10 +19,10 @@
 //
 // An amender (amend()) takes the lock likewise and then changes the object's own file, where that is the only name of a
 // regular file and the file system is local; otherwise it writes a next version as above, a copy. In this order:
-//   a. Write what is added behind the object's end, to which nothing refers yet. Giving up cuts it off again.
+//   a. Write what is added after the object's end, to which nothing refers yet. Giving up cuts it off again.
 //   b. To commit, compare the object with the condition, fsync it, overwrite what is to be overwritten (16 aligned
 //      bytes at once, which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
-// Killed before the first overwrite it leaves the old version with dead bytes behind it, afterwards the new one or,
+// Killed before the first overwrite it leaves the old version with dead bytes after it, afterwards the new one or,
 // if it overwrites several ranges, some of them. A source that was opened before answers `conflict`. Between
 // overwriting and setting the time the file may have the time that it had after step a: a reader who then keeps what it
 // read just before keeps the old version until the next change, should the amender be killed right there.

@@ -54,7 +54,7 @@ FileAmender::~FileAmender() { end(); }
 
 void FileAmender::end() noexcept {
   if (!hold_) return;
-  // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay behind the end.
+  // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay after the end.
   if (!overwritten_ && process_ == ::getpid()) (void)!os::ftruncate(object_.get(), old_size());
   hold_->beneath.reset();
   hold_->end_writer();

@@ -1,4 +1,4 @@
-// An object of a file store that is changed in place: bytes behind its end, and a few before it.
+// An object of a file store that is changed in place: bytes after its end, and a few before it.
 #pragma once
 
 #include <map>

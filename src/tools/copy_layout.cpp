@@ -222,7 +222,7 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& de
 namespace {
 
 // How chunks become bytes, in any order of dimensions: leading transposes as one order of the dimensions that
-// have a length, and the codecs behind them.
+// have a length, and the codecs after them.
 struct LeafCoding {
   std::vector<std::size_t> order;
   Codecs rest;

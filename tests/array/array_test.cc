@@ -67,7 +67,7 @@ TEST(Array, IgnoresChunkKeysWhoseCoordinatesOverflow) {
   for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(now[i], i / 20 < 3 && i % 20 < 3 ? counting(400)[i] : 9) << i;
 }
 
-TEST(Array, ShrinkingUsesTheStoredShapeNotTheHandles) {
+TEST(Array, ShrinkingUsesTheStoredShapeNotThatOfTheHandle) {
   const auto store = memory_store();
   const Array first = small(store, {4, 20});
   Array handle = open_array(store, {.writable = true}).value();

@@ -41,7 +41,7 @@ TEST(ArrivingSource, ReadsWhatHasArrivedAndNotesWhatHasNot) {
   EXPECT_EQ(read(source, 6, 2), std::nullopt) << "only a part of it has arrived";
 }
 
-TEST(ArrivingSource, CallsARangeBeyondTheEndCorrupt) {
+TEST(ArrivingSource, ReportsARangeBeyondTheEndAsCorrupt) {
   ArrivingSource source({"a", {"1"}, kBytes.size()});
   EXPECT_EQ(read(source, 8, 3), std::nullopt);
   EXPECT_FALSE(source.waits());

@@ -25,7 +25,7 @@ class EveryStore : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Bool(),
                          [](const auto& param) { return param.param ? "file" : "memory"; });
 
-TEST_P(EveryStore, NewNodesGetTheParentsTheyLack) {
+TEST_P(EveryStore, MissingParentsOfNewNodesAreCreated) {
   create_array(store_, "a/b/c", bytes_array()).value();
   EXPECT_THAT(writable(store_).members().value(), ElementsAre(Pair("a", NodeType::group)));
   EXPECT_THAT(writable(store_, "a/b").members().value(), ElementsAre(Pair("c", NodeType::array)));
@@ -87,7 +87,7 @@ TEST_P(EveryStore, ACorruptDocumentCanBeOverwritten) {
   EXPECT_TRUE(create_array(store_, "a", bytes_array(true)));
 }
 
-TEST_P(EveryStore, NothingIsMadeInsideAnArray) {
+TEST_P(EveryStore, NoNodeIsCreatedInsideAnArray) {
   create_array(store_, "a", bytes_array()).value();
   const auto inside = create_array(store_, "a/b/c", bytes_array());
   ASSERT_FALSE(inside);

@@ -86,7 +86,7 @@ TEST_F(Latency, ManyRegionsTakeTheRoundTripsOfTheirChunks) {
   EXPECT_EQ(store_->rounds, 2U);
 }
 
-TEST_F(Latency, RegionsThatAreFarApartInAChunkWithoutCodecsReadWhatTheyNeed) {
+TEST_F(Latency, RegionsFarApartInAnUncompressedChunkReadOnlyWhatTheyNeed) {
   CreateOptions options{.shape = {4096, 64}, .dtype = DType::uint32, .chunks = {4096, 64}};
   options.codecs = std::vector<Json>();
   options.config.coalesce_gap = 0;
@@ -277,7 +277,7 @@ TEST_F(Latency, EveryKindOfCacheReadsChunksTogether) {
     }
 }
 
-TEST_F(Latency, ABudgetOfOneChunkReadsTheSameOneAfterTheOther) {
+TEST_F(Latency, ABudgetOfOneChunkReadsChunksOneAfterAnother) {
   for (const bool sharded : {false, true}) {
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
     if (sharded) options.shards = Shape{16, 16};

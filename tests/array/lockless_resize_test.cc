@@ -178,7 +178,7 @@ TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
   }
 }
 
-TEST_P(LocklessResize, AShrinkBesideAnAppendIsAsIfOneCameAfterTheOther) {
+TEST_P(LocklessResize, AConcurrentShrinkAndAppendAreAsIfOneFollowedTheOther) {
   bool acted = true;
   for (std::uint64_t request = 0; acted; ++request) {
     ASSERT_LT(request, kMostRequests);

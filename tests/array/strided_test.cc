@@ -231,7 +231,7 @@ TEST(AllEqual, FindsASingleBitThatDiffersAnywhere) {
   }
 }
 
-TEST(DenseTarget, IsTheMemoryOfAWholeChunkThatIsDenseThere) {
+TEST(DenseTarget, IsTheDestinationOfAWholeChunkThatIsDenseThere) {
   Bytes memory(1000);
   const Shape shape{4, 5};
   const auto strides = chunk_strides(shape, 2);
@@ -246,7 +246,7 @@ TEST(DenseTarget, IsTheMemoryOfAWholeChunkThatIsDenseThere) {
   EXPECT_EQ(dense_target(reversed, shape, strides, ReadTarget{memory.data(), {10, 2}}), nullptr) << "backwards";
 }
 
-TEST(FittingStrides, LeaveOutDimensionsOfLengthOneThatTheViewHasNot) {
+TEST(FittingStrides, OmitDimensionsOfLengthOneThatTheViewLacks) {
   const Selection selection = Box{{0, 0, 0}, {4, 1, 5}};
   EXPECT_THAT(fitting_strides(selection, {4, 1, 5}, std::vector<std::int64_t>{50, 30, 2}).value(),
               testing::ElementsAre(50, 30, 2));

@@ -76,7 +76,7 @@ TEST_P(Unlisted, NodesAreOpenedFromTheConsolidatedMetadata) {
   EXPECT_TRUE(recorder->stop().empty()) << "its document was read already";
 }
 
-TEST_P(Unlisted, AGroupIsDescribedByTheOneAroundIt) {
+TEST_P(Unlisted, AGroupIsDescribedByItsParent) {
   consolidate();
   EXPECT_THAT(open_group(store_, {.path = "g"}).value().members().value(),
               ElementsAre(Pair("h", NodeType::group), Pair("x", NodeType::array)));

@@ -20,7 +20,7 @@ TEST(ElementCount, IsAbsentWhenItOverflows) {
   EXPECT_EQ(element_count({kMaxLength, kMaxLength, 0}), 0u) << "no elements, for any other lengths";
 }
 
-TEST(ShapeText, IsThatOfATuple) {
+TEST(ShapeText, IsWrittenAsAPythonTuple) {
   EXPECT_EQ(to_string(Shape{}), "()");
   EXPECT_EQ(to_string(Shape{3}), "(3,)");
   EXPECT_EQ(to_string(Shape{3, 4}), "(3, 4)");

@@ -142,7 +142,7 @@ TEST(DType, ComplexFloatsOf32And64BitsHaveTwoNames) {
   EXPECT_EQ(DType::parse("complex_float32")->name(), "complex64");
 }
 
-TEST(DType, OptionalValuesHaveAByteMore) {
+TEST(DType, OptionalValuesTakeOneMoreByte) {
   const DType maybe = *DType::optional(DType::int32);
   EXPECT_EQ(maybe.size(), 5u);
   EXPECT_EQ(maybe.word_size(), 0u);

@@ -42,7 +42,7 @@ TEST(JsonParse, DecodesEscapes) {
   EXPECT_EQ(Json::parse(R"("a\u0000b")")->text(), std::string("a\0b", 3));
 }
 
-TEST(JsonParse, KeepsHowStringsWereWritten) {
+TEST(JsonParse, KeepsTheSpellingOfStrings) {
   const char* text = R"({"escaped":["\u00e9\/\ud83D\ude00","a\u0041","\u000a\n\"\\","plain é/"],"after":"x"})";
   const Json json = *Json::parse(text);
   EXPECT_EQ(json.dump(), text);
@@ -295,7 +295,7 @@ TEST(JsonNumber, OfADoubleIsTheShortestTextThatReadsBack) {
   EXPECT_TRUE(Json(std::numeric_limits<double>::infinity()).is_null());
 }
 
-TEST(JsonNumber, IsNullWhereTheTextIsNone) {
+TEST(JsonNumber, IsNullIfTheTextIsNotANumber) {
   for (const char* text : {"", "-", "01", "1.", ".1", "1e", "1e+", "NaN", "1 ", " 1", "0x1", "--1", "1.5.2"})
     EXPECT_TRUE(Json::number(text).is_null()) << text;
   for (const char* text : {"0", "-0", "10", "1.50", "1e5", "1E-05", "-1.25e+3"})

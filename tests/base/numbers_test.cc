@@ -84,7 +84,7 @@ TEST(Numbers, AreRoundedAsMlDtypesRoundsThem) {
   }
 }
 
-TEST(Numbers, OfFewBitsComeBackFromDoublesAsTheyWereInMemory) {
+TEST(Numbers, OfFewBitsRoundTripThroughDoubles) {
   const Json types = golden();
   for (const auto& [name, type] : types.members()) {
     const DType dtype = DType::parse(name).value();
@@ -113,7 +113,7 @@ TEST(Numbers, OfWideTypesAreConvertedAsCppConvertsThem) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(values[i], static_cast<double>(integers[i]));
 }
 
-TEST(Numbers, WithoutAValueInATypeAreRefused) {
+TEST(Numbers, ThatATypeCannotHoldAreRefused) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   for (const DType& dtype : {DType::int2, DType::uint4, DType::int64, DType::float4_e2m1fn, DType::float6_e3m2fn})
@@ -132,7 +132,7 @@ TEST(Numbers, WithoutAValueInATypeAreRefused) {
   EXPECT_EQ(from_doubles(DType::complex64, {}, {}).error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(Numbers, AboveTheirBitsAreSetAsMemoryHasThem) {
+TEST(Numbers, OfFewBitsAreNormalizedToTheirFormInMemory) {
   std::vector<std::byte> all(256 + 5);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::byte>(i);
   for (const NarrowNumbers numbers : {NarrowNumbers{2, true}, NarrowNumbers{4, true}, NarrowNumbers{4, false},

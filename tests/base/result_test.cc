@@ -39,7 +39,7 @@ TEST(Error, IsCopiedWhole) {
   EXPECT_EQ(copy.code(), ErrorCode::conflict);
 }
 
-TEST(ErrorCode, HasTheNamesOfTheReports) {
+TEST(ErrorCode, HasTheNamesThatReportsUse) {
   EXPECT_EQ(to_string(ErrorCode::invalid_argument), "invalid_argument");
   EXPECT_EQ(to_string(ErrorCode::corrupt), "corrupt");
   EXPECT_EQ(to_string(ErrorCode::unsupported), "unsupported");

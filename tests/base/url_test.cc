@@ -35,13 +35,13 @@ TEST(Url, HasASchemeInLowerCase) {
   for (const char* text : {"memory:", "file:/a", "a:b", "a", "://"}) EXPECT_FALSE(is_url(text)) << text;
 }
 
-TEST(Url, OfAStoreMayNameOnlyItsKind) {
+TEST(Url, OfAStoreMayBeOnlyItsScheme) {
   EXPECT_TRUE(is_anonymous("memory:"));
   EXPECT_TRUE(is_anonymous("memory://"));
   for (const char* url : {"memory:x", "memory:/", "file:///a", "a", ""}) EXPECT_FALSE(is_anonymous(url)) << url;
 }
 
-TEST(Url, OfAStoreOfFilesSaysWhereTheyAre) {
+TEST(Url, OfAFileStoreIsAPath) {
   EXPECT_EQ(path_of_store("file:///a%20b"), "/a b");
   EXPECT_EQ(path_of_store("memory:"), std::nullopt);
   EXPECT_EQ(path_of_store("file://host/a"), std::nullopt);

@@ -32,7 +32,7 @@ ErrorCode refusal(const Bytes& stored, std::size_t capacity = 20000) {
 void put_word(Bytes& bytes, std::size_t at, std::uint32_t value) { store_little(bytes.data() + at, value); }
 std::uint32_t word(const Bytes& bytes, std::size_t at) { return load_little<std::uint32_t>(bytes.data() + at); }
 
-TEST(Blosc, EveryCompressorAndShuffleComesBack) {
+TEST(Blosc, EveryCompressorAndShuffleRoundTrips) {
   for (const auto compressor : kCompressors) {
     for (const auto shuffle : kShuffles) {
       for (const int type_size : {1, 2, 3, 4, 8, 16, 17, 255, 300}) {
@@ -45,7 +45,7 @@ TEST(Blosc, EveryCompressorAndShuffleComesBack) {
   }
 }
 
-TEST(Blosc, EverySmallSizeComesBack) {
+TEST(Blosc, EverySmallSizeRoundTrips) {
   const auto codec = bytes_codec(blosc_codec, configuration("lz4", "bitshuffle", 4, 128));
   for (std::size_t size = 0; size < 700; ++size) ASSERT_NO_FATAL_FAILURE(expect_round_trip(*codec, runs(size)));
 }
@@ -107,7 +107,7 @@ TEST(Blosc, AStartOrLengthOutsideTheChunkIsRefused) {
   }
 }
 
-TEST(Blosc, AnEncodedSizeThatIsNotTheChunksIsRefused) {
+TEST(Blosc, AnEncodedSizeOtherThanThatOfTheChunkIsRefused) {
   for (const int difference : {-1, 1}) {
     Bytes stored = split_chunk();
     put_word(stored, 12, word(stored, 12) + static_cast<std::uint32_t>(difference));

@@ -7,7 +7,7 @@ extern const CodecEntry bz2_codec;
 namespace test {
 namespace {
 
-TEST(Bz2, ComesBackAtEverySize) {
+TEST(Bz2, RoundTripsAtEverySize) {
   for (const auto configuration : {"", R"({"level": 9})"}) {
     const auto codec = bytes_codec(bz2_codec, configuration);
     for (const std::size_t size : {0, 1, 2, 99, 5000, 250000}) {

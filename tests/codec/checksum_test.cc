@@ -14,7 +14,7 @@ namespace {
 const CodecEntry* const kChecksums[] = {&crc32c_codec, &crc32_codec, &adler32_codec, &fletcher32_codec,
                                         &jenkins_lookup3_codec};
 
-TEST(Checksums, AreThoseOfTheirSpecifications) {
+TEST(Checksums, MatchTheirSpecifications) {
   const auto check = as_bytes("123456789");
   EXPECT_EQ(crc32c(check), 0xe3069283u);
   EXPECT_EQ(crc32(check), 0xcbf43926u);

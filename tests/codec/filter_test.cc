@@ -89,7 +89,7 @@ TEST(Delta, AShortFormNamesTheType) {
   EXPECT_FALSE(delta_codec.short_form("", DType::string).has_value());
 }
 
-TEST(FixedScaleOffset, TenthsComeBackThroughOneByte) {
+TEST(FixedScaleOffset, TenthsRoundTripThroughOneByte) {
   const auto codec =
       filter(fixedscaleoffset_codec, R"({"offset":1000,"scale":10,"dtype":"<f8","astype":"|u1"})", DType::float64)
           .value();
@@ -98,7 +98,7 @@ TEST(FixedScaleOffset, TenthsComeBackThroughOneByte) {
   EXPECT_EQ(there_and_back(*codec, values, DType::float64), values);
 }
 
-TEST(FixedScaleOffset, ValuesThatDoNotFitAreNoUndefinedBehaviour) {
+TEST(FixedScaleOffset, ValuesThatDoNotFitDoNotAffectOthers) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const auto astype : {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4"}) {
     const auto codec = filter(fixedscaleoffset_codec,

@@ -80,7 +80,7 @@ void expect_damage_is_survived(const ArrayBytesCodec& codec, const ChunkType& ty
   }
 }
 
-TEST(Jpeg, KeepsSlopesOfOneAndThreeChannels) {
+TEST(Jpeg, RoundTripsGradientsOfOneAndThreeChannels) {
   for (const std::uint64_t channels : {1, 3}) {
     const ChunkType type{DType::uint8, {5, 9, 11, channels}};
     const Bytes elements = slopes(type.shape);
@@ -161,7 +161,7 @@ Bytes many_scans() {
   return stored;
 }
 
-TEST(Jpeg, WithTooManyScansIsRefused) {
+TEST(Jpeg, ImagesWithTooManyScansAreRefused) {
   const auto result = decoded(*codec_of(jpeg_codec), {DType::uint8, {1, 8, 8, 1}}, many_scans());
   EXPECT_EQ(code_of(result), ErrorCode::corrupt);
   EXPECT_THAT(result.error().message(), HasSubstr("too many scans"));
@@ -195,7 +195,7 @@ TEST(Png, AcceptsAnyShapeWithTheRightNumberOfPixels) {
   EXPECT_EQ(decoded(*codec, deep, encoded(*codec, wide, slopes(wide.shape))).value(), slopes(wide.shape));
 }
 
-TEST(Png, WithAnotherBitDepthIsRefused) {
+TEST(Png, ImagesOfAnotherBitDepthAreRefused) {
   const auto codec = codec_of(png_codec);
   const Bytes stored = encoded(*codec, {DType::uint16, {1, 2, 3, 1}}, noise(12));
   const auto result = decoded(*codec, {DType::uint8, {1, 2, 3, 1}}, stored);
@@ -210,14 +210,14 @@ Bytes image_file(const std::string& name) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST(Png, IsReadInterlacedToo) {
+TEST(Png, InterlacedImagesAreRead) {
   const auto codec = codec_of(png_codec);
   const ChunkType type{DType::uint8, {1, 9, 13, 1}};
   EXPECT_EQ(decoded(*codec, type, image_file("interlaced.png")).value(),
             decoded(*codec, type, image_file("gray8.png")).value());
 }
 
-TEST(Png, WithTooManyPixelsIsRefusedByItsHeader) {
+TEST(Png, ImagesWithTooManyPixelsAreRefusedByTheirHeader) {
   const auto codec = codec_of(png_codec);
   const ChunkType large{DType::uint8, {64, 64, 64, 1}};
   Bytes stored = encoded(*codec, large, slopes(large.shape));

@@ -8,7 +8,7 @@ extern const CodecEntry lz4_codec;
 namespace test {
 namespace {
 
-TEST(Lz4, ComesBackAtEverySize) {
+TEST(Lz4, RoundTripsAtEverySize) {
   for (const auto configuration :
        {"", R"({"acceleration": 1})", R"({"acceleration": 50})", R"({"acceleration": -3})"}) {
     const auto codec = bytes_codec(lz4_codec, configuration);
@@ -21,7 +21,7 @@ TEST(Lz4, ComesBackAtEverySize) {
 
 TEST(Lz4, EveryTruncationAndEveryTailIsRefused) { expect_exact_end(*bytes_codec(lz4_codec, ""), runs(2000)); }
 
-TEST(Lz4, AHeaderThatLiesIsRefused) {
+TEST(Lz4, AWrongHeaderIsRefused) {
   const auto codec = bytes_codec(lz4_codec, "");
   const Bytes good = encoded(*codec, runs(2000));
   for (const std::uint32_t size : {0u, 1999u, 2001u, 0x7e000001u, 0xffffffffu}) {

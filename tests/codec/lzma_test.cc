@@ -20,7 +20,7 @@ constexpr std::string_view kConfigurations[] = {
     R"({"format": 3, "filters": [{"id": 4611686018427387905, "preset": 1}]})",
 };
 
-TEST(Lzma, EveryContainerComesBack) {
+TEST(Lzma, EveryContainerRoundTrips) {
   for (const auto configuration : kConfigurations) {
     SCOPED_TRACE(configuration);
     const auto codec = bytes_codec(lzma_codec, configuration);

@@ -170,7 +170,7 @@ TEST(Packbits, BitsAndTypesHaveBounds) {
   EXPECT_EQ(made.error().member(), "configuration.padding_encoding");
 }
 
-TEST(NumcodecsPackbits, APaddingThatIsNotTheChunksIsCorrupt) {
+TEST(NumcodecsPackbits, APaddingThatDoesNotFitTheChunkIsCorrupt) {
   const Limits limits;
   const ChunkType type{DType::bool_, {3, 3}};
   const auto codec =

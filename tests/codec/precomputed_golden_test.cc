@@ -37,7 +37,7 @@ std::vector<Case> read_cases() {
   return cases;
 }
 
-TEST(PrecomputedChunks, OfOtherWritersAreReadAndNotSmallerThanOurs) {
+TEST(PrecomputedChunks, OfOtherWritersAreReadAndAreNotSmaller) {
   const std::vector<Case> cases = read_cases();
   ASSERT_GT(cases.size(), 30u);
   const Limits limits;
@@ -67,7 +67,7 @@ TEST(PrecomputedChunks, OfOtherWritersAreReadAndNotSmallerThanOurs) {
   }
 }
 
-TEST(PrecomputedChunks, TheirEncodingsAreUnknownToZarr) {
+TEST(PrecomputedChunks, HaveEncodingsThatAreUnknownToZarr) {
   const Limits limits;
   for (const std::string name : {"compressed_segmentation", "jpeg", "png"}) {
     const std::vector<CodecSpec> specs{{name, json(name.size() > 4 ? R"({"block_size": [8, 8, 8]})" : "{}")}};

@@ -35,7 +35,7 @@ TEST(Shuffle, PartialElementsAreRefused) {
   EXPECT_EQ(decoded(*codec, noise(7), 7).error().code(), ErrorCode::corrupt);
 }
 
-TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
+TEST(Shuffle, TheElementSizeIsThatOfTheTypeUnlessStated) {
   const Bytes bytes = noise(64);
   EXPECT_EQ(encoded(*bytes_codec(shuffle_codec, "", DType::float64), bytes),
             encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes));
@@ -44,7 +44,7 @@ TEST(Shuffle, TheElementSizeIsTheTypesUnlessStated) {
 }
 
 // netcdf-c 4.9 writes "0" and later releases 0 where they mean the size of an element.
-TEST(Shuffle, AnElementSizeOfNothingIsTheTypesAsNetcdfCMeansIt) {
+TEST(Shuffle, AnElementSizeOfZeroIsThatOfTheTypeAsInNetcdfC) {
   const Bytes bytes = noise(64);
   const Bytes of_eight = encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes);
   for (const std::string_view size : {"0", "\"0\"", "\"8\"", "null"}) {

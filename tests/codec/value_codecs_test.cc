@@ -138,7 +138,7 @@ TEST(CastValue, RoundsBfloat16OnceInEveryMode) {
   EXPECT_EQ(bits("nearest-even", 1e-40F), 0x0001) << "below the smallest normal number";
 }
 
-TEST(CastValue, OfAScalarMapTheFirstOfEqualKeysCountsAndZerosAreEqual) {
+TEST(CastValue, UsesTheFirstOfEqualKeysOfAScalarMapWhereZerosAreEqual) {
   const auto stored = stored_as<float, std::int8_t>(
       R"({"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map": {
             "encode": [["NaN", 1], ["NaN", 2], ["+Infinity", 3], [0, 4], ["0x80000000", 5]]}}})",
@@ -147,7 +147,7 @@ TEST(CastValue, OfAScalarMapTheFirstOfEqualKeysCountsAndZerosAreEqual) {
   EXPECT_EQ(stored, (std::vector<std::int8_t>{1, 1, 3, 4, 4, 6}));
 }
 
-TEST(CastValue, NamesTheElementThatHasNoValue) {
+TEST(CastValue, NamesTheElementThatCannotBeConverted) {
   const auto chain =
       chain_of(R"({"name": "cast_value", "configuration": {"data_type": "uint8"}})", DType::float32).value();
   const std::vector<float> values = {1, 2, 300, 4};

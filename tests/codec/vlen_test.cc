@@ -62,7 +62,7 @@ TEST(Vlen, NumcodecsBytesAreReadAndReproduced) {
   }
 }
 
-TEST(Vlen, NoElementsAndLargeElementsComeBack) {
+TEST(Vlen, NoElementsAndLargeElementsRoundTrip) {
   for (const CodecEntry* entry : {&vlen_utf8_codec, &vlen_bytes_codec}) {
     for (const std::vector<std::string>& items :
          {std::vector<std::string>(), std::vector<std::string>(1), std::vector<std::string>(5000, "abc"),

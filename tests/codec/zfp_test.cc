@@ -122,7 +122,7 @@ TEST_F(Zfp, StreamsOfAnyOtherLengthAreCorrupt) {
 }
 
 // The promotions are those of the registration: shifted to the upper bits of an int32, moved by half the range.
-TEST_F(Zfp, SmallIntegersAndTimesComeBack) {
+TEST_F(Zfp, SmallIntegersAndTimesRoundTrip) {
   const std::string_view reversible = R"({"mode": "reversible"})";
   const std::vector<std::int8_t> i1{-128, -1, 0, 1, 127};
   const std::vector<std::uint8_t> u1{0, 1, 127, 128, 255};
@@ -145,7 +145,7 @@ TEST_F(Zfp, SmallIntegersAndTimesComeBack) {
   EXPECT_EQ(encoded(chain_of(zfp(reversible), DType::uint8, {2}).value(), {2}, from_hex("ff00")).value(), *words);
 }
 
-TEST_F(Zfp, IntegersWithoutAPlaceAndNumbersThatAreNotFiniteAreRefused) {
+TEST_F(Zfp, IntegersThatAreTooLargeAndNumbersThatAreNotFiniteAreRefused) {
   const auto big = round_trip<std::uint32_t>(R"({"mode": "reversible"})", DType::uint32, {1, 0x80000000});
   EXPECT_EQ(code_of(big), ErrorCode::invalid_argument);
   EXPECT_THAT(big.error().text(), HasSubstr("2147483648 cannot be stored"));
@@ -178,7 +178,7 @@ TEST_F(Zfp, ModesKeepWhatTheyPromise) {
       << "the same as the rate 16";
 }
 
-TEST_F(Zfp, AScalarIsALineOfOne) {
+TEST_F(Zfp, AScalarIsEncodedAsALineOfOneElement) {
   const auto scalar = chain_of(zfp(R"({"mode": "reversible"})"), DType::float32, {}).value();
   const auto line = chain_of(zfp(R"({"mode": "reversible"})"), DType::float32, {1}).value();
   const Bytes value = bytes_of(std::vector<float>{1.5F});

@@ -273,7 +273,7 @@ TEST(Budget, IsExceededOnlyByASingleLargeShare) {
   EXPECT_EQ(used, 0U);
 }
 
-TEST(Budget, HasAShareBackWhenTheLastOwnerOfTheShareReleasesIt) {
+TEST(Budget, RegainsAShareWhenItsLastOwnerReleasesIt) {
   Budget budget(10);
   Budget::Share owner;
   {
@@ -372,7 +372,7 @@ TEST(Tasks, EndWithTheFirstFailureAndDropWhatHasNotBegun) {
   EXPECT_LT(runs, 10);
 }
 
-TEST(Tasks, HandOnWhatOneOfThemThrows) {
+TEST(Tasks, RethrowWhatOneOfThemThrows) {
   const auto throwing = [] {
     return with_tasks(threads(2), [](Tasks& tasks) {
       tasks.add([]() -> Result<void> { throw std::runtime_error("thrown"); });

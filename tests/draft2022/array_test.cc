@@ -74,7 +74,7 @@ TEST(DraftHierarchy, WithAnUnknownEntryPointIsAnErrorNotAbsent) {
   }
 }
 
-TEST(DraftHierarchy, DocumentsSayWhatZarrPythonSays) {
+TEST(DraftHierarchy, DocumentsEqualThoseOfZarrPython) {
   const auto store = memory_store();
   CreateOptions options = draft_array({7, 5}, {2, 2}, {4, 6});
   options.codecs.reset();

@@ -73,7 +73,7 @@ TEST_F(EntryPoint, WithAnyMemberReplacedIsAnError) {
   for (const Json& value : values) expect_no_silence(value.dump(), "all of it is " + value.dump());
 }
 
-TEST_F(EntryPoint, IsNotNeededByZarr3BesideADirectoryOfTheSameName) {
+TEST_F(EntryPoint, IsNotNeededByZarr3NextToADirectoryOfTheSameName) {
   const auto store = memory_store();
   create_array(store, "meta/root", {.shape = {1}, .dtype = DType::uint8}).value();
   EXPECT_TRUE(open_array(store, {.path = "meta/root"}));

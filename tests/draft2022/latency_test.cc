@@ -44,7 +44,7 @@ TEST_F(LatencyOfTransformers, ValuesOfSixtyFourShardsTakeABatchOfIndicesAndABatc
   EXPECT_EQ(store_->rounds, 4U);
 }
 
-TEST_F(LatencyOfTransformers, ValuesOfSixtyFourSmallShardsTakeARequestAShard) {
+TEST_F(LatencyOfTransformers, ValuesOfSixtyFourSmallShardsTakeOneRequestPerShard) {
   Config config;
   config.tail_read_bytes = 1 << 16;
   transformer_ = ShardingTransformer::open(store_, "a", {.erase = EraseMode::rewrite, .config = config}).value();
@@ -54,7 +54,7 @@ TEST_F(LatencyOfTransformers, ValuesOfSixtyFourSmallShardsTakeARequestAShard) {
   EXPECT_EQ(store_->rounds, 2U);
 }
 
-TEST_F(LatencyOfTransformers, KeysOfSixtyFourShardsTakeARequestAShard) {
+TEST_F(LatencyOfTransformers, KeysOfSixtyFourShardsTakeOneRequestPerShard) {
   const auto keys = transformer_->list_prefix(world_.key("")).value();
   EXPECT_EQ(keys.size(), ranges_.size());
   for (const KeyRange& each : ranges_) EXPECT_TRUE(std::ranges::binary_search(keys, each.key)) << each.key;

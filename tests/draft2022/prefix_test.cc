@@ -160,7 +160,7 @@ TEST(DraftTransformer, OfAStackReadsOneIndexPerTransformerAndThenTheValues) {
   EXPECT_THAT(values, ElementsAre("bb", "cc", std::nullopt, "d", std::nullopt));
 }
 
-TEST(DraftTransformer, OfAStackErasesOneAndAHalfShards) {
+TEST(DraftTransformer, OfAStackErasesAShardAndHalfOfAnother) {
   for (const EraseMode mode : {EraseMode::rewrite, EraseMode::in_place}) {
     World world(stacked(), "c1/abc", mode);
     std::vector<std::pair<std::string, std::string>> all;

@@ -105,7 +105,7 @@ TEST_P(WithoutLocks, AnObjectCanOnlyBeCreatedOrReplacedWhole) {
   EXPECT_TRUE(store->erase("a").value());
 }
 
-TEST_P(WithoutLocks, OfTwoWritersOfOneObjectTheLastOneWins) {
+TEST_P(WithoutLocks, TheLastOfTwoWritersOfOneObjectWins) {
   const auto one = sherd::file_store(folder_.path()).value();
   const auto other = sherd::file_store(folder_.path()).value();
   const auto first = one->write("a").value();

@@ -57,7 +57,7 @@ TEST(OutputFile, WithoutOverwriteKeepsAFileCreatedInTheMeantime) {
   EXPECT_THAT(folder.names(), ElementsAre());
 }
 
-TEST(OutputFile, MayHaveTheLongestNameThereIs) {
+TEST(OutputFile, MayHaveTheLongestNameThatFileSystemsAllow) {
   const Folder folder;
   const std::string name(255, 'n');
   write(folder / name, "text", {});

@@ -155,7 +155,7 @@ std::string exported(const Folder& folder, const ArrayFileReader& reader, const 
   return load(folder / "out.nii");
 }
 
-TEST(Nifti, TheQformComesBackFieldByField) {
+TEST(Nifti, TheQformRoundTripsFieldByField) {
   const Folder folder;
   std::string whole = load(data("sform.nii"));
   whole.replace(252, 2, std::string("\x01\0", 2));       // qform_code, in addition to the sform

@@ -49,7 +49,7 @@ TEST(Npy, ComplexNumbersOfForeignOrderKeepTheirParts) {
   EXPECT_EQ(values[1], (std::complex<double>{second, second + 1}));
 }
 
-TEST(Npy, HalvesAndBoolsAreReadBitForBit) {
+TEST(Npy, HalfPrecisionNumbersAndBoolsAreReadBitForBit) {
   auto half = open_file(data("f2.npy")).value();
   EXPECT_EQ(half->array().dtype, DType::float16);
   EXPECT_EQ(values_of<std::uint16_t>(read_all(*half).value())[0], 0x4980);  // 11

@@ -142,7 +142,7 @@ TEST(Tiff, AnAbandonedWriterLeavesNothing) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Tiff, LibtiffSaysNothingOnStandardError) {
+TEST(Tiff, LibtiffPrintsNothingToStandardError) {
   const Folder folder;
   save(folder / "a.tif", "II*\0nonsense");
   testing::internal::CaptureStderr();

@@ -46,7 +46,7 @@ TEST(Attribute, KeepsAllDigitsOfNumbers) {
   EXPECT_EQ(stored(std::vector<float>{0.1F}), "0.1");
 }
 
-TEST(Attribute, HasNumbersThatJsonLacksAsStrings) {
+TEST(Attribute, StoresNumbersThatJsonLacksAsStrings) {
   EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(typed("\"NaN\"", Type::float64))[0]));
   EXPECT_EQ(typed("\"-Infinity\"", Type::float32), Values(std::vector<float>{-std::numeric_limits<float>::infinity()}));
   EXPECT_EQ(stored(std::vector<float>{std::nanf(""), std::numeric_limits<float>::infinity()}), R"(["NaN","Infinity"])");
@@ -127,14 +127,14 @@ TEST(LenientJson, ReadsNumbersThatJsonLacks) {
   EXPECT_EQ(parsed.json.dump(), R"({"a":["NaN","-Infinity",0.0,1.0e5,"NaN"]})");
 }
 
-TEST(LenientJson, IgnoresWhatFollowsTheValueAndSaysSo) {
+TEST(LenientJson, IgnoresBytesAfterTheValueAndReportsThem) {
   const auto parsed = parse_lenient("{\"a\": \"}\"}x\"}}", {}).value();
   EXPECT_TRUE(parsed.has_tail);
   EXPECT_EQ(parsed.json.dump(), R"({"a":"}"})");
   EXPECT_FALSE(parse_lenient("{\"a\": 1} \n", {}).value().has_tail);
 }
 
-TEST(LenientJson, RefusesWhatIsNoJsonAndWhatIsTooDeep) {
+TEST(LenientJson, RefusesWhatIsNotJsonAndWhatIsTooDeep) {
   for (const char* text : {"", "{", "[1,", "{\"a\"}", "\"a", "{\"a\":1,\"a\":2}", "-", "[-]"})
     EXPECT_EQ(parse_lenient(text, {}).error().code(), ErrorCode::corrupt) << text;
   EXPECT_EQ(parse_lenient(std::string(400000, '['), {}).error().code(), ErrorCode::unsupported);

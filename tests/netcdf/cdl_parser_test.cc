@@ -91,7 +91,7 @@ TEST(CdlErrors, NameLineAndColumn) {
   });
 }
 
-TEST(CdlErrors, OfDataNameTheValue) {
+TEST(CdlErrors, InTheDataSectionNameTheValue) {
   expect_refused({
       {with("int v(y) ;", "v = 1, 2, 3 ;"), ErrorCode::corrupt, "line 7, column 11: 'v' has room for 2 values here"},
       {with("int v(y) ;", "v = 1,, 2 ;"), ErrorCode::corrupt, "line 7, column 7: a value is expected, not ','"},
@@ -115,7 +115,7 @@ TEST(CdlErrors, OfDataNameTheValue) {
   });
 }
 
-TEST(CdlNumbers, ThatAreNoneAreRefused) {
+TEST(CdlNumbers, ThatAreMalformedAreRefused) {
   for (const std::string text : {"08",
                                  "1x",
                                  "0x",
@@ -241,7 +241,7 @@ group: g {
   EXPECT_EQ(*dataset.root().attribute("title"), Values(std::string("root")));
 }
 
-TEST(CdlComments, AndSectionsMayBeAnywhere) {
+TEST(CdlComments, MayBeAnywhereAsSectionsMay) {
   EXPECT_TRUE(
       Cdl::parse("\xEF\xBB\xBFnetCDF // a comment\n a b { // {\n/* dimensions: */ dimensions: // x = 1 ;\n"
                  "x = 3, y = 4 ; // \"\nvariables: data: }"));
@@ -258,7 +258,7 @@ TEST(CdlData, MayBeFewerThanTheVariableHolds) {
   EXPECT_EQ(data_of("double v ;", "0.1"), "0.1");
 }
 
-TEST(CdlData, GiveUnlimitedDimensionsTheirLengths) {
+TEST(CdlData, DetermineTheLengthsOfUnlimitedDimensions) {
   EXPECT_EQ(data_of("int v(t, y) ;", "1, 2, 3"), "1, 2, 3, _");
   EXPECT_EQ(data_of("int v(t, u) ;", "{1, 2}, {3}"), "{1, 2}, {3, _}");
   EXPECT_EQ(data_of("int v(t, u) ;", "{}, {1}"), "{_}, {1}");
@@ -336,7 +336,7 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
   });
 }
 
-TEST(CdlModel, RefusesWhatItDoesNotHave) {
+TEST(CdlModel, RefusesWhatItCannotExpress) {
   const auto code = [](const std::string& text, DataModel model) {
     const auto parsed = Cdl::parse(text, {.model = model});
     return parsed ? std::string() : parsed.error().text();

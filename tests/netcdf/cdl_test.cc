@@ -20,7 +20,7 @@ std::string formatted(const char* format, double value) {
   return text;
 }
 
-TEST(AttributeNumber, HasADecimalPointAndNoZerosBehindIt) {
+TEST(AttributeNumber, HasADecimalPointWithoutTrailingZeros) {
   EXPECT_EQ(number(2.5), "2.5");
   EXPECT_EQ(number(2), "2.");
   EXPECT_EQ(number(0), "0.");
@@ -37,7 +37,7 @@ TEST(AttributeNumber, HasADecimalPointAndNoZerosBehindIt) {
   EXPECT_EQ(cdl_attribute(std::vector<float>{1e10F, 0.1F}, {}), "1.e+10f, 0.1f");
 }
 
-TEST(Numbers, HavePointsInALocaleWithCommas) {
+TEST(Numbers, AreWrittenWithPointsInALocaleWithCommas) {
   const TempDir made;  // Debian's package `locales` has the sources of locales
   const std::string command = "localedef -i de_DE -f UTF-8 " + made.path() + "/de_DE.UTF-8";
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no locale can be made; install Debian's package locales";

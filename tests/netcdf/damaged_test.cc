@@ -32,7 +32,7 @@ TEST(OneBadVariable, OfATypeThatNetcdfLacksIsLeftOut) {
   expect_only_good({{"bad/.zarray", zarray("[2]", "|O")}}, "filters");
 }
 
-TEST(OneBadVariable, OfATypeThatNetcdfLacksIsAnotherArrayOfItsGroup) {
+TEST(OneBadVariable, OfATypeThatNetcdfLacksIsListedAsAnotherArray) {
   const Dataset dataset = open_texts({kGroup,
                                       {".zattrs", R"({"title": "t", "_nczarr_attr": {}})"},
                                       {"z/.zarray", zarray("[2]", "<c16")},

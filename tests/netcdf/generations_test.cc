@@ -166,7 +166,7 @@ TEST(Generations, ShowConsolidatedMetadataAlike) {
   EXPECT_EQ(header_of(Dataset::open(store).value()), kHeader);
 }
 
-TEST(Hybrid, IsUnlimitedForReadersThatKnowIt) {
+TEST(HybridDataset, HasAnUnlimitedDimensionIfItsAttributesSaySo) {
   const Dataset plain = Dataset::open(test_data("nczarr/hybrid/plain.zarr")).value();
   const Dataset unlimited = Dataset::open(test_data("nczarr/hybrid/unlimited.zarr")).value();
   EXPECT_FALSE(plain.root().dimension("x")->unlimited);
@@ -176,7 +176,7 @@ TEST(Hybrid, IsUnlimitedForReadersThatKnowIt) {
   EXPECT_EQ(plain.root().variable("ch")->read().value(), Values("abcd"));
 }
 
-TEST(Release, DecidesWhetherBigEndianDataAre) {
+TEST(Release, DecidesTheByteOrderOfBigEndianData) {
   const auto texts = [](const std::string& release) {
     return Texts{{".zgroup", R"({"zarr_format": 2, "_nczarr_group": {"dims": {"x": 1}, "vars": ["v"], "groups": []}})"},
                  {".zattrs", R"({"_NCProperties": "version=2,netcdf=)" + release + R"(,nczarr=2.0.0"})"},

@@ -19,7 +19,7 @@ TEST(DatasetUrl, IsAPathWithoutFragment) {
   EXPECT_EQ(parse("data/a.zarr").mode, Mode());
 }
 
-TEST(DatasetUrl, KeepsAHashThatIsNoFragmentInAPath) {
+TEST(DatasetUrl, KeepsAHashInAPathThatDoesNotBeginAFragment) {
   EXPECT_EQ(parse("data/a#1.zarr").store, "data/a#1.zarr");
   EXPECT_EQ(parse("data/a#1.zarr#mode=zarr").store, "data/a#1.zarr");
 }

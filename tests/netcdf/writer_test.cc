@@ -263,7 +263,7 @@ TEST(Writes, ThatDoNotFitAreRefused) {
   EXPECT_EQ(code("s", {{0}, {1}}, std::vector<std::string>{"12345"}), ErrorCode::invalid_argument);
 }
 
-TEST(Unlimited, IsAsLongAsBeforeAfterARefusedWrite) {
+TEST(Unlimited, KeepsItsLengthAfterARefusedWrite) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();
   writer.define_dimension("/", "t", 1, true).value();
@@ -284,7 +284,7 @@ TEST(Unlimited, IsAsLongAsBeforeAfterARefusedWrite) {
   EXPECT_EQ(root.variable("w")->read().value(), Values(std::vector<std::int32_t>{7}));
 }
 
-TEST(Unlimited, IsAsLongAsBeforeWhereAnotherVariableCannotGrow) {
+TEST(Unlimited, KeepsItsLengthIfAnotherVariableCannotGrow) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();
   writer.define_dimension("/", "t", 1, true).value();
@@ -309,7 +309,7 @@ TEST(Unlimited, IsAsLongAsBeforeWhereAnotherVariableCannotGrow) {
   EXPECT_EQ(root.variable("b")->array().shape(), (Shape{3, 2}));
 }
 
-TEST(Attributes, OfTextAreTextInPureMode) {
+TEST(Attributes, OfTextStayTextInPureMode) {
   for (const char* format : {"zarr2", "zarr3"}) {
     const auto store = memory_store();
     Writer writer = Writer::create(store, {.format = format, .mode = {.pure = true}}).value();

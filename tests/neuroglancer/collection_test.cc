@@ -28,7 +28,7 @@ std::vector<std::uint64_t> ids_of(const Collection& collection) {
   return ids;
 }
 
-class CollectionOf : public testing::TestWithParam<bool> {
+class EveryCollection : public testing::TestWithParam<bool> {
  protected:
   [[nodiscard]] Collection made(const CollectionInfo& info) const {
     EXPECT_TRUE(Collection::create(store_, info, {.path = "a/b"}));
@@ -37,7 +37,7 @@ class CollectionOf : public testing::TestWithParam<bool> {
   std::shared_ptr<Store> store_ = memory_store();
 };
 
-TEST_P(CollectionOf, SkeletonsRoundTrips) {
+TEST_P(EveryCollection, OfSkeletonsRoundTrips) {
   const Collection collection = made(skeleton_info(GetParam()));
   EXPECT_EQ(std::get<SkeletonInfo>(collection.info()), skeleton_info(GetParam()));
   for (const std::uint64_t id : {7, 8, 9}) collection.write_skeleton(id, skeleton(id)).value();
@@ -51,7 +51,7 @@ TEST_P(CollectionOf, SkeletonsRoundTrips) {
   EXPECT_THAT(ids_of(collection), UnorderedElementsAre(8, 9));
 }
 
-TEST_P(CollectionOf, MultiResolutionMeshesRoundTrips) {
+TEST_P(EveryCollection, OfMultiResolutionMeshesRoundTrips) {
   const Collection collection = made(mesh_info(GetParam()));
   collection.write_multiscale_mesh(1, mesh(100)).value();
   collection.write_multiscale_mesh(2, mesh(3000)).value();
@@ -67,7 +67,7 @@ TEST_P(CollectionOf, MultiResolutionMeshesRoundTrips) {
   EXPECT_EQ(collection.read_multiscale_mesh(2).value(), std::nullopt);
 }
 
-TEST_P(CollectionOf, AnnotationsHasThreeKindsOfIndices) {
+TEST_P(EveryCollection, OfAnnotationsHasThreeKindsOfIndices) {
   const Collection collection = made(annotation_info(GetParam()));
   collection.write_annotation(5, annotation()).value();
   collection.write_related(1, 77, annotations()).value();
@@ -85,7 +85,7 @@ TEST_P(CollectionOf, AnnotationsHasThreeKindsOfIndices) {
   EXPECT_THAT(refusal(collection.read_related(2, 0), ErrorCode::invalid_argument), HasSubstr("no relationship 2"));
 }
 
-TEST_P(CollectionOf, DamagedObjectsNamesKeyAndId) {
+TEST_P(EveryCollection, NamesKeyAndIdOfADamagedObject) {
   const Collection collection = made(skeleton_info(GetParam()));
   const auto values =
       GetParam()
@@ -102,7 +102,7 @@ TEST_P(CollectionOf, DamagedObjectsNamesKeyAndId) {
   EXPECT_THAT(error.key(), HasSubstr(GetParam() ? ".shard" : "a/b/17"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, CollectionOf, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Shards, EveryCollection, testing::Bool(),
                          [](const auto& test) { return test.param ? "Sharded" : "Unsharded"; });
 
 TEST(Collection, OfLegacyMeshesKeepsPartsUnderTheirNames) {
@@ -210,7 +210,7 @@ TEST(Collection, InFilesReplacesASkeletonInItsShardWithFewBytes) {
   EXPECT_EQ(collection.read_skeleton(21).value(), skeleton(1000));
 }
 
-TEST(MeshesInAStoreOfIds, KeepTheirFragmentsAutomatically) {
+TEST(MeshesStoredByIdWithoutCollection, KeepTheirFragments) {
   const auto store = memory_store();
   const Collection meshes = Collection::create(store, mesh_info(true)).value();
   for (const std::uint64_t id : {1, 2, 3, 4}) meshes.write_multiscale_mesh(id, mesh(100)).value();

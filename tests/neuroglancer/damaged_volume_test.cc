@@ -134,9 +134,9 @@ std::string sharding_with(std::string_view member, std::string_view value) {
   return sharding.dump();
 }
 
-class VolumeInfoThat : public testing::TestWithParam<Wrong> {};
+class WrongVolumeInfo : public testing::TestWithParam<Wrong> {};
 
-TEST_P(VolumeInfoThat, IsWrongIsRefusedAndTheErrorNamesMemberAndKey) {
+TEST_P(WrongVolumeInfo, IsRefusedAndTheErrorNamesMemberAndKey) {
   const Wrong& wrong = GetParam();
   const bool of_info = wrong.member.starts_with('/');
   const std::string member = of_info ? wrong.member.substr(1) : wrong.member;
@@ -161,7 +161,7 @@ TEST_P(VolumeInfoThat, IsWrongIsRefusedAndTheErrorNamesMemberAndKey) {
 
 constexpr ErrorCode unsupported_code = ErrorCode::unsupported;
 
-INSTANTIATE_TEST_SUITE_P(Info, VolumeInfoThat,
+INSTANTIATE_TEST_SUITE_P(Info, WrongVolumeInfo,
                          testing::Values(Wrong{"AtType", "/@type", R"("neuroglancer_skeletons")", unsupported_code},
                                          Wrong{"Type", "/type", R"("picture")"}, Wrong{"NoType", "/type", "null"},
                                          Wrong{"DataType", "/data_type", R"("float64")"},
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Info, VolumeInfoThat,
                          [](const auto& param) { return param.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
-    Scale, VolumeInfoThat,
+    Scale, WrongVolumeInfo,
     testing::Values(Wrong{"NoKey", "key", "null"}, Wrong{"KeyNumber", "key", "1"}, Wrong{"NoSize", "size", "null"},
                     Wrong{"TwoSizes", "size", "[8, 8]"}, Wrong{"NegativeSize", "size", "[8, -1, 8]"},
                     Wrong{"HalfASize", "size", "[8, 1.5, 8]"},
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"Quality", "jpeg_quality", "101"}, Wrong{"Level", "png_level", "10"}),
     [](const auto& param) { return param.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(Sharding, VolumeInfoThat,
+INSTANTIATE_TEST_SUITE_P(Sharding, WrongVolumeInfo,
                          testing::Values(Wrong{"Number", "sharding", "7"},
                                          Wrong{"AtType", "sharding", sharding_with("@type", R"("other")"),
                                                unsupported_code, "sharding.@type"},
@@ -294,9 +294,9 @@ void set_word(std::string& bytes, std::size_t at, std::uint64_t value) {
 /// Where the list of minishard 0 is: ids, offsets and sizes of two chunks.
 std::size_t list(const std::string& bytes) { return 32 + word(bytes, 0); }
 
-class ShardOfAVolumeThat : public testing::TestWithParam<DamagedShard> {};
+class DamagedShardOfAVolume : public testing::TestWithParam<DamagedShard> {};
 
-TEST_P(ShardOfAVolumeThat, IsDamagedIsAnErrorThatNamesItAndAFault) {
+TEST_P(DamagedShardOfAVolume, IsAnErrorWhenReadAndAFaultInACheck) {
   const auto store = store_of(info_of(good_scale()).dump());
   Array array = open_array(store, {.writable = true}).value();
   std::vector<std::uint8_t> values(512);
@@ -319,7 +319,7 @@ TEST_P(ShardOfAVolumeThat, IsDamagedIsAnErrorThatNamesItAndAFault) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Damaged, ShardOfAVolumeThat,
+    Damaged, DamagedShardOfAVolume,
     testing::Values(
         DamagedShard{"Empty", [](std::string& bytes) { bytes.clear(); }},
         DamagedShard{"HasNoWholeHead", [](std::string& bytes) { bytes.resize(31); }},
@@ -370,9 +370,9 @@ struct WrongId {
 };
 void PrintTo(const WrongId& wrong, std::ostream* out) { *out << wrong.name; }
 
-class AnIdInAShardOfAVolumeThat : public testing::TestWithParam<WrongId> {};
+class WrongIdInAShard : public testing::TestWithParam<WrongId> {};
 
-TEST_P(AnIdInAShardOfAVolumeThat, IsWrongIsFoundByACheck) {
+TEST_P(WrongIdInAShard, IsFoundByACheck) {
   const auto store = store_of(info_of(good_scale()).dump());
   const std::vector<std::uint8_t> values(512, 1);
   open_array(store, {.writable = true}).value().write(Box{{0, 0, 0, 0}, {8, 8, 8, 1}}, std::span(values)).value();
@@ -391,7 +391,7 @@ TEST_P(AnIdInAShardOfAVolumeThat, IsWrongIsFoundByACheck) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Damaged, AnIdInAShardOfAVolumeThat,
+    Damaged, WrongIdInAShard,
     testing::Values(WrongId{"IsThereTwice", 0, "id_repeated", "chunk 0 appears more than once in minishard 0", true},
                     WrongId{"IsAnotherMinishards", 2, "id_misplaced", "belongs in minishard 1 of s/0.shard", false},
                     WrongId{"IsAnotherShards", 4, "id_misplaced", "belongs in minishard 0 of s/1.shard", false},

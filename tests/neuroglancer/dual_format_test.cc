@@ -63,11 +63,11 @@ const Allowed kAllowed[] = {
     {"OtherKeys", [](auto& o) { o.chunk_key_encoding = json(R"({"name": "v2"})"); }, 12},
 };
 
-class DualFormatOf : public DualFormat, public testing::WithParamInterface<Allowed> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, DualFormatOf, testing::ValuesIn(kAllowed),
+class EveryDualFormatArray : public DualFormat, public testing::WithParamInterface<Allowed> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryDualFormatArray, testing::ValuesIn(kAllowed),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(DualFormatOf, HasTheSameElementsAfterWritesToEitherFormat) {
+TEST_P(EveryDualFormatArray, HasTheSameElementsAfterWritesToEitherFormat) {
   CreateOptions options = array_of();
   GetParam().change(options);
   const Array array = create_array(url(), options).value();

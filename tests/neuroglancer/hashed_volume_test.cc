@@ -78,9 +78,9 @@ std::vector<std::string> keys_of(const std::vector<Recorder::Request>& requests,
   return keys;
 }
 
-class HashedScaleOf : public testing::TestWithParam<std::string> {};
+class EveryHashedScale : public testing::TestWithParam<std::string> {};
 
-TEST_P(HashedScaleOf, ReadsAChunkWithThreeRequestsAndWithOneIfIndexesAreCached) {
+TEST_P(EveryHashedScale, ReadsAChunkWithThreeRequestsAndWithOneIfIndexesAreCached) {
   const auto store = memory_store();
   filled(store, sharding(1, 2, kMurmur, GetParam()));
   const auto recorder = std::make_shared<Recorder>();
@@ -93,9 +93,9 @@ TEST_P(HashedScaleOf, ReadsAChunkWithThreeRequestsAndWithOneIfIndexesAreCached) 
   EXPECT_EQ(keys_of(recorder->stop(), "get").size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Encodings, HashedScaleOf, testing::Values("raw", "gzip"));
+INSTANTIATE_TEST_SUITE_P(Encodings, EveryHashedScale, testing::Values("raw", "gzip"));
 
-TEST_P(HashedScaleOf, ReadsManyChunksWithFewRequests) {
+TEST_P(EveryHashedScale, ReadsManyChunksWithFewRequests) {
   const auto store = memory_store();
   filled(store, sharding(4, 2, kMurmur, GetParam()));
   for (const bool warm : {false, true}) {
@@ -125,7 +125,7 @@ TEST(HashedScale, ReadsMissingChunksAsFillValuesOrAnError) {
   EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
 }
 
-TEST_P(HashedScaleOf, ReplacesADamagedShardWhenAllOfItIsWritten) {
+TEST_P(EveryHashedScale, ReplacesADamagedShardWhenAllOfItIsWritten) {
   for (const std::size_t left : {std::size_t{0}, std::size_t{10}, std::size_t{3000}}) {
     const auto store = memory_store();
     const Array array = filled(store, sharding(1, 2, kMurmur, GetParam()));

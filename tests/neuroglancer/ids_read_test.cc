@@ -17,9 +17,9 @@ using testing::HasSubstr;
 
 constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
 
-class ShardedStoreOf : public testing::TestWithParam<Uint64Sharding> {};
+class EveryShardedStore : public testing::TestWithParam<Uint64Sharding> {};
 
-TEST_P(ShardedStoreOf, ReturnsAndListsWhatWasPut) {
+TEST_P(EveryShardedStore, ReturnsAndListsWhatWasPut) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, GetParam());
   EXPECT_TRUE(all_of(ids).empty());
@@ -36,7 +36,7 @@ TEST_P(ShardedStoreOf, ReturnsAndListsWhatWasPut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shardings, ShardedStoreOf,
+    Shardings, EveryShardedStore,
     testing::Values(Uint64Sharding{}, Uint64Sharding{.shard_bits = 5},
                     Uint64Sharding{.preshift_bits = 3, .minishard_bits = 4, .gzip_data = true},
                     Uint64Sharding{.minishard_bits = 6, .shard_bits = 2, .hash = kMurmur},
@@ -159,7 +159,7 @@ Error error_of(const ShardedStore& ids, std::uint64_t id) {
   return got ? invalid_argument("") : got.error();
 }
 
-TEST(ShardedStore, CallsAnEmptyOrShortShardCorruptAndNamesIt) {
+TEST(ShardedStore, ReportsAnEmptyOrShortShardAsCorruptAndNamesIt) {
   const auto store = memory_store();
   const ShardedStore ids = open(store, {.minishard_bits = 2});
   for (const std::size_t size : {0U, 1U, 63U}) {

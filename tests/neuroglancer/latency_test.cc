@@ -40,7 +40,7 @@ TEST_F(LatencyOfIds, FiveHundredAndTwelveValuesOfFewShardsTakeThreeRoundTrips) {
   expect_values(ids, values, 1);
 }
 
-TEST_F(LatencyOfIds, ValuesInAsManyShardsTakeThreeRoundTripsForThirtyTwo) {
+TEST_F(LatencyOfIds, ValuesInDifferentShardsTakeThreeRoundTripsPerThirtyTwo) {
   const Uint64Sharding sharding{.shard_bits = 12, .hash = kMurmur};
   Values values;
   std::set<std::uint64_t> shards;
@@ -94,7 +94,7 @@ TEST_F(LatencyOfIds, ValuesThatWereChangedAreReadInTheirNewVersion) {
   EXPECT_FALSE(ids.contains(10).value());
 }
 
-TEST_F(LatencyOfIds, AnOlderPairOfObjectsIsRead) {
+TEST_F(LatencyOfIds, LegacyIndexAndDataObjectsAreRead) {
   const Uint64Sharding sharding{.minishard_bits = 1};
   const Values values{{1, "a"}, {2, "b"}};
   put(open(memory_, sharding), values);
@@ -166,7 +166,7 @@ TEST_F(LatencyOfVolumes, BoxAlignedShardsTakeNoMoreThanThreeRoundTrips) {
   }
 }
 
-TEST_F(LatencyOfVolumes, ChunksOfOtherNamesAreLookedForTogether) {
+TEST_F(LatencyOfVolumes, ChunksUnderAlternativeKeysAreRequestedTogether) {
   const Array array = written("identity", 3, 1, 3, {});
   memory_->erase_prefix("s/").value();
   std::vector<std::uint16_t> values(64 * 64 * 64, 7);

@@ -134,7 +134,7 @@ TEST(ShardIndex, IsRefusedWhereItsChecksumOrItsSizeIsWrong) {
   EXPECT_THAT(damaged.error().message(), HasSubstr("crc32c"));
 }
 
-TEST(IndexFormat, KnowsItsSizeAndRefusesOneBeyondTheLimitOrOfNoFixedSize) {
+TEST(IndexFormat, KnowsItsSizeAndRefusesIndicesThatAreTooLargeOrOfVariableSize) {
   const IndexFormat format = format_of({4}, {kLittle, codec("crc32c", "{}")}).value();
   EXPECT_EQ(format.encoded_size({4}, kLimits).value(), 68U);
   Limits small;
@@ -145,7 +145,7 @@ TEST(IndexFormat, KnowsItsSizeAndRefusesOneBeyondTheLimitOrOfNoFixedSize) {
   EXPECT_EQ(compressed.encoded_size({4}, kLimits).error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(SlotIndexCoding, PutsTheIndexAtTheBeginningOrBehindTheChunks) {
+TEST(SlotIndexCoding, PutsTheIndexAtTheBeginningOrAfterTheChunks) {
   for (const IndexLocation location : {IndexLocation::start, IndexLocation::end}) {
     const bool at_start = location == IndexLocation::start;
     const IndexFormat format = format_of({4}, {kLittle}, location).value();

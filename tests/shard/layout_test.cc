@@ -88,7 +88,7 @@ struct Refused {
   const char* reason;
 };
 
-TEST(ChunkLayout, IsRefusedWithTheMemberThatIsWrong) {
+TEST(ChunkLayout, NamesTheMemberThatIsWrong) {
   const Refused cases[] = {
       {sharding("[20]"), "chunk_shape", "has 1 dimensions, the shard 2"},
       {sharding("[20, 7]"), "chunk_shape", "does not divide the shard (40, 60) along dimension 1"},
@@ -139,7 +139,7 @@ TEST(ChunkLayout, AcceptsOtherShapesOfTheSameGridIfInnerChunksDivideThem) {
   EXPECT_THAT(refused.error().text(), HasSubstr("dimension 1"));
 }
 
-TEST(ChunkLayout, CallsEncodingsCorruptThatAreLargerThanAnyWriterMakes) {
+TEST(ChunkLayout, RefusesEncodingsThatAreLargerThanAnyWriterMakes) {
   const auto layout = build(kBytes, {1000, 1000}).value();
   EXPECT_TRUE(layout.check_encoded_size({1000, 1000}, 0));
   EXPECT_TRUE(layout.check_encoded_size({1000, 1000}, 2'000'000));

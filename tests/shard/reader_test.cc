@@ -68,7 +68,7 @@ TEST(Coalesce, EndsARunBeforeItGetsLongerThanItMay) {
       << "the gap counts, too";
 }
 
-TEST(Coalesce, ReadsALargeRangeWithOneReadAndWhatLiesInsideItToo) {
+TEST(Coalesce, ReadsALargeRangeAndThoseInsideItWithOneRead) {
   EXPECT_THAT(coalesced(wanted({{0, 100}, {100, 1}}), 0, 20), ElementsAre(Extent{0, 100}, Extent{100, 1}));
   EXPECT_THAT(coalesced(wanted({{0, 100}, {40, 20}}), 0, 20), ElementsAre(Extent{0, 100}));
 }

@@ -167,7 +167,7 @@ TEST(Uint64Shard, MayListItsChunksInAnyOrder) {
   EXPECT_EQ(find(shard, format, 5).value(), "dd");
 }
 
-TEST(Uint64Shard, OfARepeatedIdTheFirstCounts) {
+TEST(Uint64Shard, UsesTheFirstChunkOfARepeatedId) {
   const auto list = with_list({7, 0, 0, 0, 1, 2}).substr(20);
   const MinishardIndex index = MinishardIndex::decode(as_bytes(list), 16, 100).value();
   EXPECT_EQ(index.extent(7).value(), (Extent{16, 1}));

@@ -87,7 +87,7 @@ constexpr UpdatePolicy kDense{UpdateKind::dense};
 constexpr UpdatePolicy kInPlace{UpdateKind::index_in_place};
 constexpr UpdatePolicy kAmend{UpdateKind::amend};
 
-TEST(ShardUpdate, OfNothingBeginsBehindTheHead) {
+TEST(ShardUpdate, OfNothingBeginsAfterTheHead) {
   const ShardUpdate update = plan_new(HeadCoding(2, 64)).value();
   EXPECT_EQ(text(update), "dense: end 64");
   EXPECT_EQ(update.index.slots(), 2U);

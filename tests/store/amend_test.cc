@@ -40,7 +40,7 @@ TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
-TEST_P(EveryAmendableStore, ForgetsAnAmendmentThatIsNotCommitted) {
+TEST_P(EveryAmendableStore, DiscardsAnAmendmentThatIsNotCommitted) {
   set("k", "0123456789");
   auto writer = store_->amend("k", generation("k")).value();
   writer->write(10, as_bytes(std::string(10'000, 'x'))).value();

@@ -65,7 +65,7 @@ TEST_P(EveryStoreOfBatches, AnswersABatchFromTheVersionsThatAreOpen) {
   EXPECT_THAT(replies(*store_, requests), ElementsAre("a@0:new/3", "a@4:old/7", "a@0:old old/7"));
 }
 
-TEST_P(EveryStoreOfBatches, CallsARangeBeyondTheEndOfAnOpenVersionCorruptAndAnswersTheRest) {
+TEST_P(EveryStoreOfBatches, ReportsARangeBeyondTheEndOfAnOpenVersionAsCorruptAndAnswersTheRest) {
   set("a", "0123456789");
   const auto open = store_->open("a").value();
   const ReadRequest requests[] = {{.of = open, .offset = 8, .length = 5},

@@ -90,7 +90,7 @@ TEST_F(FileStore, RefusesARootThatIsNotADirectory) {
   }
 }
 
-TEST_F(FileStore, CallsEverythingButRegularFilesCorruptWithoutWaiting) {
+TEST_F(FileStore, ReportsEverythingButRegularFilesAsCorruptWithoutWaiting) {
   ASSERT_EQ(::mkfifo((root_ / "fifo").c_str(), 0600), 0);
   fs::create_directory(root_ / "directory");
   fs::create_symlink("/dev/zero", root_ / "device");

@@ -151,7 +151,7 @@ TEST_F(LinkedNames, AreOneFileAfterConcurrentWrites) {
   EXPECT_THAT(directory_.contents(), UnorderedElementsAre("a", "a/1", "b", "b/2"));
 }
 
-TEST_F(LinkedNames, AreTwoDifferentOnes) {
+TEST_F(LinkedNames, MustBeTwoDifferentNames) {
   const auto writer = store_->write("a/1").value();
   EXPECT_EQ(writer->link("a/1").error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(writer->link("a/../1").error().code(), ErrorCode::invalid_argument);

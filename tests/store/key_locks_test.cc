@@ -39,7 +39,7 @@ class HeldKeys : public testing::Test {
   std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
 };
 
-TEST_F(HeldKeys, AreOutOfReachOfOtherThreads) {
+TEST_F(HeldKeys, CannotBeTakenByOtherThreads) {
   const auto hold = take("c/0").value();
   EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
   EXPECT_EQ(taken_elsewhere("c/1"), std::nullopt);

@@ -126,7 +126,7 @@ TEST(ParentStore, OfADirectoryIsTheOneAbove) {
   EXPECT_EQ(below.error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(ParentStore, CountsAndWaitsAsTheStoreInIt) {
+TEST(ParentStore, CountsAndDelaysRequestsAsTheInnerStore) {
   const auto recorder = std::make_shared<Recorder>();
   const auto memory = memory_store();
   const auto store =

@@ -28,7 +28,7 @@ TEST_F(Prefetched, ObjectsAndMissingOnesCostNoMoreRequests) {
   EXPECT_EQ(requests(), 3U);
 }
 
-TEST_F(Prefetched, LargeObjectsAreReadOn) {
+TEST_F(Prefetched, TheRestOfALargeObjectIsReadWhenNeeded) {
   const std::string text(1 << 20, 'x');
   memory_->set("a", text).value();
   const std::vector<std::string> keys{"a"};

@@ -10,7 +10,7 @@
 namespace sherd {
 namespace {
 
-TEST(Retry, EndsWithTheFirstAttemptThatIsNoConflict) {
+TEST(Retry, EndsWithTheFirstAttemptThatIsNotAConflict) {
   int made = 0;
   const auto value = retry_conflicts({}, [&]() -> Result<int> {
     if (++made < 5) return conflict("another writer was first");

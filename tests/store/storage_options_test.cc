@@ -21,7 +21,7 @@ TEST(StorageOptions, ReachTheStoreOfTheirRow) {
   EXPECT_FALSE(store->traits().conditional_erase);
 }
 
-TEST(StorageOptions, ThatAStoreDoesNotHaveAreRefusedWithTheNearestName) {
+TEST(StorageOptions, ThatAStoreDoesNotHaveAreRefusedAndTheNearestIsNamed) {
   for (const StoreEntry& row : store_rows()) {
     const TempDir directory;
     const std::string url = std::string(row.scheme) + "://" + (row.scheme == "memory" ? "" : directory.path());
@@ -37,7 +37,7 @@ TEST(StorageOptions, ThatAStoreDoesNotHaveAreRefusedWithTheNearestName) {
   EXPECT_THAT(misspelt.error().message(), HasSubstr("did you mean 'follow_symlinks'?"));
 }
 
-TEST(StoreSchemes, ThatNoRowHasAreRefusedWithThoseOfTheTable) {
+TEST(StoreSchemes, ThatAreUnknownAreRefusedAndTheKnownOnesNamed) {
   const auto refused = open_store_of(store_rows(), "nothing://bucket/a", {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
@@ -46,7 +46,7 @@ TEST(StoreSchemes, ThatNoRowHasAreRefusedWithThoseOfTheTable) {
     EXPECT_THAT(refused.error().message(), HasSubstr(" " + std::string(row.scheme) + ":"));
 }
 
-TEST(StoreSchemes, OfTheTableNeedNoSlashesAndOthersArePaths) {
+TEST(StoreSchemes, ThatAreKnownNeedNoSlashesAndOthersArePaths) {
   EXPECT_EQ(open_store_of(store_rows(), "testing:", {}).value()->url(), "memory:") << "the row's store is over one";
   EXPECT_EQ(open_store("MEMORY:").value()->url(), "memory:");
   EXPECT_EQ(open_store("memory:x").error().code(), ErrorCode::invalid_argument);

@@ -106,7 +106,7 @@ TEST_P(EveryStore, ReadsSeveralRangesOfAnOpenObject) {
   EXPECT_EQ(second, "01");
 }
 
-TEST_P(EveryStore, CallsARangeBeyondTheEndCorrupt) {
+TEST_P(EveryStore, ReportsARangeBeyondTheEndAsCorrupt) {
   set("a", "0123456789");
   const auto source = store_->open("a").value();
   std::string into(4, ' ');

@@ -53,9 +53,9 @@ Array volume_of(const std::string& url, const Json& how) {
   return neuroglancer::create_precomputed(url, info).value();
 }
 
-class DirectoryInPlaceOf : public testing::TestWithParam<Layout> {};
+class DirectoryAtTheKeyOfAChunk : public testing::TestWithParam<Layout> {};
 
-TEST_P(DirectoryInPlaceOf, AChunkIsReported) {
+TEST_P(DirectoryAtTheKeyOfAChunk, IsReported) {
   const TempDir dir;
   const std::string url = dir / "array";
   const Array array = GetParam().make(url);
@@ -74,7 +74,7 @@ TEST_P(DirectoryInPlaceOf, AChunkIsReported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Format, DirectoryInPlaceOf,
+    Format, DirectoryAtTheKeyOfAChunk,
     testing::Values(
         Layout{"Zarr", [](const auto& url) { return array_of(url, "zarr3", {}); }, "c/0/1"},
         Layout{"ShardedZarr", [](const auto& url) { return array_of(url, "zarr3", {8, 4}); }, "c/0/1"},
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                "s/1.shard"}),
     [](const auto& of) { return of.param.name; });
 
-TEST(Directory, InPlaceOfAShardIsReportedByListings) {
+TEST(Directory, AtTheKeyOfAShardIsReportedByListings) {
   const TempDir dir;
   const std::string url = dir / "skeletons";
   neuroglancer::SkeletonInfo info;

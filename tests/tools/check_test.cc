@@ -243,7 +243,7 @@ TEST(Check, ConsolidatedMetadataThatLeavesOutANodeIsStale) {
   EXPECT_THAT(stale(store), ::testing::HasSubstr("leaves out 'g/c'"));
 }
 
-TEST(Check, ADamagedDocumentIsNoFaultOfConsolidatedMetadata) {
+TEST(Check, ADamagedDocumentIsNotAFaultOfConsolidatedMetadata) {
   auto store = consolidated_store();
   save(*store, "g/a/zarr.json", "{");
   EXPECT_EQ(only(checked(store)).code, "document_corrupt");

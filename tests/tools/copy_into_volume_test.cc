@@ -389,7 +389,7 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
               HasSubstr("copy one of its arrays"));
 }
 
-TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedWithTheMember) {
+TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedAndTheMemberNamed) {
   const auto fault = [](const char* multiscales) {
     const auto zarr = memory_store();
     create_group(zarr, "", Json(Json::Object{{"ome", Json(Json::Object{{"multiscales", json(multiscales)}})}})).value();

@@ -187,7 +187,7 @@ TEST(Copy, ToAUrlJoinsTheEnclosingHierarchyAndItsFormat) {
 
 class CopyResume : public ::testing::TestWithParam<CopyOptions> {};
 
-TEST_P(CopyResume, AfterAFailureAtAnyCommitEndsWithTheSameTree) {
+TEST_P(CopyResume, AfterAFailureAtAnyCommitMakesTheSameTree) {
   auto source = memory_store();
   create_group(source, "").value();
   filled(source, "a", {.chunks = {6, 4}, .shards = {12, 8}});

@@ -103,7 +103,7 @@ TEST(Copy, ChunksThatAgreeAreMovedAndNothingIsDecoded) {
     }
 }
 
-TEST(Copy, ChunksOutOfTransposedNestedShardsAreMoved) {
+TEST(Copy, ChunksOfTransposedNestedShardsAreMoved) {
   auto source = memory_store();
   auto destination = memory_store();
   const Array from = filled(source, "", nested());

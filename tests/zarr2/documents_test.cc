@@ -273,7 +273,7 @@ TEST(V2Documents, KeepTheOrderOfAttributesWhenOneIsChanged) {
   EXPECT_EQ(parsed(text_at(*store, "a/.zattrs")).dump(), R"({"_ARRAY_DIMENSIONS":["y","x"],"last":3})");
 }
 
-TEST(V2Documents, ThatAreNoObjectsAreCorruptByTheirOwnName) {
+TEST(V2Documents, ThatAreNotObjectsAreCorruptAndNamed) {
   for (const std::string name : {".zarray", ".zattrs"}) {
     const auto store = hierarchy();
     store->set("a/" + name, "[1]").value();

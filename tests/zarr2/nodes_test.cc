@@ -46,7 +46,7 @@ TEST_P(V2Store, WritesTheDocumentsOfZarrPython) {
   EXPECT_EQ(array.metadata().find(".zattrs")->size(), 2U);
 }
 
-TEST_P(V2Store, IsFoundListedAndAddedToWithoutBeingNamed) {
+TEST_P(V2Store, IsDetectedListedAndExtendedWithoutNamingItsFormat) {
   create_array(store_, "g/a", new_array()).value();
   store_->set("broken/.zarray", "{").value();
   EXPECT_EQ(open_group(store_).value().format(), "zarr2");
@@ -94,7 +94,7 @@ TEST_P(V2Store, GetsAttributesWhereNoneWereStored) {
   EXPECT_EQ(text_at(*store_, "a/.zarray"), kArray);
 }
 
-TEST_P(V2Store, IsMadeWhereAKilledCreatorLeftAttributes) {
+TEST_P(V2Store, IsCreatedWhereAKilledCreatorLeftAttributes) {
   for (const bool overwrite : {false, true}) {
     store_->set(".zattrs", R"({"left": 1})").value();
     store_->set("g/.zattrs", R"({"left": 1})").value();
@@ -110,7 +110,7 @@ TEST_P(V2Store, IsMadeWhereAKilledCreatorLeftAttributes) {
   }
 }
 
-TEST_P(V2Store, MadeByManyAtOnceIsOneCreators) {
+TEST_P(V2Store, HasOneNodeAfterManyConcurrentCreations) {
   for (int round = 0; round < 10; ++round) {
     const std::string path = "g" + std::to_string(round) + "/a";
     std::atomic<int> made = -1, count = 0;
@@ -180,7 +180,7 @@ class InterruptedStore final : public ForwardingStore {
   std::function<void()> before_;
 };
 
-TEST(V2Creators, ThatComeSecondPutBackTheAttributesOfTheFirst) {
+TEST(V2Creators, ThatComeSecondRestoreTheAttributesOfTheFirst) {
   for (const char* at : {".zattrs", ".zarray"}) {
     const auto shared = memory_store();
     const auto create = [](const std::shared_ptr<Store>& store, int by) {
@@ -297,7 +297,7 @@ TEST(V2Consolidated, KeepsUnknownEntries) {
   EXPECT_THAT(report.faults[0].message, HasSubstr("'gone', which does not exist"));
 }
 
-TEST(V2BesideZarr3, IsPassedOverAndCheckSaysSo) {
+TEST(V2NextToZarr3, IsIgnoredAndReportedByCheck) {
   const auto store = memory_store();
   create_array(store, "", {.shape = {4}, .dtype = DType::uint8}).value();
   store->set(".zarray", kArray).value();

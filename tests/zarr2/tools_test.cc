@@ -245,7 +245,7 @@ TEST(V2Tools, PyramidsAreImagesOfVersion04) {
   EXPECT_EQ(open_group(again).value().attributes().find("ome")->find("version")->text(), "0.5");
 }
 
-TEST(V2Tools, CopyIsLeftUndoneWhereV2CannotSayIt) {
+TEST(V2Tools, CopyIsRefusedIfV2CannotExpressTheSource) {
   const auto refusal = [](CreateOptions options) {
     options.shape = {4, 4};
     if (!options.chunk_grid) options.chunks = {2, 2};
@@ -266,7 +266,7 @@ TEST(V2Tools, CopyIsLeftUndoneWhereV2CannotSayIt) {
   EXPECT_THAT(refusal(rectilinear), HasSubstr("regular grids only"));
 }
 
-TEST(V2Tools, CreationWithShardsIsRefusedWithWhatToDo) {
+TEST(V2Tools, CreationWithShardsIsRefusedAndTheErrorSaysWhatToDo) {
   CreateOptions options = new_array();
   options.shards = {4, 4};
   const auto refused = create_array(memory_store(), "a", options);
