@@ -210,7 +210,7 @@ TEST(Collection, InFilesReplacesASkeletonInItsShardWithFewBytes) {
   EXPECT_EQ(collection.read_skeleton(21).value(), skeleton(1000));
 }
 
-TEST(MeshesStoredByIdWithoutCollection, KeepTheirFragments) {
+TEST(ShardedStoreOfMeshes, KeepsFragmentsWithTheirManifests) {
   const auto store = memory_store();
   const Collection meshes = Collection::create(store, mesh_info(true)).value();
   for (const std::uint64_t id : {1, 2, 3, 4}) meshes.write_multiscale_mesh(id, mesh(100)).value();
