@@ -52,7 +52,7 @@ def test_fragments_are_stored_before_manifests(sherd, meshes, tmp_path):
     assert wrong.code == 2 and "line 1: 'preceding'" in wrong.stderr
 
 
-def test_info_shows_collections(sherd, meshes, tmp_path):
+def test_info_describes_collections(sherd, meshes, tmp_path):
     sherd.ok("kv", "put", "meshes", 3, input=manifest())
     shown = sherd.ok("info", "meshes").text
     for words in ("multi-resolution meshes", "16 bits", "murmurhash3_x86_128", "1 object", "2 objects"):

@@ -96,7 +96,7 @@ def mesh(seed):
     return ng.Mesh(rng.random((20, 3), "f4"), rng.integers(0, 20, (30, 3)).astype("u4"))
 
 
-def test_legacy_meshes(cloudvolume, tmp_path):
+def test_cloud_volume_reads_our_legacy_meshes(cloudvolume, tmp_path):
     ours = ng.Collection.create(tmp_path / "mesh", ng.LegacyMeshInfo.from_json({"@type": "neuroglancer_legacy_mesh"}))
     ours.write(3, mesh(1))
     ours.write(4, {"4:0:left": mesh(2), "4:0:right": mesh(3)})

@@ -33,7 +33,7 @@ def random_skeleton(rng, count):
 
 
 @pytest.mark.parametrize("count", [1, 2, 500])
-def test_skeletons(cloudvolume, count):
+def test_cloud_volume_reads_our_skeletons_and_we_read_its(cloudvolume, count):
     ours = random_skeleton(np.random.default_rng(count), count)
     theirs = cloudvolume.Skeleton.from_precomputed(ours.to_bytes(), vertex_attributes=ATTRIBUTES)
     np.testing.assert_array_equal(theirs.vertices, ours.vertices)
@@ -44,7 +44,7 @@ def test_skeletons(cloudvolume, count):
     assert again.to_bytes() == ours.to_bytes()
 
 
-def test_a_skeleton_directory(cloudvolume, tmp_path):
+def test_cloud_volume_reads_our_skeleton_directory(cloudvolume, tmp_path):
     info = {"@type": "neuroglancer_skeletons", "transform": TRANSFORM, "vertex_attributes": ATTRIBUTES}
     folder = tmp_path / "skeletons"
     folder.mkdir()
@@ -64,7 +64,7 @@ def test_a_skeleton_directory(cloudvolume, tmp_path):
 
 
 @pytest.mark.parametrize(("vertices", "triangles"), [(3, 1), (100, 300), (5, 0)])
-def test_legacy_meshes(cloudvolume, vertices, triangles):
+def test_cloud_volume_reads_our_legacy_meshes_and_we_read_its(cloudvolume, vertices, triangles):
     rng = np.random.default_rng(triangles)
     ours = ng.Mesh(rng.random((vertices, 3), "f4"), rng.integers(0, vertices, (triangles, 3)).astype("u4"))
     theirs = cloudvolume.Mesh.from_precomputed(ours.to_bytes())
@@ -80,7 +80,7 @@ def manifest():
     return ng.MultiscaleMeshManifest([16, 32, 64], [1, 2, 3], [fine, ng.MeshLevel(2.0, [0.5, 0.5, 0.5], [[0, 0, 0]], [70])])
 
 
-def test_manifests(cloudvolume):
+def test_cloud_volume_reads_our_manifests_of_meshes(cloudvolume):
     from cloudvolume.datasource.precomputed.mesh.multilod import MultiLevelPrecomputedMeshManifest as Manifest
 
     ours = manifest()
@@ -95,7 +95,7 @@ def test_manifests(cloudvolume):
     assert ng.MultiscaleMeshManifest.from_bytes(theirs.to_binary()).to_bytes() == ours.to_bytes()
 
 
-def test_a_directory_of_multi_resolution_meshes(cloudvolume, tmp_path):
+def test_cloud_volume_reads_our_directory_of_multi_resolution_meshes(cloudvolume, tmp_path):
     if not ng.can_decode_draco():
         missing("libdraco-dev")
     import DracoPy
@@ -143,7 +143,7 @@ def annotation_info():
     return ng.AnnotationInfo.from_json(document)
 
 
-def test_annotations(cloudvolume, tmp_path):
+def test_cloud_volume_reads_our_annotations(cloudvolume, tmp_path):
     info = annotation_info()
     rng = np.random.default_rng(1)
     count = 9

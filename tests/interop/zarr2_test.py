@@ -94,7 +94,7 @@ def assert_sample(array, about):
         assert_equal(array[...], numpy.load(io.BytesIO(SAMPLES.read(about["folder"] + ".npy"))))
 
 
-def test_there_are_samples():
+def test_there_are_samples_of_every_writer():
     assert len(CASES) > 80
 
 

@@ -112,7 +112,7 @@ def test_errors_name_key_id_and_member(tmp_path):
     assert [each["key"] for each in sherd.check(tmp_path / "s", data=True)["faults"]] == ["9"]
 
 
-def test_handles_pickle(tmp_path):
+def test_handles_can_be_pickled(tmp_path):
     skeletons = ng.Collection.create(tmp_path / "s", skeleton_info(SHARDING))
     skeletons.write(1, skeleton())
     again = pickle.loads(pickle.dumps(skeletons))

@@ -153,7 +153,7 @@ def test_it_is_pickled_with_its_settings(store, tmp_path):
         pickle.dumps(ShardingTransformer(store, "vol/em"))
 
 
-def test_threads_lose_nothing(store):
+def test_threads_that_write_one_shard_lose_nothing(store):
     transformer = ShardingTransformer(store, "vol/em")
     keys = [KEY + f"c{i}/{j}" for i in range(4) for j in range(3)]
 

@@ -45,13 +45,13 @@ def expect(function, expected):
 
 
 @pytest.mark.parametrize(("what", "mode", "expected"), OPEN)
-def test_open(store, what, mode, expected):
+def test_open_follows_the_table_of_modes(store, what, mode, expected):
     place(store, what)
     expect(lambda: sherd.open(store, mode=mode), expected)
 
 
 @pytest.mark.parametrize(("what", "mode", "expected"), OPEN)
-def test_open_group(store, what, mode, expected):
+def test_open_group_follows_the_table_of_modes(store, what, mode, expected):
     place(store, what)
     if not isinstance(expected, type) and expected[0] is sherd.Array:
         expected = sherd.InvalidArgument
@@ -59,7 +59,7 @@ def test_open_group(store, what, mode, expected):
 
 
 @pytest.mark.parametrize(("what", "mode", "expected"), OPEN)
-def test_open_array(store, what, mode, expected):
+def test_open_array_follows_the_table_of_modes(store, what, mode, expected):
     place(store, what)
     if not isinstance(expected, type):
         kind, writable, age = expected

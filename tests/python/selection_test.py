@@ -80,7 +80,7 @@ def same(found, wanted):
 @pytest.mark.parametrize("dtype", ["int32", "string"])
 @pytest.mark.parametrize("sharded", [False, True])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_basic_indexing(shape, sharded, dtype):
+def test_basic_indexing_selects_what_numpy_selects(shape, sharded, dtype):
     data = sample(shape, dtype)
     array = stored(data, dtype, sharded)
 
@@ -100,7 +100,7 @@ def test_basic_indexing(shape, sharded, dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "string"])
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s], ids=str)
-def test_orthogonal_indexing(shape, dtype):
+def test_orthogonal_indexing_selects_what_numpy_selects(shape, dtype):
     data = sample(shape, dtype)
     array = stored(data, dtype, sharded=True)
 
@@ -116,7 +116,7 @@ def test_orthogonal_indexing(shape, dtype):
 
 
 @pytest.mark.parametrize("shape", [(13,), (7, 5), (3, 4, 2, 5)], ids=str)
-def test_points_and_masks(shape):
+def test_points_and_masks_select_what_numpy_selects(shape):
     data = sample(shape)
     array = stored(data, "int32", sharded=True)
 
@@ -144,7 +144,7 @@ def test_points_and_masks(shape):
 @pytest.mark.parametrize("dtype", ["int32", "string"])
 @pytest.mark.parametrize("sharded", [False, True])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_assignment(shape, sharded, dtype):
+def test_an_assignment_changes_what_numpy_changes(shape, sharded, dtype):
     data = sample(shape, dtype)
     array = stored(data, dtype, sharded)
 
@@ -165,7 +165,7 @@ def test_assignment(shape, sharded, dtype):
 
 
 @pytest.mark.parametrize("shape", [(13,), (7, 5), (4, 1, 6)], ids=str)
-def test_assignment_to_lists_points_and_masks(shape):
+def test_an_assignment_to_lists_points_and_masks_changes_what_numpy_changes(shape):
     data = sample(shape)
     array = stored(data, "int32", sharded=True)
     rng = np.random.default_rng(3)
@@ -285,7 +285,7 @@ def test_results_have_the_requested_memory_order(order):
     same(array.vindex[points], data[points])
 
 
-def test_out_must_fit():
+def test_an_out_that_does_not_fit_is_refused():
     array = stored(sample((6, 5)), "int32")
     frozen = np.empty((6, 5), "int32")
     frozen.flags.writeable = False
@@ -300,7 +300,7 @@ def test_out_must_fit():
         array.read(out=[1, 2])
 
 
-def test_values_must_fit():
+def test_values_that_do_not_fit_are_refused():
     array = stored(sample((6, 5)), "int32")
     for key, value in ((np.s_[:], np.zeros(6)), (np.s_[0], np.zeros((2, 5))), (np.s_[0, 0], np.zeros(2)), (np.s_[:0], np.zeros((2, 5)))):
         with pytest.raises(ValueError):

@@ -69,7 +69,7 @@ def test_replacing_a_value_writes_little_and_reading_one_takes_three_requests(st
     assert len(log.requests) == 1
 
 
-def test_settings_of_a_handle(tmp_path):
+def test_settings_of_a_handle_apply_to_it_and_its_pickle(tmp_path):
     small = ShardedStore(tmp_path, SHARDING, mode="r+", config={"limits": {"chunk_bytes": 100}})
     with pytest.raises(sherd.Unsupported, match="chunk_bytes"):
         small.put(1, bytes(101))

@@ -23,12 +23,12 @@ def stored(module, data=DATA, **options):
 
 @SHARDS
 @pytest.mark.parametrize("name", ["nbytes", "nchunks", "cdata_shape", "name", "basename", "path", "order", "size", "ndim"])
-def test_facts(name, shards):
+def test_properties_equal_those_of_zarr_python(name, shards):
     assert_same(lambda module: getattr(stored(module, shards=shards), name))
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (0, 3)], ids=str)
-def test_facts_of_arrays_of_few_dimensions(shape):
+def test_properties_of_scalars_and_empty_arrays_equal_those_of_zarr_python(shape):
     for name in ("nbytes", "nchunks", "cdata_shape", "name", "basename"):
         assert_same(lambda module: int_or_same(getattr(module.zeros(shape, chunks=(2,) * len(shape), dtype="i2"), name)))  # noqa: B023
 
@@ -38,7 +38,7 @@ def int_or_same(value):
 
 
 @SHARDS
-def test_codecs_by_their_part_in_the_chain(shards):
+def test_filters_serializer_and_compressors_equal_those_of_zarr_python(shards):
     filters = [{"name": "transpose", "configuration": {"order": [1, 0]}}]
     for given in ({}, {"filters": filters}, {"compressors": None}, {"compressors": [{"name": "gzip", "configuration": {"level": 2}}]}):
         ours, theirs = stored(sherd, shards=shards, **given), stored(zarr, shards=shards, **given)
@@ -49,7 +49,7 @@ def test_codecs_by_their_part_in_the_chain(shards):
     assert sherd.zeros(3, dtype="string").serializer["name"] == "vlen-utf8"
 
 
-def test_the_parts_of_chains_that_zarr_python_does_not_have():
+def test_chains_that_zarr_python_does_not_have_are_divided_likewise():
     packed = sherd.zeros(8, dtype="bool", serializer="packbits")
     assert (packed.filters, packed.serializer["name"], [each["name"] for each in packed.compressors]) == ((), "packbits", ["zstd"])
     scale = {"size": [8, 8, 8], "resolution": [1, 1, 1], "encoding": "jpeg"}
@@ -68,7 +68,7 @@ KEYS = [
 
 @SHARDS
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: "key" + str(key)[:24].replace("\n", ""))
-def test_brackets(key, shards):
+def test_indexing_with_brackets_equals_that_of_zarr_python(key, shards):
     assert_same(lambda module: stored(module, shards=shards)[key])
 
 
@@ -92,7 +92,7 @@ SELECTIONS = [
 
 @SHARDS
 @pytest.mark.parametrize(("kind", "key"), SELECTIONS, ids=lambda value: str(value)[:20].replace("\n", ""))
-def test_selections(kind, key, shards):
+def test_selection_methods_equal_those_of_zarr_python(kind, key, shards):
     assert_same(lambda module: getattr(stored(module, shards=shards), f"get_{kind}_selection")(key))
 
     def write(module):
@@ -104,7 +104,7 @@ def test_selections(kind, key, shards):
 
 
 @SHARDS
-def test_indexers(shards):
+def test_indexers_equal_those_of_zarr_python(shards):
     for key in BLOCK:
         assert_same(lambda module: stored(module, shards=shards).blocks[key])  # noqa: B023
 

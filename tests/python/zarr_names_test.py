@@ -69,7 +69,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("call", MADE.values(), ids=MADE)
-def test_what_is_made(call):
+def test_functions_make_the_same_as_those_of_zarr_python(call):
     assert_same(call)
 
 
@@ -114,7 +114,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("call", CHANGES.values(), ids=CHANGES)
-def test_what_is_in_a_store_afterwards(call):
+def test_functions_leave_the_same_in_a_store_as_those_of_zarr_python(call):
     assert_same(reopened(call))
 
 
@@ -168,7 +168,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("call", GROUPS.values(), ids=GROUPS)
-def test_members_of_groups(call):
+def test_members_of_groups_equal_those_of_zarr_python(call):
     assert_same(lambda module: call(hierarchy(module)))
 
 
@@ -323,7 +323,7 @@ def test_a_mode_that_creates_nothing_refuses_attributes():
             sherd.open_group(hierarchy(sherd).store, mode=mode, attributes={"a": 1})
 
 
-def test_stores_of_the_other_are_refused(tmp_path):
+def test_stores_of_zarr_python_are_refused(tmp_path):
     """A path or a URL serves both."""
     for store in (zarr.storage.MemoryStore(), zarr.storage.LocalStore(tmp_path)):
         with pytest.raises(TypeError, match="a path, a URL, an os.PathLike or a sherd.Store, not "):

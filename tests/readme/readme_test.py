@@ -56,7 +56,7 @@ def test_no_example_is_left_out():
     assert len(COMMANDS["C++"]) == 1
 
 
-def test_the_demo(tmp_path):
+def test_the_demo_runs_as_described(tmp_path):
     shown = run(["script/demo", str(tmp_path)], ROOT)
     assert "reads the whole array alike" in shown
     assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")
@@ -64,12 +64,12 @@ def test_the_demo(tmp_path):
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_python_program(tmp_path):
+def test_the_python_program_runs(tmp_path):
     checks = "np.testing.assert_array_equal(box, data[10:110, 200:280, ::-2])\n"
     run([sys.executable, "-c", PROGRAMS["python"] + checks], tmp_path)
 
 
-def test_the_commands(tmp_path):
+def test_the_commands_run(tmp_path):
     shutil.copy(BRAIN, tmp_path / "brain.nii.gz")
     run(["sh", "-ec", "\n".join(COMMANDS["Command line"])], tmp_path)
     assert (tmp_path / "slice.npy").read_bytes().startswith(b"\x93NUMPY")
@@ -97,9 +97,9 @@ def test_labels_become_a_segmentation_for_neuroglancer(tmp_path):
     numpy.testing.assert_array_equal(volume[..., 0].read().result().T, labels)
 
 
-def test_the_installation(tmp_path):
+def test_the_installation_runs(tmp_path):
     build, _, install = COMMANDS["C++"][0].partition(" && ")
-    assert build == "script/build"  # done, and test_the_demo does it again
+    assert build == "script/build"  # done, and test_the_demo_runs_as_described does it again
     run(["sh", "-ec", install], ROOT, HOME=str(tmp_path))
     assert run([tmp_path / ".local/bin/sherd", "--version"], tmp_path).startswith("sherd ")
 
