@@ -171,7 +171,7 @@ Run add_kv_put(Arguments& arguments) {
 Run add_kv_ls(Arguments& arguments) {
   const auto kv = with_place(arguments, "ls", false);
   arguments.flag("-l,--long", kv->long_form, "Also print the size of each value in bytes");
-  arguments.examples({{"sherd kv ls brain/1_1_1 --sharding @sharding.json", "every id, one a line"}});
+  arguments.examples({{"sherd kv ls brain/1_1_1 --sharding @sharding.json", "every id, one per line"}});
   return [kv](Session& session) { return kv->run(session); };
 }
 

@@ -1,4 +1,4 @@
-// sherd ls: the direct members of a group, one a line; an array is its own only line. A member that is broken is
+// sherd ls: the direct members of a group, one per line; an array is its own only line. A member that is broken is
 // among them, and what is wrong with the first one is the command's error.
 #include "base/try.hpp"
 #include "cli/command.hpp"

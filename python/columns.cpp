@@ -51,7 +51,7 @@ nb::object array_from(nb::handle value, const DType& dtype, const Shape& row, co
   const bool empty = nb::cast<std::size_t>(given.attr("size")) == 0;
   nb::object array = to_integers && !empty ? integers(given, type) : given.attr("astype")(type);
   if (!array.is_valid())
-    throw Exception(invalid_argument("must be " + dtype.name() + ", and has other values").in_member(what));
+    throw Exception(invalid_argument("must hold values of type " + dtype.name() + " only").in_member(what));
   array = numpy().module.attr("ascontiguousarray")(array);
   if (empty && nb::cast<std::size_t>(given.attr("ndim")) == 1 && !row.empty())
     array = array.attr("reshape")(to_tuple([&] {

@@ -40,7 +40,7 @@ Skeleton skeleton_from(const nb::tuple& parts, const SkeletonInfo& info) {
   for (const VertexAttribute& attribute : info.vertex_attributes) {
     const std::string what = "attributes['" + attribute.id + "']";
     if (!attributes.contains(attribute.id.c_str()))
-      throw Exception(invalid_argument("is described, and not there").in_member(what));
+      throw Exception(invalid_argument("is described by the info, but missing").in_member(what));
     skeleton.attributes.push_back(
         column_from(attributes[attribute.id.c_str()], attribute.data_type, attribute.num_components, what));
   }

@@ -83,7 +83,7 @@ Result<std::shared_ptr<Store>> open_files(std::string_view url, const Config& co
 }
 
 Result<std::shared_ptr<Store>> open_memory(std::string_view url, const Config& config) {
-  if (!is_anonymous(url)) return invalid_argument("a memory store has no name: memory:");
+  if (!is_anonymous(url)) return invalid_argument("a memory store cannot have a name; write memory:");
   return memory_store(config);
 }
 

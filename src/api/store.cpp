@@ -40,7 +40,7 @@ Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, 
     return unsupported("no store for the scheme '" + scheme + "'; known are plain paths" + known);
   }
   if (row == table.end()) row = std::ranges::find(table, kPlainPaths, &StoreEntry::scheme);
-  if (row == table.end()) return unsupported("plain paths name no store here");
+  if (row == table.end()) return unsupported("plain paths are not supported here; use a URL");
   SHERD_TRY(check_storage_options(*row, config));
   return row->open(url, config);
 }

@@ -107,8 +107,8 @@ Result<std::optional<std::string>> find_document(const NodeLocation& location, c
     const bool is_other = format.name() != location.format->name();
     const std::string likeliest = format.likeliest_key(there.path);
     const auto occupied_by = [&](const std::string& what, std::string key) {
-      return conflict(what + " exists here, and no node of the format " + std::string(location.format->name()) +
-                      " can be made here or below; choose another path")
+      return conflict(what + " exists here, so that a node of the format " + std::string(location.format->name()) +
+                      " cannot be created here or below; choose another path")
           .in_key(std::move(key));
     };
     const auto node = format.open(*location.store, location.path, location.config.limits);
@@ -239,7 +239,7 @@ Result<std::string> normal_path(std::string_view path) {
     path = end == path.npos ? std::string_view() : path.substr(end + 1);
     if (segment.empty()) continue;
     if (segment == "." || segment == "..")
-      return invalid_argument("a path inside a store has no '.' and no '..': '" + std::string(segment) + "'");
+      return invalid_argument("a path inside a store cannot contain '.' or '..': '" + std::string(segment) + "'");
     if (!normal.empty()) normal += '/';
     normal += segment;
   }

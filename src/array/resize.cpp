@@ -207,7 +207,9 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
   bool shrinks = false;
   SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(counterpart, find_counterpart(state.location, present));
-    if (counterpart) return unsupported("an array that shares its shards with one of another format keeps its shape");
+    if (counterpart)
+      return unsupported(
+          "an array that shares its shards with one of another format cannot be resized; create another one");
     SHERD_TRY(shape, next(present.array->shape));
     change = {present.array->shape, std::move(shape), present.generation()};
     shrinks = false;

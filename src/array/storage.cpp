@@ -117,7 +117,7 @@ std::uint64_t ChunkStorage::first_id(const ChunkGrid& grid, const Shape& cell) c
 bool ChunkStorage::owns(std::string_view) const { return false; }
 
 Result<void> StorageKind::lay_out(const NodeLocation&, NodeDocument&, const CreateOptions&) const {
-  return unsupported("no new array can be stored in this way");
+  return unsupported("arrays with this layout cannot be created");
 }
 
 Result<std::optional<NodeLocation>> StorageKind::counterpart(const NodeLocation&, const NodeDocument&) const {

@@ -96,7 +96,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_categorize(const CodecSpec& spec, 
   SHERD_TRY(configuration, Configuration::open(spec));
   const DType& dtype = context.in.dtype;
   if (dtype != DType::string && dtype.kind() != DType::Kind::utf32)
-    return invalid_argument("categorize: elements of type " + dtype.name() + " are not texts");
+    return invalid_argument("categorize: elements of type " + dtype.name() + " are not strings");
   (void)configuration.find("dtype");  // numpy's "|O" or "<U7": what the array's own type says better
   SHERD_TRY(stored, number_member(configuration, "astype", DType::uint8));
   const Json* list = configuration.find("labels");

@@ -58,7 +58,7 @@ Result<Triple> parse_block_size(Configuration& configuration, const Limits& limi
   for (std::size_t d = 0; d < block.size(); ++d) {
     const auto length = list->elements()[d].as_uint();
     if (!length || *length == 0)
-      return configuration_error("block_size", "compressed_segmentation: a block's lengths are integers from 1 on");
+      return configuration_error("block_size", "compressed_segmentation: a block's lengths must be positive integers");
     const auto product = checked_mul(voxels, *length);
     if (!product || *product > most)
       return unsupported("compressed_segmentation: a block may have " + std::to_string(most) +

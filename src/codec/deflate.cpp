@@ -151,7 +151,8 @@ class Stream {
   [[nodiscard]] Error broken(int fault) const {
     const std::string at = " before byte " + std::to_string(position());
     if (fault == ISAL_INCORRECT_CHECKSUM) return corrupt("checksum or length mismatch" + at);
-    if (fault == ISAL_INVALID_WRAPPER || fault == ISAL_UNSUPPORTED_METHOD) return corrupt("no header of a stream" + at);
+    if (fault == ISAL_INVALID_WRAPPER || fault == ISAL_UNSUPPORTED_METHOD)
+      return corrupt("the stream has no valid header" + at);
     return corrupt("invalid stream" + at);
   }
 

@@ -43,11 +43,12 @@ class Json2Codec final : public ArrayBytesCodec {
     const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     auto list_or_error = Json::parse(text, rank + 2, most).in([] { return "json2"; });
     if (!list_or_error && list_or_error.error().code() == ErrorCode::unsupported)
-      return unsupported("json2: elements other than texts, such as lists and maps, are not supported");
+      return unsupported("json2: elements other than strings, such as lists and maps, are not supported");
     SHERD_TRY(list, std::move(list_or_error));
     if (!list.is_array() || list.size() < 2) return malformed("not a list that ends in a type and a shape");
     if (list.elements().back() != Json::numbers(in.shape))
-      return malformed("the shape is " + list.elements().back().dump() + ", the chunk's " + to_string(in.shape));
+      return malformed("the shape is " + list.elements().back().dump() + ", but that of the chunk is " +
+                       to_string(in.shape));
     const Shape one{1};
     const Shape& shape = in.shape.empty() ? one : in.shape;
     if (list.size() - 2 != shape[0]) return malformed("the list has another length than its shape says");
@@ -77,7 +78,7 @@ class Json2Codec final : public ArrayBytesCodec {
     if (shape.empty()) {
       const bool is_filler = json.is_null() || (json.is_number() && json.as_int() == 0);
       if (!json.is_string() && !is_filler)
-        return unsupported("json2: element " + std::to_string(to.size()) + " is not a text but " +
+        return unsupported("json2: element " + std::to_string(to.size()) + " is not a string but " +
                            json.dump().substr(0, 20));
       to.push_back(is_filler ? std::string() : json.text());
       return {};

@@ -97,7 +97,7 @@ class Reader {
       SHERD_TRY(bytes, head(kBytes));
       text = bytes;
     }
-    if (!text) return unsupported("msgpack2: element " + std::to_string(index) + " is not a text");
+    if (!text) return unsupported("msgpack2: element " + std::to_string(index) + " is not a string");
     if (*text > bytes_.size() - at_) return malformed("ends too early");
     const std::string_view view(reinterpret_cast<const char*>(bytes_.data()) + at_, *text);
     if (!is_utf8(view)) return malformed("element " + std::to_string(index) + " is not valid UTF-8");
@@ -166,7 +166,7 @@ class Msgpack2Codec final : public ArrayBytesCodec {
     SHERD_TRY(reader.list(in.shape.size()));
     for (const std::uint64_t extent : in.shape) {
       SHERD_TRY(stated, reader.head(kNumber));
-      if (stated != extent) return malformed("the shape is not the chunk's, " + to_string(in.shape));
+      if (stated != extent) return malformed("the shape is not that of the chunk, " + to_string(in.shape));
     }
     if (!reader.at_end()) return malformed("bytes follow the list");
     arena->keep(std::move(block));

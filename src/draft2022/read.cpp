@@ -207,7 +207,7 @@ class ValueRead final : public Reading {
           if (part.length > 0) wanted_.push_back({part, range});
         }
     } catch (const std::exception&) {
-      return unavailable("no memory for what is to be read");
+      return unavailable("out of memory for the values to be read");
     }
     const StoreTraits traits = state_.store().traits();
     return coalesce(wanted_, config_.coalesce_gap.value_or(traits.coalesce_gap), traits.max_run_bytes);

@@ -150,7 +150,7 @@ Result<void> ShardingTransformer::set_values(std::span<const KeyValue> key_value
     if (chunk) SHERD_TRY(check_value(*state_, *chunk, value.size()).in_key(key));
     const bool is_new = chunk ? edits.try_emplace(*chunk, Edit{Edit::Kind::set, *chunk, value}).second
                               : others.try_emplace(key, value).second;
-    if (!is_new) return invalid_argument("is among the keys twice").in_key(key);
+    if (!is_new) return invalid_argument("is given twice among the keys").in_key(key);
   }
   SHERD_TRY(Changes(*state_).run(edits));
   for (const auto& [key, value] : others) SHERD_TRY(state_->store().set(std::string(key), value));

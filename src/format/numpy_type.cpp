@@ -65,7 +65,7 @@ Result<DType> sized_type(char kind, std::string_view digits) {
   std::uint64_t count = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || count == 0 || count > most)
-    return invalid_argument("'" + std::string(1, kind) + std::string(digits) + "' has no lawful size");
+    return invalid_argument("'" + std::string(1, kind) + std::string(digits) + "' does not have a valid size");
   return kind == 'U' ? DType::fixed_length_utf32(count * 4) : DType::raw(count * 8);
 }
 

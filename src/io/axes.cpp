@@ -314,7 +314,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   if (!around) return facts;
   if (around->image.axes.size() != facts.axes.size())
     return in_store(
-        corrupt("has other dimensions than the image has axes").in_key(state.document_key).in_member("shape"),
+        corrupt("does not have as many dimensions as the image has axes").in_key(state.document_key).in_member("shape"),
         array.store()->url());
   if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
   facts.labels = around->image.labels;
@@ -329,9 +329,10 @@ Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool in
   SHERD_TRY(around, image_around(location));
   if (!around) return std::optional<SingleLevel>();
   if (around->image.axes.size() != array.ndim())
-    return in_store(
-        corrupt("has other dimensions than the image has axes").in_key(array.state().document_key).in_member("shape"),
-        array.store()->url());
+    return in_store(corrupt("does not have as many dimensions as the image has axes")
+                        .in_key(array.state().document_key)
+                        .in_member("shape"),
+                    array.store()->url());
   ImageFacts facts{.axes = axes_of(around->image, around->level), .attributes = array.attributes()};
   if (around->level > 0) inherit(facts, *around);
   Image& image = around->image;

@@ -380,7 +380,8 @@ Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::siz
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(axis, 1));
     const double value = image.levels[level].offset[d];
-    if (!(std::abs(value) < kFarthest)) return invalid_argument("the axis " + image.axes[d] + " begins too far away");
+    if (!(std::abs(value) < kFarthest))
+      return invalid_argument("the axis " + image.axes[d] + " begins too far from the origin for a voxel offset");
     offset[axis] = std::llround(value);
   }
   return offset;

@@ -88,7 +88,9 @@ Result<ImageSource> find_group(const NodeLocation& source, const NodeDocument& d
     const std::string key = source.format->document_key(location.path, NodeType::array);
     if (!node || !node->array) return std::move(not_found("the image has no array here")).in_key(key);
     if (node->array->shape.size() != found.image.axes.size())
-      return std::move(corrupt("has other dimensions than the image has axes")).in_key(key).in_member("shape");
+      return std::move(corrupt("does not have as many dimensions as the image has axes"))
+          .in_key(key)
+          .in_member("shape");
     found.levels.push_back({location, *std::move(node)});
   }
   return found;

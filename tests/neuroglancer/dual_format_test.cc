@@ -194,12 +194,12 @@ TEST_F(DualFormat, KeepsItsLinkAndItsShape) {
   array.update_attributes(json(R"({"sherd_layout": null})")).value();
   array.update_attributes(json("{}"), std::vector<std::string>{"sherd_layout"}).value();
   EXPECT_EQ(open("zarr3").attributes(), json(R"({"b": 2, "sherd_layout": "zarr+neuroglancer"})"));
-  EXPECT_THAT(refusal(array.resize({64, 48, 64}), ErrorCode::unsupported), HasSubstr("keeps its shape"));
+  EXPECT_THAT(refusal(array.resize({64, 48, 64}), ErrorCode::unsupported), HasSubstr("cannot be resized"));
   const auto frame = noise(48 * 64);
   EXPECT_THAT(refusal(array.append(ConstAnyView::dense(reinterpret_cast<const std::byte*>(frame.data()), DType::uint16,
                                                        {1, 48, 64})),
                       ErrorCode::unsupported),
-              HasSubstr("keeps its shape"));
+              HasSubstr("cannot be resized"));
 }
 
 TEST_F(DualFormat, RefusesValuesById) {
