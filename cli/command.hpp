@@ -43,6 +43,7 @@ Run add_check(Arguments& arguments);
 Run add_attrs(Arguments& arguments);
 Run add_resize(Arguments& arguments);
 Run add_consolidate(Arguments& arguments);
+Run add_rename(Arguments& arguments);
 Run add_rm(Arguments& arguments);
 Run add_picture(Arguments& arguments);
 Run add_nccopy(Arguments& arguments);

@@ -1,5 +1,7 @@
 // sherd completion: scripts that complete subcommands, options and their values, made from the parser itself so that
 // they cannot disagree with it.
+#include "api/registry.hpp"
+#include "array/format.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -46,6 +48,9 @@ std::string bash_script(const std::vector<ParsedCommand>& commands) {
   return "# bash completion of sherd; made by: sherd completion bash\n"
          "_sherd() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= words= word\n"
+         "  # --option=value is three words for bash.\n"
+         "  if [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+         "  if [[ $current == = ]]; then current=; fi\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case $word in\n      " +
          joined(names, "|") +
@@ -116,12 +121,37 @@ std::string fish_script(const std::vector<ParsedCommand>& commands) {
   return text;
 }
 
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row->name);
+  return names;
+}
+
+/// What options accept by name, although they accept more than these names.
+void add_names(std::vector<ParsedCommand>& commands) {
+  std::vector<std::string> formats;
+  for (const Format* format : tables().formats) formats.emplace_back(format->name());
+  std::vector<std::string> types;
+  for (const DType& dtype :
+       {DType::bool_, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8, DType::uint16, DType::uint32,
+        DType::uint64, DType::float16, DType::float32, DType::float64})
+    types.push_back(dtype.name());
+  const std::pair<std::string_view, std::vector<std::string>> known[] = {
+      {"--store-format", formats}, {"--to", formats}, {"--dtype", types}, {"--codec", names_of(tables().codecs)}};
+  for (ParsedCommand& command : commands)
+    for (ParsedOption& option : command.options)
+      for (const auto& [name, words] : known)
+        if (option.words.empty() && option.names.front() == name) option.words = words;
+}
+
 struct Completion {
   std::string shell;
   const CLI::App* root = nullptr;
 
   Result<int> run(Session& session) const {
-    const auto commands = known_commands(*root);
+    auto commands = known_commands(*root);
+    add_names(commands);
     SHERD_TRY(session.out().write(shell == "bash"  ? bash_script(commands)
                                   : shell == "zsh" ? zsh_script(commands)
                                                    : fish_script(commands)));

@@ -109,6 +109,7 @@ struct ImageOptions {
 
 struct Copy {
   std::string source, destination, memory, format;
+  std::optional<std::string> select, dtype;
   ChunkingOptions chunking;
   ImageOptions image;
   bool resume = false, overwrite = false;
@@ -124,6 +125,11 @@ struct Copy {
     options.auto_shards = chosen.auto_shards;
     options.codecs = chosen.codecs;
     options.index_location = chunking.location();
+    options.select = select;
+    if (dtype) {
+      SHERD_TRY(type, in_option(parse_dtype_argument(*dtype), "--dtype"));
+      options.dtype = std::move(type);
+    }
     SHERD_TRY(image.apply(options));
     if (!memory.empty()) {
       SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
@@ -176,11 +182,18 @@ Run add_copy(Arguments& arguments) {
   arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
   arguments.text("--to", "FORMAT", copy->format,
                  "The format of the copy, such as zarr3 or precomputed; default: that of SRC");
+  arguments.text("--select", "SELECTION", copy->select,
+                 "Copy a box, as in '0:10,::,3'; the dimension of an integer is dropped. Of an image the finest "
+                 "resolution; default: all");
+  arguments.text("--dtype", "TYPE", copy->dtype,
+                 "Convert the elements, each to the nearest number; a number out of range is an error");
   copy->image.add_to(arguments);
   arguments.examples(
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved without decoding"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
        {"sherd copy a.zarr b.zarr --resume", "after a crash"},
+       {"sherd copy cells.ome.zarr t3.ome.zarr --select 3,... --pyramid mean", "one time of a t,c,z,y,x image"},
+       {"sherd copy em.zarr crop.zarr --select 0:64,128:512,128:512 --dtype uint8", "a box, with a check of the range"},
        {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"},
        {"sherd copy em.zarr em --to precomputed --axes z,y,x --sharding auto --pyramid mean",
         "a volume that Neuroglancer shows, with coarser resolutions"},

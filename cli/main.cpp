@@ -31,6 +31,7 @@ constexpr Command kCommands[] = {
     {"attrs", "Print or change the attributes of an array or a group", add_attrs},
     {"resize", "Change the shape of an array", add_resize},
     {"consolidate", "Gather the metadata of a hierarchy in one document", add_consolidate},
+    {"rename", "Move an array or a group within its hierarchy", add_rename},
     {"rm", "Erase an array or a group", add_rm},
     {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
     {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy},

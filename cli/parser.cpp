@@ -99,6 +99,10 @@ void Arguments::argument(const std::string& name, std::optional<std::string>& va
       *app_->add_option_function<std::string>(name, [&value](const std::string& given) { value = given; }, help));
 }
 
+void Arguments::word(const std::string& name, std::string& value, const std::string& help) {
+  accept_text(*app_->add_option(name, value, help)->required());
+}
+
 void Arguments::arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   CLI::Option& option = *app_->add_option(name, values, help);
   accept_text(option);

@@ -27,6 +27,8 @@ class Arguments {
   void argument(const std::string& name, std::string& value, const std::string& help);
   /// The same, but it need not be given.
   void argument(const std::string& name, std::optional<std::string>& value, const std::string& help);
+  /// A required argument that is not a path of the file system, but text that is stored.
+  void word(const std::string& name, std::string& value, const std::string& help);
   /// Any number of arguments without a name, after the required ones.
   void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help);
   void text(const std::string& name, const std::string& type, std::string& value, const std::string& help);

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "api/registry.hpp"
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "io/axes.hpp"
@@ -91,7 +92,10 @@ Result<void> check_format(std::string_view option, const std::string& name) {
   if (name.empty() || find_format(name) != nullptr) return {};
   std::string known;
   for (const Format* format : tables().formats) known += (known.empty() ? "" : ", ") + std::string(format->name());
-  return invalid_argument(std::string(option) + ": '" + name + "' is not a known format (" + known + ")");
+  std::vector<std::string_view> names;
+  for (const Format* format : tables().formats) names.push_back(format->name());
+  return invalid_argument(std::string(option) + ": '" + name + "' is not a known format (" + known + ")" +
+                          did_you_mean(name, names));
 }
 
 Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {

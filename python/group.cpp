@@ -81,6 +81,8 @@ void bind_group_class(nb::module_& module) {
       .def("contains", [](const Group& self,
                           const std::string& path) { return call(*self.store(), [&] { return self.contains(path); }); })
       .def("erase", [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
+      .def("move", [](Group& self, const std::string& path,
+                      const std::string& to) { call(*self.store(), [&] { return self.move(path, to); }); })
       .def(
           "create_group",
           [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {

@@ -1,5 +1,9 @@
 // The classes sherd.Store and sherd.MemoryStore: bytes by key, and what a `store` argument may be.
+#include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
+#include "base/try.hpp"
 #include "python/node.hpp"
 
 namespace sherd::python {
@@ -10,9 +14,45 @@ struct BoundStore {
 };
 struct BoundMemoryStore : BoundStore {};
 
-nb::object get(const BoundStore& self, const std::string& key) {
-  const auto value = call(*self.store, [&] { return self.store->get(key); });
+/// A range of an object, cut off where the object ends; a negative offset counts from its end.
+Result<std::optional<std::string>> read_range(Store& store, const std::string& key, std::int64_t offset,
+                                              std::uint64_t length) {
+  SHERD_TRY(source, store.open(key));
+  if (source == nullptr) return std::optional<std::string>();
+  SHERD_TRY(size, source->size());
+  const std::uint64_t distance =
+      offset < 0 ? 0 - static_cast<std::uint64_t>(offset) : static_cast<std::uint64_t>(offset);
+  const std::uint64_t begin = offset < 0 ? size - std::min(size, distance) : std::min(size, distance);
+  std::string bytes(std::min(length, size - begin), '\0');
+  const RangeRead range{begin, {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}};
+  if (!bytes.empty()) SHERD_TRY(source->read({&range, 1}).in_key(key));
+  return std::optional(std::move(bytes));
+}
+
+nb::object get(const BoundStore& self, const std::string& key, std::int64_t offset,
+               std::optional<std::uint64_t> length) {
+  const auto value = call(*self.store, [&]() -> Result<std::optional<std::string>> {
+    if (offset == 0 && !length) return self.store->get(key);
+    return read_range(*self.store, key, offset, length.value_or(~std::uint64_t{0}));
+  });
   return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::none();
+}
+
+std::optional<std::uint64_t> size(const BoundStore& self, const std::string& key) {
+  return call(*self.store, [&]() -> Result<std::optional<std::uint64_t>> {
+    SHERD_TRY(source, self.store->open(key));
+    if (source == nullptr) return std::optional<std::uint64_t>();
+    SHERD_TRY(bytes, source->size());
+    return std::optional(bytes);
+  });
+}
+
+nb::list list_dir(const BoundStore& self, const std::string& prefix) {
+  const Listing found = call(*self.store, [&] { return self.store->list_dir(prefix); });
+  nb::list names;
+  for (const Listing::Object& object : found.objects) names.append(nb::str(object.name.data(), object.name.size()));
+  for (const std::string& name : found.prefixes) names.append(nb::str((name + "/").c_str(), name.size() + 1));
+  return names;
 }
 
 void set(const BoundStore& self, const std::string& key, const nb::bytes& value) {
@@ -73,7 +113,13 @@ void bind_store(nb::module_& module) {
           nb::arg("url"), nb::sig("def __init__(self, url: str | os.PathLike[str]) -> None"))
       .def_prop_ro(
           "url", [](const BoundStore& self) { return self.store->url(); }, "How a user would name it.")
-      .def("get", get, nb::arg("key"), nb::sig("def get(self, key: str) -> bytes | None"), "The whole object, or None.")
+      .def(
+          "get", get, nb::arg("key"), nb::arg("offset") = 0, nb::arg("length").none() = nb::none(),
+          nb::sig("def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes | None"),
+          "The bytes of an object, or None if it does not exist. offset: of the first byte; a negative one counts from "
+          "the end. length: at most so many; None: all to the end.")
+      .def("size", size, nb::arg("key"), nb::sig("def size(self, key: str) -> int | None"),
+           "The bytes that an object has, or None if it does not exist.")
       .def("set", set, nb::arg("key"), nb::arg("value"), "Replaces the whole object, all at once.")
       .def(
           "erase",
@@ -83,6 +129,10 @@ void bind_store(nb::module_& module) {
           nb::arg("key"), "Erases an object; whether there was one.")
       .def("keys", keys, nb::arg("prefix") = "", nb::sig("def keys(self, prefix: str = '') -> list[str]"),
            "The keys of all objects below a prefix, which ends in '/' or is empty.")
+      .def("list_dir", list_dir, nb::arg("prefix") = "", nb::sig("def list_dir(self, prefix: str = '') -> list[str]"),
+           "The names directly below a prefix, which ends in '/' or is empty: of objects, and, with a '/' at the end, "
+           "of "
+           "prefixes that have objects below them.")
       .def("__repr__", [](const BoundStore& self) { return "<sherd.Store " + self.store->url() + ">"; })
       .def("__reduce__", reduce_store, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   nb::class_<BoundMemoryStore, BoundStore>(module, "MemoryStore", "An empty store in this process's memory.")

@@ -46,6 +46,8 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
   if (const nb::object encoding = take("encoding"); !encoding.is_none())
     options.encoding = text_of(encoding, "encoding");
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
+  if (const nb::object select = take("select"); !select.is_none()) options.select = text_of(select, "select");
+  if (const nb::object dtype = take("to_dtype"); !dtype.is_none()) options.dtype = dtype_from(dtype);
 }
 
 /// Reads the options of a new array that a copy can change, those of images, and `resume`.
@@ -65,6 +67,8 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
                       .type = std::move(image.type),
                       .encoding = std::move(image.encoding),
                       .sharding = std::move(image.sharding),
+                      .select = std::move(image.select),
+                      .dtype = std::move(image.dtype),
                       .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);

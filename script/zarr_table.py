@@ -42,7 +42,6 @@ ELSEWHERE = {
         "full": "`group.create_array(name, shape=…, dtype=…, fill_value=…)`",
         "full_like": "`sherd.full_like(a, store=group.store, path=…)`",
         "info_complete": "`group.info` and `group.nmembers(None)`",
-        "move": "nothing (zarr-python 3 has the name only)",
         "ones": "`group.create_array(name, shape=…, dtype=…, fill_value=1)`",
         "ones_like": "`sherd.ones_like(a, store=group.store, path=…)`",
         "open": "`sherd.open_group`",
@@ -91,6 +90,7 @@ DIFFERS = {
         "__setitem__": "also accepts lists and numbers; a group at the path is `Conflict` and not erased",
         "keys": "a list, sorted; so are `arrays`, `groups`, `members` and the like",
         "info": "a dict that prints as a table",
+        "move": "moves (zarr-python 3 has the name only)",
     },
     "Array": {
         "__eq__": "handles are compared by identity; compare `url`",

@@ -61,6 +61,12 @@ struct CopyOptions {
   std::string encoding = {};  ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
   /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
   std::optional<Json> sharding = {};
+  /// The box of the source that is copied, as Selection::parse() reads it, with steps of 1; of a dimension with an
+  /// integer that element is copied, and the copy does not have the dimension. Of an image with several resolutions the
+  /// finest is copied alone. Metadata says where the copy begins (docs/copy.md).
+  std::optional<std::string> select = {};
+  /// The copy's data type. Numbers become the nearest ones; one that is out of range is invalid_argument.
+  std::optional<DType> dtype = {};
   Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {

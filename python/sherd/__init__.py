@@ -49,6 +49,7 @@ from ._record import record
 from ._sherd import Config, MemoryStore, Store, config
 from ._sherd import version as __version__
 from ._tools import check, copy, picture
+from ._zarr import zarr_store
 
 __all__ = [
     "Array",
@@ -99,6 +100,7 @@ __all__ = [
     "save",
     "save_array",
     "save_group",
+    "zarr_store",
     "zeros",
     "zeros_like",
 ]

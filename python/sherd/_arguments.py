@@ -20,10 +20,24 @@ def _wrong(value: Any, name: str, wanted: str) -> TypeError:
     return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
 
 
+def _instead_of(value: Any) -> str:
+    """What to pass instead of a store or a handle of zarr-python's."""
+    if type(value).__module__.partition(".")[0] != "zarr":
+        return ""
+    inner = getattr(value, "store", value)
+    if root := getattr(inner, "root", None):
+        path = os.path.join(root, getattr(value, "path", ""))
+        return f"; pass its path, {os.fspath(path)!r}"
+    if type(inner).__name__ == "MemoryStore":
+        return "; make the store by sherd.MemoryStore(), and pass sherd.zarr_store(store) to zarr-python"
+    return "; stores of zarr-python are not opened, but a directory that both can name is"
+
+
 def store(value: Any, name: str = "store") -> Any:
     """A path, a URL, an os.PathLike or a Store, as it is."""
     if not isinstance(value, (str, bytes, os.PathLike, _sherd.Store)):
-        raise _wrong(value, name, "a path, a URL, an os.PathLike or a sherd.Store")
+        wrong = _wrong(value, name, "a path, a URL, an os.PathLike or a sherd.Store")
+        raise TypeError(f"{wrong}{_instead_of(value)}")
     return value
 
 

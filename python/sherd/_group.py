@@ -195,6 +195,17 @@ class Group:
         except NotFound as error:
             raise KeyError(path) from error
 
+    def move(self, source: str, dest: str) -> None:
+        """Moves a member, with everything below it, to the path `dest` below this group or, with "/" at its start, below the
+        root of the store. Missing groups on the way are made. KeyError where there is no member, Conflict where anything is
+        at `dest`."""
+        _arguments.text(source, "source")
+        _arguments.new_name(dest, "dest")
+        try:
+            self._handle.move(source, dest)
+        except NotFound as error:
+            raise KeyError(source) from error
+
     def __setitem__(self, path: str, value: Any) -> None:
         """Makes an array of the value, with create_array's defaults, in place of an array at the path. A group there is
         Conflict: it would be erased with all its members."""

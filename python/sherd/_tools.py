@@ -33,6 +33,22 @@ def _factors(given: Any) -> list[tuple[str, int]] | None:
     return [(_arguments.text(axis, "factors"), _arguments.count(factor, "factors")) for axis, factor in pairs]
 
 
+def _selection_text(selection: Any) -> str:
+    """A box, as the command names it: "3,:,100:200"."""
+    if isinstance(selection, str):
+        return selection
+    texts = []
+    for each in selection if isinstance(selection, tuple) else (selection,):
+        if each is Ellipsis:
+            texts.append("...")
+        elif isinstance(each, slice):
+            bounds = (each.start, each.stop) if each.step is None else (each.start, each.stop, each.step)
+            texts.append(":".join("" if bound is None else str(_arguments.whole(bound, "select")) for bound in bounds))
+        else:
+            texts.append(str(_arguments.whole(each, "select")))
+    return ",".join(texts) or "..."
+
+
 def _image_options(
     axes: Any, pyramid: Any, factors: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any
 ) -> dict[str, Any]:
@@ -76,6 +92,8 @@ def copy(
     type: Literal["image", "segmentation"] | None = None,
     encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
     sharding: Any = ...,
+    select: Any = None,
+    dtype: Any = None,
     resume: bool = False,
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
@@ -103,6 +121,11 @@ def copy(
     is the `type` of a volume and `image-label` of an OME-NGFF group; a segmentation has integers.
     encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` returns, a
     dict of such parameters, or None for one object per chunk; default: "auto" if the source is sharded.
+    select: the box of the source that is copied, such as np.s_[3, :, 100:200] or the text "3,:,100:200": slices with step 1,
+    '...', and integers, whose dimensions the copy does not have. Of an image the finest resolution is copied. Spacing,
+    offsets, channels and names of dimensions are those of the box.
+    dtype: of the copy. Numbers become the nearest ones; the first that is found out of range is InvalidArgument, with its
+    position.
     storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
@@ -115,6 +138,10 @@ def copy(
     if to is not None:
         options["format"] = to
     options |= _image_options(axes, pyramid, factors, ignore_zero, type, encoding, sharding)
+    if select is not None:
+        options["select"] = _selection_text(select)
+    if dtype is not None:
+        options["to_dtype"] = dtype
     config = _arguments.settings(config, storage_options, src, dst)
     if config is not None:
         options["config"] = config

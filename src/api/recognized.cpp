@@ -9,6 +9,7 @@
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
 #include "base/url.hpp"
+#include "io/files.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
 
@@ -16,16 +17,28 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kImport = "; make an array of it with 'sherd import FILE URL'";
+constexpr std::string_view kUnpack = "; unpack it and open the directory";
+constexpr std::string_view kConvert =
+    "; convert it to TIFF or PNG, and make an array of that with 'sherd import FILE URL'";
+constexpr std::string_view kMicroscope =
+    "; bioformats2raw makes an OME-Zarr of it, which is opened, and bfconvert an OME-TIFF for 'sherd import'";
+constexpr std::string_view kNetcdf = "; make a dataset of it with 'sherd nccopy FILE URL'";
 struct FileKind {
   std::size_t offset;
   std::string_view bytes;
   std::string_view name, advice;
+  std::string_view suffix = {};  ///< if set, of this kind only
 };
 
 using namespace std::string_view_literals;
+// The first that fits.
 constexpr FileKind kFileKinds[] = {
+    {0, "\x89HDF\r\n\x1a\n"sv, "a netCDF-4 file", kNetcdf, ".nc"},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file",
      "; read it with h5py and store its datasets with sherd.create_array(URL, data=dataset)"},
+    {0, "CDF\x01"sv, "a netCDF file", kNetcdf},
+    {0, "CDF\x02"sv, "a netCDF file", kNetcdf},
+    {0, "CDF\x05"sv, "a netCDF file", kNetcdf},
     {0, "II*\0"sv, "a TIFF file", kImport},
     {0, "MM\0*"sv, "a TIFF file", kImport},
     {0, "II+\0"sv, "a TIFF file", kImport},
@@ -34,21 +47,84 @@ constexpr FileKind kFileKinds[] = {
     {4, "n+2\0\r\n\x1a\n"sv, "a NIfTI file", kImport},
     {0, "\x93NUMPY"sv, "an .npy file", kImport},
     {0, "\x89PNG\r\n\x1a\n"sv, "a PNG file", kImport},
-    {0, "PK\x03\x04"sv, "a ZIP file", "; unpack it and open the directory"},
+    {0, "P5"sv, "a PGM file", kImport, ".pgm"},
+    {0, "P6"sv, "a PPM file", kImport, ".ppm"},
+    {0, "\xff\xd8\xff"sv, "a JPEG file", kConvert},
+    {0, "\0\0\0\x0cjP  "sv, "a JPEG 2000 file", kConvert},
+    {0, "GIF8"sv, "a GIF file", kConvert},
+    {208, "MAP "sv, "an MRC file", "; read it with mrcfile and store it with sherd.save(URL, data)"},
+    {0, "NRRD000"sv, "an NRRD file", "; convert it to NIfTI, and make an array of that with 'sherd import FILE URL'"},
+    {128, "DICM"sv, "a DICOM file", "; dcm2niix makes a NIfTI file of it and its neighbours for 'sherd import'"},
+    {0, "ZISRAWFILE"sv, "a CZI file", kMicroscope},
+    {0, "\xda\xce\xbe\x0a"sv, "an ND2 file", kMicroscope},
+    {0, "\x70\0\0\0"sv, "a LIF file", kMicroscope, ".lif"},
+    {0, "PK\x03\x04"sv, "an .npz file", "; store the arrays of numpy.load(FILE) with sherd.save(URL, data)", ".npz"},
+    {0, "PK\x03\x04"sv, "a ZIP file", kUnpack},
+    {257, "ustar"sv, "a tar file", kUnpack},
+    {0, "\x28\xb5\x2f\xfd"sv, "a zstd file", "; decompress it first"},
+    {0, "BZh"sv, "a bzip2 file", "; decompress it first"},
+    {0,
+     "\xfd"
+     "7zXZ\0"sv,
+     "an xz file", "; decompress it first"},
+    {0, "\x1f\x8b"sv, "a NIfTI file", kImport, ".nii.gz"},
+    {0, "\x1f\x8b"sv, "a gzip file", "; decompress it first"},
 };
-constexpr std::size_t kHeadBytes = 348;
+constexpr std::size_t kHeadBytes = 4096;
 
-std::optional<Error> recognized_head(const std::string& path) {
+/// A metadata document instead of the directory that it describes, or references to chunks of other files.
+std::optional<Error> recognized_text(const std::filesystem::path& path, std::string_view bytes) {
+  const std::string name = path.filename().string();
+  for (const Format* format : tables().formats)
+    if (format->keys("").is_document(name))
+      return invalid_argument(path.string() + " is a metadata document; open its directory, " +
+                              path.parent_path().string());
+  const bool is_object = bytes.starts_with('{');
+  const auto has = [&](std::string_view member) { return bytes.find(member) != std::string_view::npos; };
+  if (is_object && (has("\"refs\"") || has("\".zgroup\"")))
+    return unsupported(path.string() +
+                       " is a file of references to chunks of other files (kerchunk); open it with fsspec " +
+                       "and zarr-python, and store a copy with sherd.from_array(URL, data=array)");
+  return std::nullopt;
+}
+
+std::optional<Error> recognized_head(const std::filesystem::path& path) {
   std::array<char, kHeadBytes> head{};
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), head.size());
   const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   for (const FileKind& kind : kFileKinds)
-    if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes)
-      return unsupported(path + " is " + std::string(kind.name) + std::string(kind.advice));
-  if (!bytes.starts_with("\x1f\x8b")) return std::nullopt;
-  if (path.ends_with(".nii.gz")) return unsupported(path + " is a NIfTI file" + std::string(kImport));
-  return unsupported(path + " is a gzip file; decompress it first");
+    if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes &&
+        path.string().ends_with(kind.suffix))
+      return unsupported(path.string() + " is " + std::string(kind.name) + std::string(kind.advice));
+  return recognized_text(path, bytes);
+}
+
+/// What a directory without a node contains instead, and what to do.
+std::string hint_at_contents(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
+  constexpr std::size_t kMostEntries = 1000;
+  std::string node, images;
+  std::size_t seen = 0;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator each(directory, failed), end; !failed && each != end && seen < kMostEntries;
+       each.increment(failed), ++seen) {
+    const std::string name = each->path().filename().string();
+    if (name == "attributes.json")
+      return "; it is N5: read it with tensorstore or z5py, and store it with sherd.save(URL, data)";
+    const auto has = [&](const std::string& key) { return std::filesystem::exists(each->path() / key, failed); };
+    for (const Format* format : formats)
+      if ((node.empty() || name < node) && std::ranges::any_of(format->keys("").documents, has)) node = name;
+    for (const FileFormat* format : file_formats())
+      if (each->is_regular_file(failed) && format->order == FileOrder::planes && has_suffix(name, format->suffixes))
+        images = format->name;
+    if (name.ends_with(".dcm")) images = "dicom";
+    failed.clear();
+  }
+  if (!node.empty()) return "; it contains " + node + ": open " + (directory / node).string();
+  if (images == "dicom") return "; it contains DICOM files: dcm2niix makes NIfTI files of them for 'sherd import'";
+  if (!images.empty())
+    return "; it contains " + images + " files: make an array of them with 'sherd import DIRECTORY URL'";
+  return {};
 }
 
 /// Objects are not arrays, and are opened in another way.
@@ -73,7 +149,7 @@ std::optional<Error> recognized_file(const std::string& path) {
   std::error_code failed;
   for (std::filesystem::path part = path; part.has_relative_path(); part = part.parent_path()) {
     const auto status = std::filesystem::status(part, failed);
-    if (std::filesystem::is_regular_file(status)) return recognized_head(part.string());
+    if (std::filesystem::is_regular_file(status)) return recognized_head(part);
     if (std::filesystem::exists(status)) break;
   }
   return std::nullopt;
@@ -94,8 +170,9 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
     for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
+  const std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
   const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
-  return not_found(what + where + "; looked for " + looked_for + hint_at_objects(location))
+  return not_found(what + where + "; looked for " + looked_for + hint + hint_at_objects(location))
       .in_key(formats.front()->likeliest_key(location.path));
 }
 

@@ -92,5 +92,10 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location);
 /// Erases the node at `location` and all below it, the entries in consolidated metadata first, then its document. An
 /// interrupted call can be repeated; creating a node there also completes it.
 Result<void> erase_node(const NodeLocation& location);
+/// Moves the node at `location` (writable, its format given), with everything below it, to the path `to` of its store,
+/// and creates missing groups above. Readers find it at one of the two paths if the store moves a prefix at once.
+/// `conflict` if anything is at `to`; invalid_argument if that is inside the node, or the node is the root;
+/// `unsupported` if the format stores nodes in several locations.
+Result<void> move_node(const NodeLocation& location, const std::string& to);
 
 }  // namespace sherd

@@ -179,6 +179,7 @@ class FileStore final : public Store {
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key, Exclusion exclusion = Exclusion::required);
   void sweep_once(std::string_view prefix);
   Result<void> wait_in(int directory, const std::string& prefix, std::string_view below, int depth);
+  Result<bool> move_directory(const std::string& from, const std::string& to);
   Result<void> move_children(int from, const std::string& prefix, int to, const std::string& new_prefix);
   Result<void> move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
                           const std::vector<std::string>& names);
@@ -335,12 +336,34 @@ Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::s
 Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
   SHERD_TRY(check_prefix(from));
   SHERD_TRY(check_prefix(to));
+  SHERD_TRY(moved, move_directory(from, to));
+  if (moved) return {};
   SHERD_TRY(source, tree_.open_directory(from).in_key(from));
   if (!source) return {};
   SHERD_TRY(target, tree_.make_directory(to).in_key(to));
   SHERD_TRY(move_children(source.get(), from, target.fd.get(), to));
   target.keep();
   return erase_prefix(from);
+}
+
+/// Renames a directory where nothing is at its new name, so that all of it moves at once. False if that cannot be done.
+Result<bool> FileStore::move_directory(const std::string& from, const std::string& to) {
+  if (from.empty() || to.empty() || to.starts_with(from)) return false;
+  const auto [above, name] = split_key(std::string_view(from).substr(0, from.size() - 1));
+  const auto [new_above, new_name] = split_key(std::string_view(to).substr(0, to.size() - 1));
+  SHERD_TRY(source, tree_.open_directory(above).in_key(from));
+  if (!source) return false;
+  SHERD_TRY(status, look_at(source.get(), std::string(name), Links::keep).in_key(from));
+  if (!status || !S_ISDIR(status->st_mode)) return false;
+  SHERD_TRY(target, tree_.make_directory(new_above).in_key(to));
+  if (os::renameat(source.get(), std::string(name).c_str(), target.fd.get(), std::string(new_name).c_str()) != 0) {
+    if (can_be_entered(errno)) return false;
+    return move_error(tree_.path(from), tree_.path(to), errno);
+  }
+  target.keep();
+  SHERD_TRY(sync(target.fd.get(), new_above).in_key(to));
+  SHERD_TRY(sync(source.get(), above).in_key(from));
+  return true;
 }
 
 /// Renames what is in one directory into another, directories first; an existing one is entered.

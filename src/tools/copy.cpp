@@ -84,7 +84,8 @@ class TreeCopy {
       if (node.reduced) {
         const NodeCopy& finer = nodes_[node.reduced->node];
         SHERD_TRY(source, make_array(at(root, finer.path), finer.document));
-        SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination), node.reduced->how));
+        SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination),
+                                     std::make_shared<CoarserElements>(node.reduced->how)));
         total_ += reduced.bytes;
         SHERD_TRY(copy_objects(reduced));
       } else {
@@ -138,11 +139,20 @@ class TreeCopy {
     return location;
   }
 
+  // A part of a group can only be one of an image.
+  Result<bool> is_image() const {
+    if (is_image_copy(source_, destination_, options_)) return true;
+    if (!asks_for_cutout(options_)) return false;
+    SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
+    return document && document->type == NodeType::group;
+  }
+
   Result<void> plan_all() {
-    if (!is_image_copy(source_, destination_, options_)) {
+    if (asks_for_cutout(options_) && options_.config.layout != Layout::plain)
+      return unsupported("layout zarr+neuroglancer: is made of whole arrays; copy the part first, and then the copy");
+    SHERD_TRY(of_image, is_image());
+    if (!of_image) {
       SHERD_TRY(refuse_volume_options(options_));
-      if (!options_.axes.empty())
-        return std::move(invalid_argument("apply to images, and this copy does not convert arrays")).in_member("axes");
       if (!options_.type.empty())
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
             .in_member("type");
@@ -187,6 +197,8 @@ class TreeCopy {
     if (!document) return {};  // erased since it was listed
     const std::string key = format_.document_key(location.path, document->type);
     if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
+    if (!options_.axes.empty())
+      return std::move(invalid_argument("are of one array or image; copy an array of the group")).in_member("axes");
     NodeCopy node{path, *std::move(document)};
     SHERD_TRY(keep_texts(location, node));
     untie(node);
@@ -224,22 +236,30 @@ class TreeCopy {
     if (!source) return stored_error(std::move(source).error());
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
-    SHERD_TRY(spec, copied_spec(source->state(), destination_, options));
+    SHERD_TRY(cutout, Cutout::make(*document.array, options));
+    SHERD_TRY(spec, copied_spec(source->state(), destination_, options, cutout.get()));
     NodeCopy node{path, document};
     SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (path.empty()) SHERD_TRY(keep_image(*source, node));
     NodeLocation to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
-    if (changes_format()) {
-      SHERD_TRY(fresh, new_node(destination_, std::move(spec), node.document.attributes));
+    Json attributes = node.document.attributes;
+    if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
+    SHERD_TRY(name_axes(spec));
+    if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
+      SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
       NodeDocument spelled = document;
       spelled.array = fresh.array;  // as a copy of the copy will express it
-      carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits);
+      if (changes_format()) carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits);
       node.document = std::move(fresh);
       node.stored.clear();
-    } else if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location) {
-      SHERD_TRY(changed, format_.changed(node.document.document, {.chunks = &spec}));
+    } else if (cutout || options.chunks || options.shards || options.auto_shards || options.codecs ||
+               options.index_location) {
+      NodeChange change{.chunks = &spec};
+      if (cutout) change.shape = spec.shape;
+      if (cutout) change.attributes = std::move(attributes);
+      SHERD_TRY(changed, format_.changed(node.document.document, change));
       if (!(changed == node.document.document)) node.stored.clear();
       SHERD_TRY(lowered, format_.lower(changed, to.config.limits));
       node.document = std::move(lowered);
@@ -253,10 +273,28 @@ class TreeCopy {
     to.writable = false;  // there is nothing to write to yet
     auto destination = make_array(std::move(to), node.document);
     if (!destination) return of_request(destination.error());
-    SHERD_TRY(array, plan_copy(*std::move(source), *std::move(destination)));
+    SHERD_TRY(array, plan_copy(*std::move(source), *std::move(destination), std::move(cutout)));
     total_ += array.bytes;
     node.array = std::move(array);
     nodes_.push_back(std::move(node));
+    return {};
+  }
+
+  static std::vector<std::string> short_names(const ArraySpec& spec) {
+    std::vector<std::string> names(spec.shape.size());
+    for (std::size_t d = 0; d < spec.dimension_names.size(); ++d)
+      names[d] = short_axis_name(spec.dimension_names[d].value_or(""));
+    return names;
+  }
+
+  // What the caller says of the dimensions of the copy.
+  Result<void> name_axes(ArraySpec& spec) const {
+    if (options_.axes.empty()) return {};
+    SHERD_TRY(names, axis_names(options_.axes).in_member("axes"));
+    if (names.size() != spec.shape.size())
+      return std::move(invalid_argument("the copy has " + std::to_string(spec.shape.size()) + " dimensions"))
+          .in_member("axes");
+    spec.dimension_names.assign(names.begin(), names.end());
     return {};
   }
 
@@ -331,6 +369,7 @@ class TreeCopy {
     json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(all))));
     json.set("chunk_order", static_cast<std::uint64_t>(options_.config.chunk_order));
     json.set("write_empty_chunks", options_.config.write_empty_chunks);
+    if (options_.select) json.set("select", *options_.select);
     if (const auto& pyramid = options_.pyramid) {
       json.set("pyramid", pyramid->method == Pyramid::Method::mean ? "mean" : "mode");
       json.set("ignore_zero", pyramid->ignore_zero);

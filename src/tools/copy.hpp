@@ -17,17 +17,13 @@
 #include "neuroglancer/dual_format.hpp"
 #include "neuroglancer/storage.hpp"
 #include "sherd/tools.hpp"
+#include "tools/cutout.hpp"
 #include "tools/reduce.hpp"
 
 namespace sherd {
 
-/// How the chunks of an array get to the copy.
-enum class CopyWay : std::uint8_t {
-  whole,    ///< every object as it is
-  moved,    ///< encoded chunks from one object to another
-  encoded,  ///< through their elements
-};
-CopyWay copy_way(const Array::State& source, const Array::State& destination);
+/// The cheapest way from one array to the other that is not cheaper than `best`.
+CopyWay copy_way(const Array::State& source, const Array::State& destination, CopyWay best);
 
 /// One array on its way.
 struct ArrayCopy {
@@ -42,14 +38,14 @@ struct ArrayCopy {
   /// Set where what is missing in the source is something else in the destination, so that all of its objects, as many
   /// as these, are to be made.
   std::optional<std::uint64_t> everything = {};
-  std::optional<Reduction> reduction = {};  ///< of the source's elements
+  std::shared_ptr<const ElementMap> map = {};  ///< from the source's elements, where the copy has others
 
   /// How many objects are to be made, and which of them is number i.
   [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }
   [[nodiscard]] std::uint64_t object(std::uint64_t i) const { return everything ? i : objects[i]; }
 };
 /// Lists what is stored of the source.
-Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction = {});
+Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<const ElementMap> map = {});
 
 /// What a node of a copy is made of: the one before it, in half its resolution.
 struct ReducedFrom {
@@ -95,9 +91,10 @@ void carry_spelling(const Format& from, const NodeDocument& source, const Format
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 
-/// The array that a copy at `destination` becomes: the source's, with other chunks and codecs as far as options name
-/// any.
-Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options);
+/// The array that a copy at `destination` becomes: the source's, or the part of it, with other chunks and codecs as far
+/// as options name any.
+Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
+                              const Cutout* cutout = nullptr);
 /// Whether its last chunks end where the array does.
 bool is_clipped(const Array::State& state);
 

@@ -123,7 +123,7 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
 
 // Whether the copy is one of labels: as the options say, else as its pyramid or the source has it.
 Result<void> set_type(ImageSource& source, const CopyOptions& options) {
-  const DType& dtype = source.levels.front().document.array->dtype;
+  const DType& dtype = source.dtype();
   const bool has_integers = is_integer(dtype);
   if (!options.type.empty() && options.type != "image" && options.type != "segmentation")
     return std::move(invalid_argument("'" + options.type + "' is neither image nor segmentation")).in_member("type");
@@ -135,6 +135,38 @@ Result<void> set_type(ImageSource& source, const CopyOptions& options) {
   Image& image = source.image;
   image.labels = options.type.empty() || options.type == "segmentation";
   if (image.info.find("type") != nullptr) image.info.set("type", image.labels ? "segmentation" : "image");
+  return {};
+}
+
+// The order of a volume's dimensions is x, y, z, channel, however the copy sees them.
+std::vector<std::size_t> volume_order(const std::vector<std::string>& axes) {
+  std::vector<std::size_t> order;
+  for (const char* axis : {"x", "y", "z", "c"}) order.push_back(dimension_of(axes, axis));
+  return order;
+}
+
+// Of an image with several resolutions the finest: the others would not have the same border.
+Result<void> cut_out(ImageSource& source, const CopyOptions& options, bool of_volume) {
+  LevelSource& level = source.levels.front();
+  Image& image = source.image;
+  const auto order = of_volume ? volume_order(image.axes) : std::vector<std::size_t>();
+  SHERD_TRY(cutout, Cutout::make(*level.document.array, options, order));
+  if (!cutout) return {};
+  source.levels.resize(1);
+  image.levels.resize(1);
+  level.document.attributes = cutout->attributes_of(std::move(level.document.attributes), image.axes);
+  image.channels = cutout->channels_of(image.channels, image.axes);
+  Json* ome = source.attributes.find("ome");
+  if (Json* omero = (ome != nullptr ? *ome : source.attributes).find("omero"))
+    if (const Json* channels = omero->find("channels"))
+      omero->set("channels", cutout->channels_of(*channels, image.axes));
+  ImageLevel& finest = image.levels.front();
+  for (std::size_t d = 0; d < image.axes.size(); ++d) finest.offset[d] += static_cast<double>(cutout->box().origin[d]);
+  finest.spacing = cutout->pick(finest.spacing);
+  finest.offset = cutout->pick(finest.offset);
+  image.units = cutout->pick(image.units);
+  image.axes = cutout->pick(image.axes);
+  source.cutout = std::move(cutout);
   return {};
 }
 
@@ -166,7 +198,7 @@ class ArraysPlan {
   Result<void> add(const LevelSource& level, const std::string& path) {
     SHERD_TRY(source, make_array(level.location, level.document));
     SHERD_TRY(source.state().check_access());
-    SHERD_TRY(spec, copied_spec(source.state(), destination_, options_));
+    SHERD_TRY(spec, copied_spec(source.state(), destination_, options_, source_.cutout.get()));
     spec.dimension_names.assign(source_.image.axes.begin(), source_.image.axes.end());
     Json attributes = level.document.attributes;
     attributes.erase(kLayoutMember);
@@ -182,7 +214,7 @@ class ArraysPlan {
     SHERD_TRY(destination, make_array(std::move(to), node));
     last_ = std::move(spec);
     chunks_ = destination.chunks();
-    SHERD_TRY(array, plan_copy(std::move(source), std::move(destination)));
+    SHERD_TRY(array, plan_copy(std::move(source), std::move(destination), source_.cutout));
     nodes_.push_back({.path = path, .document = std::move(node), .array = std::move(array)});
     return {};
   }
@@ -225,6 +257,7 @@ Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeL
                             (volume ? "is a layout of Zarr arrays; copy to zarr3"
                                     : "the resolutions of a pyramid would be volumes of their own; copy without one"));
   SHERD_TRY(found, find_image(source, options, volume));
+  SHERD_TRY(cut_out(found, options, is_volume(source)));
   SHERD_TRY(set_type(found, options));
   found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
   if (options.pyramid) {

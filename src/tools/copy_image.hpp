@@ -19,7 +19,10 @@ struct ImageSource {
   Image image;
   std::vector<LevelSource> levels;
   bool is_group = false;
-  Json attributes = {};  ///< of the group
+  Json attributes = {};                       ///< of the group
+  std::shared_ptr<const Cutout> cutout = {};  ///< what is copied of its only level, if not all of it
+
+  [[nodiscard]] const DType& dtype() const { return cutout ? cutout->dtype() : levels.front().document.array->dtype; }
 };
 
 /// Reads the documents at `source`; `volume` says whether the copy is one of Neuroglancer's.

@@ -68,7 +68,7 @@ class VolumePlan {
     SHERD_TRY(check_axes());
     SHERD_TRY(open_levels());
     start_info();
-    for (std::size_t i = 0; i < arrays_.size(); ++i) SHERD_TRY(add_scale(i, arrays_[i].shape()));
+    for (std::size_t i = 0; i < arrays_.size(); ++i) SHERD_TRY(add_scale(i, shape_of(i)));
     if (options_.pyramid) SHERD_TRY(add_pyramid());
     SHERD_TRY(printed, print());
     return nodes(printed);
@@ -81,13 +81,17 @@ class VolumePlan {
       return std::move(invalid_argument((options_.axes.empty() ? of_source : "") + reason)).in_member("axes");
     };
     for (const std::string& axis : image_.axes)
-      if (axis == "t") return refuse("a volume has no time (t); copy an array of one time");
+      if (axis == "t") return refuse("a volume has no time (t); select one time (--select 0)");
     for (const char* axis : {"x", "y", "z"})
       if (dimension_of(image_.axes, axis) == image_.axes.size())
         return refuse("a volume has x, y and z: there is no " + std::string(axis) +
                       (image_.axes.size() < 3 ? "; import it as a stack of one slice, which has z"
                                               : "; if they are others, name them (--axes z,y,x)"));
     return {};
+  }
+
+  [[nodiscard]] Shape shape_of(std::size_t level) const {
+    return source_.cutout ? source_.cutout->shape() : arrays_[level].shape();
   }
 
   [[nodiscard]] std::uint64_t channels_of(const Shape& shape) const {
@@ -114,8 +118,8 @@ class VolumePlan {
     if (auto kept = VolumeInfo::parse(image_.info)) kept_ = *std::move(kept);
     if (kept_) info_ = *kept_;
     info_.scales.clear();
-    info_.data_type = arrays_.front().dtype();
-    info_.num_channels = channels_of(arrays_.front().shape());
+    info_.data_type = source_.dtype();
+    info_.num_channels = channels_of(shape_of(0));
     if (!options_.type.empty()) {
       info_.type = image_.labels ? VolumeInfo::Type::segmentation : VolumeInfo::Type::image;
       return;
@@ -149,7 +153,7 @@ class VolumePlan {
     if (array.chunks().empty())
       return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
           .in_member("chunks");
-    return in_xyz(array.chunks(), image_.axes);
+    return in_xyz(source_.cutout ? source_.cutout->pick(array.chunks()) : array.chunks(), image_.axes);
   }
 
   Result<void> add_scale(std::size_t level, const Shape& shape) {
@@ -213,7 +217,7 @@ class VolumePlan {
   Result<void> add_pyramid() {
     SHERD_TRY(plan, PyramidPlan::make(*options_.pyramid, image_, info_.data_type));
     for (double& offset : image_.levels.front().offset) offset = std::round(offset);
-    Shape shape = arrays_.front().shape();
+    Shape shape = shape_of(0);
     SHERD_TRY(chunk, chunk_of(0));
     Shape chunks(shape.size(), 1);
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -257,7 +261,7 @@ class VolumePlan {
       if (!array)
         return neuroglancer::in_encoding(std::move(array).error()).in_member("scales[" + std::to_string(i) + "]");
       if (i < arrays_.size()) {
-        SHERD_TRY(planned, plan_copy(arrays_[i], *std::move(array)));
+        SHERD_TRY(planned, plan_copy(arrays_[i], *std::move(array), source_.cutout));
         node.array = std::move(planned);
       } else {
         node.reduced = ReducedFrom{nodes.size() - 1, reductions_[i - arrays_.size()]};

@@ -71,13 +71,27 @@ IndexLocation source_location(const ChunkLayout& layout) {
   return index != nullptr ? index->location : IndexLocation::end;
 }
 
+Shape picked(const Shape& all, const Cutout* cutout) { return cutout == nullptr ? all : cutout->pick(all); }
+
+// Codecs for other elements, or for fewer dimensions: without an order of dimensions, and without the sizes of
+// elements.
+Codecs for_cutout(Codecs leaf, const Cutout* cutout) {
+  if (cutout == nullptr || !cutout->changes_chunks()) return leaf;
+  std::erase_if(leaf, [](const CodecSpec& codec) { return codec.name == "transpose"; });
+  for (CodecSpec& codec : leaf) codec.configuration.erase("typesize");
+  return leaf;
+}
+
 // The same chunks, whole ones, and shards as any format has them. Encodings that the destination does not know are
 // replaced by its own codecs.
-Result<ArraySpec> unclipped(const Array::State& source, const NodeLocation& destination) {
-  ArraySpec spec = *source.document().array;
+Result<ArraySpec> unclipped(const Array::State& source, ArraySpec spec, const NodeLocation& destination,
+                            const Cutout* cutout) {
   const CodecTable table = destination.codecs();
-  CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
-  create.shards = source.shards.value_or(Shape());
+  CreateOptions create{.shape = spec.shape,
+                       .dtype = spec.dtype,
+                       .chunks = picked(source.chunks, cutout),
+                       .shards = picked(source.shards.value_or(Shape()), cutout),
+                       .config = destination.config};
   create.auto_shards =
       neuroglancer::hashed_ids(source) != nullptr;  // its shards have no shape that the copy's could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
@@ -92,22 +106,23 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodeLocation& dest
   return spec;
 }
 
-Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options) {
+Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& spec, const CopyOptions& options,
+                                 const Cutout* cutout) {
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .config = options.config};
   if (!options.chunks && !has_one_shape(source))
     return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
         .in_member("chunks");
-  create.chunks = options.chunks.value_or(source.chunks);
+  create.chunks = options.chunks.value_or(picked(source.chunks, cutout));
   create.auto_shards = options.auto_shards || (!options.shards && neuroglancer::hashed_ids(source) != nullptr);
   if (options.shards)
     create.shards = *options.shards;
   else if (!create.auto_shards && source.shards)
-    create.shards = *source.shards;
+    create.shards = picked(*source.shards, cutout);
   else if (!create.auto_shards && source.layout.shard)
     return std::move(invalid_argument("the source's shards differ in shape; choose the shard shape of the copy"))
         .in_member("shards");
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
-  create.codecs = options.codecs.value_or(as_list(leaf));
+  create.codecs = options.codecs.value_or(as_list(for_cutout(std::move(leaf), cutout)));
   const auto shard = find_shard(spec.codecs);
   if (shard == spec.codecs.end()) {
     create.index_location = options.index_location.value_or(IndexLocation::end);
@@ -162,24 +177,28 @@ bool is_clipped(const Array::State& state) {
 
 namespace {
 
-Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options) {
+Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
+                              const Cutout* cutout) {
   ArraySpec spec = *source.document().array;
+  if (cutout != nullptr) spec = cutout->applied_to(std::move(spec));
+  const bool needs_layout =
+      cutout != nullptr && (cutout->changes_chunks() || !std::holds_alternative<RegularGrid>(spec.grid));
   const DefaultCodecs& defaults = destination.format->traits().default_codecs;
   const auto& only_index = destination.format->traits().only_index;
   auto location = options.index_location;
   if (only_index && !location) location = IndexLocation::end;
   if (is_clipped(source) && source.location.format->name() != destination.format->name()) {
-    SHERD_TRY(whole, unclipped(source, destination));
+    SHERD_TRY(whole, unclipped(source, std::move(spec), destination, cutout));
     spec = std::move(whole);
   }
-  if (options.chunks || options.shards || options.auto_shards) {
-    SHERD_TRY(create, new_layout(source, spec, options));
+  if (options.chunks || options.shards || options.auto_shards || needs_layout) {
+    SHERD_TRY(create, new_layout(source, spec, options, cutout));
     if (only_index) {
       create.index_location = *location;
       create.index_codecs.reset();
     }
     SHERD_TRY(fresh, new_array_spec(create, destination.codecs(), defaults));
-    if (options.codecs) complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
+    if (options.codecs || needs_layout) complete_codecs(fresh.codecs, destination.codecs(), fresh.dtype);
     spec.grid = std::move(fresh.grid);
     spec.codecs = std::move(fresh.codecs);
     return spec;
@@ -210,8 +229,9 @@ Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
 }  // namespace
 
 // An order of elements that the destination's format cannot express is replaced.
-Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options) {
-  SHERD_TRY(spec, wanted_spec(source, destination, options));
+Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
+                              const Cutout* cutout) {
+  SHERD_TRY(spec, wanted_spec(source, destination, options, cutout));
   if (options.codecs || !destination.format->arrays_have_documents()) return spec;
   const auto document = destination.format->array_document(spec);
   if (document || document.error().code() != ErrorCode::unsupported) return spec;
@@ -261,7 +281,8 @@ bool same_leaf(const Array::State& source, const Codecs& from, const Array::Stat
 
 }  // namespace
 
-CopyWay copy_way(const Array::State& source, const Array::State& destination) {
+CopyWay copy_way(const Array::State& source, const Array::State& destination, CopyWay best) {
+  if (best == CopyWay::encoded) return best;
   const ArraySpec from = *source.document().array;
   const ArraySpec to = *destination.document().array;
   const CodecTable table = source.location.codecs();
@@ -275,7 +296,7 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination) {
   };
   const bool same_files = !is_dual_format(source) && !is_dual_format(destination);
   // An object of the source may lack chunks that the copy is to store.
-  const bool keeps_objects = !destination.config().write_empty_chunks;
+  const bool keeps_objects = best == CopyWay::whole && !destination.config().write_empty_chunks;
   if (keeps_objects && alike && same_files && same_ids && clipped == is_clipped(destination) &&
       same_codecs(from.codecs, to.codecs, table))
     return CopyWay::whole;

@@ -20,7 +20,7 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
     return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
   };
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const std::uint64_t finer = task.reduction ? task.reduction->most() : 0;  // elements that one is made of
+  const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements that one is made of
   const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
   const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
   const Shape shape = to.shape();

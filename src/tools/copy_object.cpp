@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "store/retry.hpp"
 #include "tools/copy.hpp"
+#include "tools/copy_options.hpp"
 #include "tools/copy_slots.hpp"
 
 namespace sherd {
@@ -84,7 +85,10 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
-  return retry_read(shares_.config, make).in_key(at.key);
+  auto made = retry_read(shares_.config, make);
+  // An element that the wanted type does not have is a fault of the request, not of this object.
+  if (!made && made.error().member() == "dtype") return of_request(made.error());
+  return std::move(made).in_key(at.key);
 }
 
 // A chunk or an opaque shard: made in memory, as it is written.
@@ -223,13 +227,8 @@ std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots
 
 // What a box of the copy holds, dense.
 Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
-  const std::string& url = source_.store()->url();
-  if (!task_.reduction) return in_store(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena), url);
-  const Box finer = task_.reduction->made_of(box, source_.shape());
-  Buffer elements;
-  SHERD_TRY(elements.resize(*element_count(finer.shape) * to_.dtype.size()));
-  SHERD_TRY(in_store(source_.read(finer, AnyView::dense(elements.data(), to_.dtype, finer.shape), &arena), url));
-  return reduce(*task_.reduction, to_.dtype, {finer, elements.data()}, {box, to}, shares_.config);
+  if (task_.map) return task_.map->read(source_, box, {to, arena, shares_.config});
+  return in_store(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena), source_.store()->url());
 }
 
 // The elements around some slots, strides in stored order.

@@ -9,9 +9,11 @@ Error in_source(Error error, const std::string& key, const CopyOptions& options)
       {"axes", !options.axes.empty()},
       {"chunks", options.chunks.has_value()},
       {"codecs", options.codecs.has_value()},
+      {"dtype", options.dtype.has_value()},
       {"encoding", !options.encoding.empty()},
       {"index_location", options.index_location.has_value()},
       {"pyramid", options.pyramid.has_value()},
+      {"select", options.select.has_value()},
       {"sharding", options.sharding.has_value()},
       {"shards", options.shards.has_value() || options.auto_shards || options.chunks.has_value()},
   };

@@ -114,32 +114,34 @@ void sort_unique(std::vector<std::uint64_t>& numbers) {
 
 }  // namespace
 
-Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduction> reduction) {
+Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<const ElementMap> map) {
   ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, false, {}, {}};
   const Array::State& from = plan.source.state();
   const Array::State& to = plan.destination.state();
-  plan.reduction = std::move(reduction);
+  plan.map = std::move(map);
   const Shape shape = from.shape();
   const Shape count = from.grid.count(shape);
   const Shape to_shape = to.shape();
   const Shape to_count = to.grid.count(to_shape);
-  const bool other_fill =
-      !from.dtype.is_variable() && !std::ranges::equal(from.layout.fill.bytes(), to.layout.fill.bytes());
+  const auto missing = plan.map ? plan.map->missing(from.layout.fill.bytes()) : from.layout.fill.bytes();
+  const bool other_fill = !from.dtype.is_variable() && !std::ranges::equal(missing, to.layout.fill.bytes());
   if (other_fill || to.config().write_empty_chunks) {
     plan.everything = element_count(to_count);
     plan.bytes = element_count(to_shape).value_or(0) * to.dtype.size();
     if (!plan.everything) return unsupported("the copy would have more than 2^64 chunks, all of them stored");
   }
-  if (!plan.reduction && !other_fill) plan.way = copy_way(from, to);
+  if (!other_fill) plan.way = copy_way(from, to, plan.map ? plan.map->cheapest(from) : CopyWay::whole);
+  const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   plan.clips = is_clipped(from) != is_clipped(to);
   std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
   SHERD_TRY(from.storage->list(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
       if (cell[d] >= count[d]) return {};
     plan.stored.push_back(ravel(cell, count));
-    if (plan.way == CopyWay::whole || plan.everything) return {};
+    if (same_objects || plan.everything) return {};
     Box box{from.grid.cell_begin(cell), from.valid_shape(cell, shape)};
-    if (plan.reduction) box = plan.reduction->goes_into(box);
+    if (plan.map) box = plan.map->goes_into(box);
+    if (is_empty(box)) return {};
     SHERD_TRY(for_each_cell(cells_of(to.grid, box), [&](const Shape& target) -> Result<bool> {
       plan.objects.push_back(ravel(target, to_count));
       return true;
@@ -150,7 +152,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
     return {};
   }));
   sort_unique(plan.stored);
-  if (plan.way == CopyWay::whole) plan.objects = plan.stored;
+  if (same_objects) plan.objects = plan.stored;
   sort_unique(plan.objects);
   for (const auto number : plan.objects)
     plan.bytes += element_count(to.valid_shape(unravel(number, to_count), to_shape)).value_or(0) * to.dtype.size();
@@ -160,7 +162,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::optional<Reduc
 LeafFinder::LeafFinder(const ArrayCopy& task, Box box)
     : task_(task),
       state_(task.source.state()),
-      box_(task.reduction ? task.reduction->made_of(box, state_.shape()) : std::move(box)) {}
+      box_(task.map ? task.map->made_of(box, state_.shape()) : std::move(box)) {}
 
 Result<void> LeafFinder::visit(const Visit& visit) {
   if (is_empty(box_)) return {};
@@ -209,8 +211,8 @@ Result<bool> LeafFinder::visit_object(const Shape& cell, const Visit& visit) {
                        [&](const Shape& origin, const Shape& leaf, Extent where) {
                          SourceLeaf found{{begin, leaf}, where, object};
                          for (std::size_t d = 0; d < origin.size(); ++d) found.box.origin[d] += origin[d];
-                         if (task_.reduction) found.box = task_.reduction->goes_into(found.box);
-                         return visit(found);
+                         if (task_.map) found.box = task_.map->goes_into(found.box);
+                         return is_empty(found.box) ? Result<bool>(true) : visit(found);
                        });
   };
   return in_store(look().in_key(key), state_.location.store->url());

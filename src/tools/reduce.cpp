@@ -9,8 +9,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 namespace {
@@ -210,6 +212,16 @@ Result<void> reduce(const Reduction& how, const DType& dtype, const BoxElements<
     }
     return {};
   });
+}
+
+Result<void> CoarserElements::read(const Array& source, const Box& box, const ElementTarget& to) const {
+  const DType& dtype = source.dtype();
+  const Box finer = made_of(box, source.shape());
+  Buffer elements;
+  SHERD_TRY(elements.resize(*element_count(finer.shape) * dtype.size()));
+  SHERD_TRY(in_store(source.read(finer, AnyView::dense(elements.data(), dtype, finer.shape), &to.arena),
+                     source.store()->url()));
+  return reduce(how_, dtype, {finer, elements.data()}, {box, to.data}, to.config);
 }
 
 }  // namespace sherd

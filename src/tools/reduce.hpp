@@ -7,6 +7,7 @@
 #include "sherd/dtype.hpp"
 #include "sherd/options.hpp"
 #include "sherd/tools.hpp"
+#include "tools/element_map.hpp"
 
 namespace sherd {
 
@@ -39,5 +40,18 @@ struct BoxElements {
 /// Makes the elements of a box from those of made_of() it, on the threads of `config`.
 Result<void> reduce(const Reduction& how, const DType& dtype, const BoxElements<const std::byte>& from,
                     const BoxElements<std::byte>& to, const Config& config);
+
+/// The elements of the next coarser resolution as those of a copy.
+class CoarserElements final : public ElementMap {
+ public:
+  explicit CoarserElements(Reduction how) : how_(std::move(how)) {}
+  [[nodiscard]] Box made_of(const Box& copy, const Shape& source) const override { return how_.made_of(copy, source); }
+  [[nodiscard]] Box goes_into(const Box& source) const override { return how_.goes_into(source); }
+  [[nodiscard]] std::uint64_t most() const noexcept override { return how_.most(); }
+  [[nodiscard]] Result<void> read(const Array& source, const Box& box, const ElementTarget& to) const override;
+
+ private:
+  Reduction how_;
+};
 
 }  // namespace sherd

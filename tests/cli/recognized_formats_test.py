@@ -28,6 +28,16 @@ FOUND = {
                  "is a NIfTI file", "sherd import"),
     "x.npy": (lambda path: numpy.save(path, numpy.zeros(4)), "is an .npy file", "sherd import"),
     "x.zip": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(500)), "is a ZIP file", "unpack it"),
+    "x.npz": (lambda path: numpy.savez(path, a=numpy.zeros(4)), "is an .npz file", "numpy.load"),
+    "classic.nc": (lambda path: path.write_bytes(b"CDF\x02" + bytes(500)), "is a netCDF file", "sherd nccopy"),
+    "x.nc": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is a netCDF-4 file", "sherd nccopy"),
+    "x.jpg": (lambda path: Image.new("L", (4, 4)).save(path), "is a JPEG file", "convert it"),
+    "x.ppm": (lambda path: Image.new("RGB", (4, 4)).save(path), "is a PPM file", "sherd import"),
+    "x.czi": (lambda path: path.write_bytes(b"ZISRAWFILE" + bytes(500)), "is a CZI file", "bioformats2raw"),
+    "x.mrc": (lambda path: path.write_bytes(bytes(208) + b"MAP " + bytes(500)), "is an MRC file", "mrcfile"),
+    "x.dcm": (lambda path: path.write_bytes(bytes(128) + b"DICM"), "is a DICOM file", "dcm2niix"),
+    "x.tar": (lambda path: path.write_bytes(bytes(257) + b"ustar" + bytes(500)), "is a tar file", "unpack it"),
+    "refs.json": (lambda path: path.write_text('{"version": 1, "refs": {".zgroup": "{}"}}'), "is a file of references", "fsspec"),
     "x.gz": (lambda path: path.write_bytes(gzip.compress(b"text")), "is a gzip file", "decompress it"),
 }
 
@@ -41,6 +51,29 @@ def test_other_formats_are_recognized(sherd, tmp_path, name):
         assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
     with pytest.raises(library.Unsupported, match="is a"):
         library.open(tmp_path / name)
+
+
+def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
+    sherd.ok("create", "nodes/b.zarr/x", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("create", "nodes/c.zarr", "--shape", "4", "--dtype", "uint8")
+    for name in ("images", "n5/a", "dicom"):
+        (tmp_path / name).mkdir(parents=True)
+    tifffile.imwrite(tmp_path / "images/1.tif", numpy.zeros((4, 4), "u1"))
+    (tmp_path / "n5/attributes.json").write_text('{"n5": "2.0.0"}')
+    (tmp_path / "dicom/1.dcm").write_bytes(b"")
+    for name, advice in [("nodes", f"; it contains b.zarr: open {tmp_path}/nodes/b.zarr"), ("images", "tiff files: make an array of them"),
+                         ("n5", "it is N5: read it with tensorstore or z5py"), ("dicom", "dcm2niix")]:
+        ran = sherd("info", name)
+        assert ran.code == 3 and advice in ran.stderr, ran.stderr
+    with pytest.raises(library.NotFound, match="it is N5"):
+        library.open(tmp_path / "n5")
+
+
+@pytest.mark.parametrize("format, name", [("zarr3", "zarr.json"), ("zarr2", ".zarray")])
+def test_a_document_is_not_its_directory(sherd, tmp_path, format, name):
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--store-format", format)
+    ran = sherd("info", f"a/{name}")
+    assert ran.code == 2 and f"a/{name} is a metadata document; open its directory, a" in ran.stderr
 
 
 def test_a_path_through_a_file_names_the_file(sherd, tmp_path):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "attrs", "resize",
-            "consolidate", "rm", "picture", "nccopy", "ncdump", "ncgen", "completion"]
+            "consolidate", "rename", "rm", "picture", "nccopy", "ncdump", "ncgen", "completion"]
 KV = ["kv get", "kv put", "kv ls", "kv rm", "kv compact", "kv build"]
 
 
@@ -241,6 +241,12 @@ def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
     assert complete(sherd, "sherd.bash", "sherd", "c") == ["create", "copy", "check", "consolidate", "completion"]
     assert complete(sherd, "sherd.bash", "sherd", "read", "--sel") == ["--select"]
     assert complete(sherd, "sherd.bash", "sherd", "read", "--format", "") == ["npy", "raw", "json"]
+    assert complete(sherd, "sherd.bash", "sherd", "read", "--format", "=") == ["npy", "raw", "json"]
+    assert complete(sherd, "sherd.bash", "sherd", "read", "--format", "=", "n") == ["npy"]
+    assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--to", "z") == ["zarr3", "zarr2"]
+    assert complete(sherd, "sherd.bash", "sherd", "create", "--dtype", "uint1") == ["uint16"]
+    assert "zstd" in complete(sherd, "sherd.bash", "sherd", "create", "--codec", "zs")
+    assert complete(sherd, "sherd.bash", "sherd", "export", "a", "b", "--to", "ti") == ["tiff"]
     assert complete(sherd, "sherd.bash", "sherd", "--json", "inf") == ["info"]
     assert complete(sherd, "sherd.bash", "sherd", "info", "some-file") == []
 

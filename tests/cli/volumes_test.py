@@ -153,7 +153,6 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     (["--encoding", "gif"], "--encoding"),
     (["--encoding", "raw"], "encoding: can only be used if the copy is a volume"),
     (["--sharding", "auto"], "sharding: can only be used if the copy is a volume"),
-    (["--axes", "z,y,x"], "axes: apply to images"),
     (["--to", "precomputed", "--axes", "z,y,x", "--sharding", "auto", "--encoding", "png", "--chunks", "8,8"], "chunks: "),
     (["--to", "precomputed", "--axes", "z,y,x", "--shards", "8,8,8"], "--shards: cannot be used with a volume; use sharding"),
 ])
@@ -247,7 +246,7 @@ def test_the_gzip_level_is_chosen_when_chunks_are_written(sherd, tmp_path):
                        "others, name them (--axes z,y,x)"),
     ("9,9", "y,x", "the dimensions of the source are y, x, and a volume has x, y and z: there is no z; import it as a stack "
                    "of one slice, which has z"),
-    ("9,9,9,9", "t,z,y,x", "the dimensions of the source are t, z, y, x, and a volume has no time (t); copy an array of one time"),
+    ("9,9,9,9", "t,z,y,x", "the dimensions of the source are t, z, y, x, and a volume has no time (t); select one time (--select 0)"),
     ("9,9,9", "depth,y,x", "the dimensions of the source are depth, y, x: 'depth' is not an axis; x, y, z, c (channel) and t "
                            "(time) are; name them (--axes z,y,x)")])
 def test_a_source_without_the_dimensions_of_a_volume_is_refused(sherd, tmp_path, shape, names, says):

@@ -324,10 +324,16 @@ def test_a_mode_that_creates_nothing_refuses_attributes():
 
 
 def test_stores_of_zarr_python_are_refused(tmp_path):
-    """A path or a URL serves both."""
-    for store in (zarr.storage.MemoryStore(), zarr.storage.LocalStore(tmp_path)):
-        with pytest.raises(TypeError, match="a path, a URL, an os.PathLike or a sherd.Store, not "):
+    """A path or a URL serves both, and sherd.zarr_store() makes a store for zarr-python."""
+    local = zarr.storage.LocalStore(tmp_path)
+    array = zarr.create_array(local, name="a", shape=(2,), dtype="u1")
+    for store, advice in [
+        (zarr.storage.MemoryStore(), "sherd.zarr_store"), (local, f"pass its path, '{tmp_path}'"), (array, f"'{tmp_path}/a'"),
+        (array.store_path, f"'{tmp_path}/a'"), (zarr.storage.ZipStore(tmp_path / "z.zip", mode="w"), "are not opened"), (5, "int"),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match="a path, a URL, an os.PathLike or a sherd.Store, not ") as caught:
             sherd.open(store)
+        assert str(caught.value).endswith(advice) or advice in str(caught.value)
     for store in (sherd.MemoryStore(), sherd.Store(tmp_path)):
         with pytest.raises(TypeError, match="Unsupported type for store_like"):
             zarr.open(store)

@@ -380,7 +380,6 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
   EXPECT_THAT(refusal(array, {.axes = zyx, .sharding = Json("most")}), HasSubstr("sharding: must be \"auto\""));
   EXPECT_THAT(refusal(array, {.format = "zarr3", .encoding = "raw"}),
               HasSubstr("encoding: can only be used if the copy is a volume"));
-  EXPECT_THAT(refusal(array, {.format = "zarr3", .axes = zyx}), HasSubstr("axes: apply to images"));
   array.dtype = DType::float64;
   EXPECT_THAT(refusal(array, {.axes = zyx}), HasSubstr("'float64' is not a type of a volume"));
   const auto group = memory_store();

@@ -1,0 +1,27 @@
+"""A Store of Sherd's for zarr-python, which is imported when one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _sherd
+
+if TYPE_CHECKING:
+    from ._zarr_store import ZarrStore
+
+
+def zarr_store(store: _sherd.Store, *, read_only: bool = False) -> ZarrStore:
+    """A store for zarr-python (version 3) whose objects are those of a Store: zarr-python, and what is built on it, then read
+    and write the same arrays, also in memory.
+
+        store = sherd.MemoryStore()
+        sherd.save(store, data)
+        zarr.open_array(sherd.zarr_store(store), mode="r")
+
+    zarr-python encodes and decodes; the store locks and replaces objects. For a directory its path is enough.
+    """
+    from ._zarr_store import ZarrStore
+
+    if not isinstance(store, _sherd.Store):
+        raise TypeError(f"store must be a sherd.Store, not {type(store).__name__}; sherd.Store(path) is one")
+    return ZarrStore(store, read_only=read_only)

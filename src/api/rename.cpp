@@ -1,0 +1,57 @@
+// Renames the node of a URL: finds the hierarchy that contains it, and moves it there as its group would.
+#include "api/location.hpp"
+#include "array/hierarchy.hpp"
+#include "base/call.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "sherd/group.hpp"
+
+namespace sherd {
+namespace {
+
+/// The path from the store's root: `to` begins there, or at the group that contains the node.
+Result<std::string> target_path(const std::string& node, std::string_view to) {
+  SHERD_TRY(path, normal_path(to));
+  const std::size_t end = to.starts_with('/') ? node.npos : node.rfind('/');
+  return end == node.npos ? path : join_path(node.substr(0, end), path);
+}
+
+/// The outermost hierarchy to which the root of a store belongs.
+Result<std::optional<Enclosure>> outermost(const Store& store, const Config& config) {
+  SHERD_TRY(found, enclosure(store, config));
+  while (found) {
+    SHERD_TRY(outer, enclosure(*found->store, config));
+    if (!outer) break;
+    found = Enclosure{outer->store, join_path(outer->path, found->path)};
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const OpenOptions& options) {
+  return as_call(options.config, [&]() -> Result<void> {
+    if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    location.writable = true;
+    SHERD_TRY(formats, formats_called(options.format));
+    SHERD_TRY(target, target_path(location.path, to));
+    SHERD_TRY(found, find_format_of(location, formats));
+    if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    return move_node(*found, target);
+  });
+}
+
+Result<void> rename(std::string_view url, std::string_view to, const OpenOptions& options) {
+  return as_call(options.config, [&]() -> Result<void> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(above, outermost(*store, options.config));
+    if (!above) return rename(std::move(store), to, options);
+    OpenOptions inside = options;
+    inside.path = above->path + "/" + options.path;
+    const std::string name = above->store->url();
+    return in_store(rename(std::move(above->store), to, inside), name);
+  });
+}
+
+}  // namespace sherd

@@ -1,0 +1,99 @@
+// Moves a node to another path of its store. Everything that a node of a format consists of lies below one prefix,
+// which stores move at once, so that readers find the node at the old path or at the new one. As when a node is erased,
+// it is taken out of consolidated metadata first: a kill leaves a node that is not listed rather than a listed one that
+// does not exist. A writer that had confirmed its array's document before that moved may still store an object at the
+// old path (docs/decisions/0014): it is waited for, and what it stored is moved, too.
+#include <algorithm>
+
+#include "array/consolidated.hpp"
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "store/listing.hpp"
+
+namespace sherd {
+namespace {
+
+/// The prefix of everything that the node consists of; `unsupported` if there is no such prefix.
+Result<std::string> prefix_of_node(const NodeLocation& location) {
+  const NodeKeys keys = location.format->keys(location.path);
+  const auto is_inside = [&](const std::string& key) { return key.starts_with(keys.contents.front()); };
+  if (keys.contents.size() == 1 && std::ranges::all_of(keys.documents, is_inside)) return keys.contents.front();
+  return unsupported("nodes of the format " + std::string(location.format->name()) +
+                     " cannot be moved; copy the node, and erase the old one")
+      .in_key(location.format->likeliest_key(location.path));
+}
+
+Result<void> check_paths(const NodeLocation& from, const std::string& to) {
+  const std::string name = "'" + from.path + "'";
+  if (from.path.empty())
+    return invalid_argument("the node is the root of the store " + from.store->url() +
+                            " and has no name there; rename the directory itself, as by mv");
+  if (to.empty()) return invalid_argument("the root of a store cannot be replaced by a node in it");
+  if (to == from.path) return invalid_argument("the node is at " + name + " already");
+  if (path_from(from.path, to)) return invalid_argument("cannot move " + name + " to '" + to + "', which is inside it");
+  if (from.format->arrays_have_documents()) return {};
+  return unsupported("scales of a volume cannot be moved").in_key(from.format->likeliest_key(from.path));
+}
+
+/// The paths of all members from the node, groups before their members.
+Result<void> add_members(const NodeLocation& group, const std::string& path, std::vector<std::string>& paths) {
+  SHERD_TRY(members, members_of(at_path(group, join_path(group.path, path))));
+  for (const auto& [name, type] : members) {
+    const std::string member = join_path(path, name);
+    paths.push_back(member);
+    if (type == NodeType::group) SHERD_TRY(add_members(group, member, paths));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> members_below(const NodeLocation& location) {
+  std::vector<std::string> paths;
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+  if (node && node->type == NodeType::group) SHERD_TRY(add_members(location, "", paths));
+  return paths;
+}
+
+/// The locks of both paths, always taken in the same order.
+struct BothLocks {
+  std::unique_ptr<StoreLock> first, second;
+
+  static Result<BothLocks> take(const NodeLocation& one, const NodeLocation& other) {
+    const bool in_order = staging_name(one.path) < staging_name(other.path);
+    BothLocks locks;
+    SHERD_TRY(first, lock_node(in_order ? one : other));
+    locks.first = std::move(first);
+    SHERD_TRY(second, lock_node(in_order ? other : one));
+    locks.second = std::move(second);
+    return locks;
+  }
+};
+
+}  // namespace
+
+Result<void> move_node(const NodeLocation& from, const std::string& to) {
+  SHERD_TRY(require_writable(from));
+  Store& store = *from.store;
+  if (!store.traits().can_list) return cannot_list(store);
+  SHERD_TRY(check_paths(from, to));
+  NodeLocation destination = at_path(from, to);
+  SHERD_TRY(old_prefix, prefix_of_node(from));
+  SHERD_TRY(new_prefix, prefix_of_node(destination));
+  SHERD_TRY(locks, BothLocks::take(from, destination));
+  SHERD_TRY(check_clearable(destination, {}));
+  SHERD_TRY(below, members_below(from));
+  SHERD_TRY(wait_for_writers(from));
+  SHERD_TRY(unlist(from));
+  const auto move = [&]() -> Result<void> {
+    SHERD_TRY(prepare_location(destination, {}));
+    SHERD_TRY(store.move_prefix(old_prefix, new_prefix));
+    SHERD_TRY(wait_for_writers(from));
+    return store.move_prefix(old_prefix, new_prefix);
+  };
+  auto moved = move();
+  if (!moved) (void)renew_consolidated(from, below);  // the first failure is the one to report
+  SHERD_TRY(std::move(moved));
+  return renew_consolidated(destination, below);
+}
+
+}  // namespace sherd
