@@ -139,13 +139,24 @@ Config Session::guarded(std::string label) {
   return result;
 }
 
-OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) const {
-  return {
-      .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
+OpenOptions Session::opening(Config config, bool writable) const {
+  return {.path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config)};
 }
 
-Result<Array> Session::open_level(const std::string& url, Config config, std::uint64_t level) const {
-  const OpenOptions options = opening(std::move(config), false, level);
+Result<OpenOptions> Session::opening(Config config, bool writable, const LevelChoice& level) const {
+  OpenOptions options = opening(std::move(config), writable);
+  options.scale = level.number;
+  if (level.resolution.empty()) return options;
+  if (level.number != 0) return invalid_argument("--resolution can only be used without --scale and --level");
+  SHERD_TRY(numbers, parse_positive(level.resolution, 3).in([] { return "--resolution"; }));
+  options.resolution = {numbers[0], numbers[1], numbers[2]};
+  return options;
+}
+
+Result<Array> Session::open_level(const std::string& url, Config config, const LevelChoice& choice) const {
+  SHERD_TRY(options, opening(std::move(config), false, choice));
+  if (options.resolution) return at(url, open_array(url, options));
+  const std::uint64_t level = choice.number;
   SHERD_TRY(node, at(url, open(url, options)));
   if (const Group* group = std::get_if<Group>(&node)) {
     SHERD_TRY(array, at(url, sherd::open_level(*group, level)));

@@ -1,5 +1,8 @@
 // Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+
 #include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
@@ -113,13 +116,35 @@ void bind_openers(nb::module_& module) {
   module.def(
       "open_array",
       [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings,
-         std::uint64_t scale) {
-        return BoundArray(open_array_node(
-            store,
-            {.path = path, .writable = writable, .format = format, .config = config_from(settings), .scale = scale}));
+         std::uint64_t scale, const std::optional<std::array<double, 3>>& resolution) {
+        return BoundArray(open_array_node(store, {.path = path,
+                                                  .writable = writable,
+                                                  .format = format,
+                                                  .config = config_from(settings),
+                                                  .scale = scale,
+                                                  .resolution = resolution}));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
-      nb::arg("scale"), "Opens the array at a path, or that of a scale of the volume there.");
+      nb::arg("scale"), nb::arg("resolution").none(),
+      nb::sig(
+          "def open_array(store: object, path: str, writable: bool, format: str, config: object | None, scale: int, "
+          "resolution: list[float] | None) -> Array"),
+      "Opens the array at a path, or that of a scale of the volume there.");
+}
+
+nb::dict links_to(const neuroglancer::VolumeLinks& links) {
+  nb::dict dict;
+  if (links.mesh) dict["mesh"] = *links.mesh;
+  if (links.skeletons) dict["skeletons"] = *links.skeletons;
+  if (links.segment_properties) dict["segment_properties"] = *links.segment_properties;
+  return dict;
+}
+
+neuroglancer::VolumeLinks links_from(const nb::dict& given) {
+  const auto path = [&](const char* member) {
+    return given.contains(member) ? std::optional(text_of(given[member], member)) : std::nullopt;
+  };
+  return {.mesh = path("mesh"), .skeletons = path("skeletons"), .segment_properties = path("segment_properties")};
 }
 
 void bind_creators(nb::module_& module) {
@@ -137,6 +162,28 @@ void bind_creators(nb::module_& module) {
       },
       nb::arg("store"), nb::arg("path"), nb::arg("info"), nb::arg("overwrite"), nb::arg("config").none(),
       "Creates a volume from its info document.");
+  module.def(
+      "volume_links",
+      [](nb::handle store, const std::string& path, nb::handle settings) {
+        const Config config = config_from(settings);
+        const std::shared_ptr<Store> opened = store_from(store, config);
+        return links_to(call(*opened, [&] { return neuroglancer::volume_links(opened, path, config); }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("config").none(),
+      nb::sig("def volume_links(store: object, path: str, config: object | None) -> dict[str, str]"),
+      "The collections to which a volume refers.");
+  module.def(
+      "link_collections",
+      [](nb::handle store, const std::string& path, const nb::dict& given, nb::handle settings) {
+        const Config config = config_from(settings);
+        const neuroglancer::VolumeLinks links = links_from(given);
+        const std::shared_ptr<Store> opened = store_from(store, config);
+        return links_to(call(*opened, [&] { return neuroglancer::link_collections(opened, path, links, config); }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("links"), nb::arg("config").none(),
+      nb::sig("def link_collections(store: object, path: str, links: dict[str, str], config: object | None) -> "
+              "dict[str, str]"),
+      "Makes a volume refer to collections; an empty path removes a reference.");
   module.def(
       "create_group",
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, const std::string& format,
