@@ -94,8 +94,7 @@ struct Read {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(opening, session.opening(chosen_config(session), false, scale));
-    SHERD_TRY(array, at(url, open_array(url, opening)));
+    SHERD_TRY(array, session.open_scale(url, chosen_config(session), false, scale));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     SHERD_TRY(as, chosen_format(session, array, typed.shape));
     SHERD_TRY(sink, Sink::open(session, output));

@@ -53,8 +53,9 @@ class Session {
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
   [[nodiscard]] Config guarded(std::string label);
   [[nodiscard]] OpenOptions opening(Config config, bool writable = false) const;
-  /// The same for one resolution.
-  [[nodiscard]] Result<OpenOptions> opening(Config config, bool writable, const LevelChoice& level) const;
+  /// The array at `url`, or the resolution of the volume there.
+  [[nodiscard]] Result<Array> open_scale(const std::string& url, Config config, bool writable,
+                                         const LevelChoice& level) const;
   /// The array at `url`, or one resolution of the volume or the OME-NGFF image there.
   [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, const LevelChoice& level) const;
   /// One line on standard error, unless --quiet or --json.

@@ -168,8 +168,7 @@ struct Write {
     SHERD_TRY(writing.apply(config));
     if (config.layout != Layout::plain)
       return invalid_argument("--layout: an array keeps the layout that it was created with; leave the option out");
-    SHERD_TRY(opening, session.opening(std::move(config), true, scale));
-    SHERD_TRY(array, at(url, open_array(url, opening)));
+    SHERD_TRY(array, session.open_scale(url, std::move(config), true, scale));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {
       SHERD_TRY(scalar, parse_scalar(parse_value_argument(*value), array.dtype()).in_member("--value"));

@@ -1,8 +1,5 @@
 // Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
 
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
-
 #include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
@@ -116,20 +113,29 @@ void bind_openers(nb::module_& module) {
   module.def(
       "open_array",
       [](nb::handle store, const std::string& path, bool writable, const std::string& format, nb::handle settings,
-         std::uint64_t scale, const std::optional<std::array<double, 3>>& resolution) {
-        return BoundArray(open_array_node(store, {.path = path,
-                                                  .writable = writable,
-                                                  .format = format,
-                                                  .config = config_from(settings),
-                                                  .scale = scale,
-                                                  .resolution = resolution}));
+         std::uint64_t scale) {
+        return BoundArray(open_array_node(
+            store,
+            {.path = path, .writable = writable, .format = format, .config = config_from(settings), .scale = scale}));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
-      nb::arg("scale"), nb::arg("resolution").none(),
-      nb::sig(
-          "def open_array(store: object, path: str, writable: bool, format: str, config: object | None, scale: int, "
-          "resolution: list[float] | None) -> Array"),
-      "Opens the array at a path, or that of a scale of the volume there.");
+      nb::arg("scale"), "Opens the array at a path, or that of a scale of the volume there.");
+  module.def(
+      "open_scale",
+      [](nb::handle store, const std::string& path, bool writable, nb::handle settings, const nb::tuple& numbers) {
+        const OpenOptions options{.path = path, .writable = writable, .config = config_from(settings)};
+        const std::array<double, 3> resolution{nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]),
+                                               nb::cast<double>(numbers[2])};
+        const std::shared_ptr<Store> opened = store_from(store, options.config);
+        return BoundArray(call(*opened, [&] {
+          return is_store(store) ? neuroglancer::open_scale(opened, resolution, options)
+                                 : neuroglancer::open_scale(opened->url(), resolution, options);
+        }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("config").none(), nb::arg("resolution"),
+      nb::sig("def open_scale(store: object, path: str, writable: bool, config: object | None, resolution: "
+              "tuple[float, float, float]) -> Array"),
+      "Opens the scale of a volume by its resolution.");
 }
 
 nb::dict links_to(const neuroglancer::VolumeLinks& links) {

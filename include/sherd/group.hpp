@@ -1,7 +1,6 @@
 // Groups and the hierarchy: open and create nodes, list members, edit attributes, consolidate metadata.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,8 +32,6 @@ struct OpenOptions {
   std::string format = {};  ///< such as "zarr3"; empty: the first that knows the node
   Config config = {};
   std::uint64_t scale = 0;  ///< of a precomputed volume: which resolution open_array() opens, counted from the finest
-  /// Instead of `scale`: nanometres per voxel along x, y and z of that resolution.
-  std::optional<std::array<double, 3>> resolution = {};
 };
 
 /// A node is what its own document says. Consolidated metadata, where a group that is opened for reading only has any,

@@ -27,6 +27,13 @@ SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInf
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});
 
+/// Opens the scale of a volume that has so many nanometres per voxel along x, y and z; not_found, with those that there
+/// are, if it does not exist. `options.scale` is ignored.
+SHERD_API Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution,
+                                   const OpenOptions& options = {});
+SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,
+                                   const OpenOptions& options = {});
+
 /// The voxel at which a scale begins, along x, y and z. invalid_argument if the array is not a scale of a volume.
 SHERD_API Result<std::array<std::int64_t, 3>> voxel_offset(const Array& scale);
 /// The elements of the voxels from `begin` on and before `end`, with all channels, as Array::read() and write() accept

@@ -137,6 +137,8 @@ def open_array(
     scale = _arguments.count(scale, "scale")
     if resolution is not None:
         resolution = _arguments.triple(resolution, "resolution", float)
+        if scale != 0:
+            raise InvalidArgument("can only be used without scale", member="resolution")
     if "overwrite" in options:
         raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
     if mode in ("r", "r+") and options:
@@ -145,7 +147,9 @@ def open_array(
         _arguments.store(store)
         _arguments.text(path, "path")
         try:
-            return cast(Array, _sherd.open_array(store, path, mode != "r", name, config, scale, resolution))
+            if resolution is not None:
+                return cast(Array, _sherd.open_scale(store, path, mode != "r", config, tuple(resolution)))
+            return cast(Array, _sherd.open_array(store, path, mode != "r", name, config, scale))
         except NotFound:
             if mode != "a":
                 raise

@@ -27,6 +27,7 @@ from __future__ import annotations
 from ._annotation_build import write_annotations
 from ._build import build, choose_sharding, choose_sharding_for_values
 from ._collection import Collection
+from ._object_files import export_object, import_object
 from ._objects import (
     Annotation,
     Annotations,
@@ -65,6 +66,8 @@ __all__ = [
     "choose_sharding",
     "choose_sharding_for_values",
     "create_precomputed",
+    "export_object",
+    "import_object",
     "link",
     "links",
     "write_annotations",

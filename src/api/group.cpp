@@ -2,7 +2,6 @@
 // "data/a.zarr/b/c" opens the node c as the root of a store of its own; OpenOptions::path goes on from there.
 // What is made at a URL becomes part of the hierarchy around it.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -31,48 +30,17 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
   return invalid_argument(url_of(*node) + " is " + std::string(found) + ", not " + std::string(wanted));
 }
 
-std::string numbers_text(const std::array<double, 3>& numbers) {
-  std::string text;
-  for (const double number : numbers) text += (text.empty() ? "" : ",") + Json(number).dump();
-  return text;
-}
-
-// Numbers that differ in the last digits only are the same resolution: writers compute them.
-bool same_spacing(const std::array<double, 3>& a, const std::array<double, 3>& b) {
-  constexpr double kTolerance = 1e-6;
-  return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= kTolerance * std::abs(y); });
-}
-
-// The number of the resolution that is asked for.
-Result<std::uint64_t> chosen_scale(const Group& group, const Format& format, const OpenOptions& options) {
-  const auto* multiscale = capability<Multiscale>(format);
-  if (!options.resolution || multiscale == nullptr) return options.scale;
-  const auto spacings = multiscale->spacings(group.metadata());
-  const auto found =
-      std::ranges::find_if(spacings, [&](const auto& each) { return same_spacing(each, *options.resolution); });
-  if (found != spacings.end()) return static_cast<std::uint64_t>(found - spacings.begin());
-  std::string known;
-  for (const auto& each : spacings) known += (known.empty() ? "" : ", ") + numbers_text(each);
-  return not_found(group.url() + " has no scale of " + numbers_text(*options.resolution) + " nm; it has " + known);
-}
-
 // Opening an array means one of its resolutions where it is stored in several.
 Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
-  if (options.resolution && options.scale != 0)
-    return std::move(invalid_argument("can only be used without scale")).in_member("resolution");
   Group* group = node ? std::get_if<Group>(&*node) : nullptr;
   const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
-  const bool is_volume = format != nullptr && capability<Multiscale>(*format) != nullptr;
-  if (!is_volume && node && (options.scale != 0 || options.resolution))
-    return not_found(
-        url_of(*node) + " has no scale " +
-        (options.resolution ? "of " + numbers_text(*options.resolution) + " nm" : std::to_string(options.scale)) +
-        ": it is not a volume of several scales");
-  if (!is_volume) return expect<Array>(std::move(node), "an array", "a group");
-  SHERD_TRY(scale, chosen_scale(*group, *format, options));
-  const std::string name = resolution_of(*format, group->metadata(), scale).value_or("");
-  if (name.empty()) return not_found(group->url() + " has no scale " + std::to_string(scale));
-  return expect<Array>(group->open(name), "an array", "a group");
+  const auto name = format != nullptr ? resolution_of(*format, group->metadata(), options.scale) : std::nullopt;
+  if (!name && node && options.scale != 0)
+    return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) +
+                     ": it is not a volume of several scales");
+  if (!name) return expect<Array>(std::move(node), "an array", "a group");
+  if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
+  return expect<Array>(group->open(*name), "an array", "a group");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 // an interface of its own, which a format implements too.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -179,8 +178,6 @@ class Multiscale {
  public:
   /// The name of a member, in the document's order; empty if it does not exist.
   [[nodiscard]] virtual std::string resolution(const Json& group, std::uint64_t number) const = 0;
-  /// Nanometres per element along x, y and z, of every resolution in the document's order.
-  [[nodiscard]] virtual std::vector<std::array<double, 3>> spacings(const Json& group) const = 0;
 
  protected:
   ~Multiscale() = default;

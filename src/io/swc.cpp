@@ -135,7 +135,10 @@ Trees trees_of(const Skeleton& skeleton) {
       const std::uint32_t vertex = waiting.back();
       waiting.pop_back();
       trees.order.push_back(vertex);
-      for (const std::uint32_t next : neighbours.of(vertex)) {
+      // The last one first, so that the first child comes next.
+      const auto around = neighbours.of(vertex);
+      for (std::size_t i = around.size(); i-- > 0;) {
+        const std::uint32_t next = around[i];
         if (met[next]) continue;
         met[next] = true;
         trees.parents[next] = vertex;

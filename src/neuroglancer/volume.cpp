@@ -191,12 +191,6 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
     const auto info = VolumeInfo::parse(*group.find("info"));
     return info && number < info->scales.size() ? scale_name(*info, number) : std::string();
   }
-  [[nodiscard]] std::vector<std::array<double, 3>> spacings(const Json& group) const override {
-    std::vector<std::array<double, 3>> spacings;
-    const auto info = VolumeInfo::parse(*group.find("info"));
-    for (std::size_t i = 0; info && i < info->scales.size(); ++i) spacings.push_back(info->scales[i].resolution);
-    return spacings;
-  }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> references(const Json& group) const override {
     std::vector<std::pair<std::string, std::string>> found;
     for (const char* member : {"mesh", "skeletons", "segment_properties"}) {
