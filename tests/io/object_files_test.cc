@@ -152,7 +152,7 @@ TEST(Obj, ErrorsNameTheLine) {
 
 TEST(ObjectFile, OfATransformedCollectionIsInNanometres) {
   const TempDir dir;
-  const std::string url = (dir.path() / "bones").string(), file = (dir.path() / "7.swc").string();
+  const std::string url = dir.path() + "/bones", file = dir.path() + "/7.swc";
   neuroglancer::SkeletonInfo info;
   info.transform = {0, 8, 0, 100, 8, 0, 0, 0, 0, 0, -40, 5};
   info.vertex_attributes = {swc_attributes()[0]};

@@ -129,7 +129,9 @@ TEST_P(AnnotationBuild, PutsEachAnnotationIntoOneLevelAndAllItsIndices) {
     const std::uint64_t id = table.rows.ids[row];
     ASSERT_EQ(found.at(id).size(), 1) << "an annotation is in one level";
     const auto& [level, cells] = *found.at(id).begin();
-    if (type == AnnotationType::point) EXPECT_EQ(cells.size(), 1);
+    if (type == AnnotationType::point) {
+      EXPECT_EQ(cells.size(), 1);
+    }
     const auto one = built.read_annotation(id).value();
     ASSERT_TRUE(one);
     EXPECT_EQ(one->geometry, geometry[row]);
