@@ -140,14 +140,14 @@ Config Session::guarded(std::string label) {
   return result;
 }
 
-OpenOptions Session::opening(Config config, bool writable) const {
-  return {.path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config)};
+OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) const {
+  return {
+      .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
 }
 
 Result<Array> Session::open_scale(const std::string& url, Config config, bool writable,
                                   const LevelChoice& level) const {
-  OpenOptions options = opening(std::move(config), writable);
-  options.scale = level.number;
+  const OpenOptions options = opening(std::move(config), writable, level.number);
   if (level.resolution.empty()) return at(url, open_array(url, options));
   if (level.number != 0) return invalid_argument("--resolution can only be used without --scale and --level");
   SHERD_TRY(numbers, parse_positive(level.resolution, 3).in([] { return "--resolution"; }));
@@ -156,8 +156,7 @@ Result<Array> Session::open_scale(const std::string& url, Config config, bool wr
 
 Result<Array> Session::open_level(const std::string& url, Config config, const LevelChoice& choice) const {
   if (!choice.resolution.empty()) return open_scale(url, std::move(config), false, choice);
-  OpenOptions options = opening(std::move(config));
-  options.scale = choice.number;
+  const OpenOptions options = opening(std::move(config), false, choice.number);
   const std::uint64_t level = choice.number;
   SHERD_TRY(node, at(url, open(url, options)));
   if (const Group* group = std::get_if<Group>(&node)) {

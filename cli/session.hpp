@@ -52,7 +52,7 @@ class Session {
   [[nodiscard]] Config watched(std::string label);
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
   [[nodiscard]] Config guarded(std::string label);
-  [[nodiscard]] OpenOptions opening(Config config, bool writable = false) const;
+  [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
   /// The array at `url`, or the resolution of the volume there.
   [[nodiscard]] Result<Array> open_scale(const std::string& url, Config config, bool writable,
                                          const LevelChoice& level) const;

@@ -233,7 +233,7 @@ TEST(AnnotationBuilder, WritesNothingIfARowIsWrong) {
   AnnotationInfo bounded = points;
   bounded.lower_bound = {0, 0, 0};
   bounded.upper_bound = {4, 4, 4};
-  EXPECT_THAT(attempt(bounded, table), HasSubstr("annotation 1 lies outside of the bounds in dimension x"));
+  EXPECT_THAT(attempt(bounded, table), HasSubstr("annotation 1 lies outside of the bounds in dimension y"));
   EXPECT_THAT(attempt(points, table, {.limit = 0}), HasSubstr("limit"));
   EXPECT_THAT(attempt(points, table, {.sharding = Json("no")}), HasSubstr("sharding"));
   EXPECT_TRUE(tree_of(*store).empty());

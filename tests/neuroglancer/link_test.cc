@@ -55,7 +55,7 @@ TEST_F(Link, RefusesWhatIsNotACollectionOfThatKind) {
   };
   EXPECT_EQ(error({.mesh = "missing"}).code(), ErrorCode::not_found);
   EXPECT_THAT(error({.skeletons = "names"}).text(),
-              HasSubstr("skeletons: memory:/v/names holds segment properties, not skeletons"));
+              HasSubstr("v/names holds segment properties, not skeletons"));
   EXPECT_THAT(error({.mesh = "bones", .skeletons = "bones"}).text(), HasSubstr("not meshes"));
   EXPECT_THAT(error({.mesh = "/mesh"}).text(), HasSubstr("'/mesh' is not a path from the directory of the volume"));
   EXPECT_THAT(error({.mesh = "../../mesh"}).text(), HasSubstr("leads out of the store"));
