@@ -12,13 +12,26 @@ namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
 
-Json as_json(const CopyReport& report) {
+Json as_json(const CopyReport& report, bool dropped) {
+  Json links{Json::Object{}};
+  for (const auto& [member, path] : report.dangling) links.set(member, path);
+  const Json none{Json::Object{}};
   return Json::Object{{"arrays", report.arrays},
                       {"groups", report.groups},
                       {"shards", report.shards},
                       {"shards_skipped", report.shards_skipped},
                       {"chunks_moved", report.chunks_moved},
-                      {"chunks_encoded", report.chunks_encoded}};
+                      {"chunks_encoded", report.chunks_encoded},
+                      {"dangling_kept", dropped ? none : links},
+                      {"dangling_dropped", dropped ? links : none}};
+}
+
+/// What the links of a new volume are that lead to nothing.
+void note_dangling(Session& session, const CopyReport& report, bool dropped) {
+  for (const auto& [member, path] : report.dangling)
+    session.note(dropped ? "dropped the member '" + member + "': '" + path + "' is not part of the copy"
+                         : "the member '" + member + "' is kept, but '" + path +
+                               "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
 }
 
 Result<Pyramid> parse_pyramid(const std::string& text) {
@@ -53,8 +66,8 @@ Result<std::vector<Pyramid::Factor>> parse_factors(const std::string& text) {
 
 /// Options of images and volumes.
 struct ImageOptions {
-  std::optional<std::string> pyramid, factors, sharding, axes;
-  std::string encoding, type;
+  std::optional<std::string> pyramid, factors, sharding, axes, resolution, voxel_offset;
+  std::string encoding, type, dangling;
   bool ignore_zero = false;
 
   void add_to(Arguments& arguments) {
@@ -73,14 +86,23 @@ struct ImageOptions {
     arguments.choice("--type", {"image", "segmentation"}, type,
                      "What the elements are; default: as SRC says, segmentation with --pyramid mode or "
                      "compressed_segmentation; a segmentation has integers");
+    arguments.text("--resolution", "X,Y,Z", resolution,
+                   "Nanometres per voxel of the finest resolution; default: as SRC says");
+    arguments.text("--voxel-offset", "X,Y,Z", voxel_offset,
+                   "Where the first voxel of the finest resolution is; default: as SRC says");
     arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                      "How chunks of the volume are stored; raw is the default");
+    arguments.choice(
+        "--dangling", {"keep", "drop"}, dangling,
+        "What happens to mesh, skeletons and segment_properties of the volume if what they refer to is not "
+        "part of the copy; default: keep");
     arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
                    "How chunks of the volume share objects: by a rule, or as in an info document; default: auto "
                    "if SRC is sharded");
   }
 
   [[nodiscard]] Result<void> apply(CopyOptions& options) const {
+    options.drop_dangling = dangling == "drop";
     options.encoding = encoding;
     options.type = type;
     if (axes)
@@ -95,6 +117,14 @@ struct ImageOptions {
       if (!pyramid) return invalid_argument("--factors can only be used with --pyramid");
       SHERD_TRY(parsed, parse_factors(*factors).in([] { return "--factors"; }));
       options.pyramid->factors = std::move(parsed);
+    }
+    if (resolution) {
+      SHERD_TRY(nanometres, parse_positive(*resolution, 3).in([] { return "--resolution"; }));
+      options.resolution = {nanometres[0], nanometres[1], nanometres[2]};
+    }
+    if (voxel_offset) {
+      SHERD_TRY(voxels, parse_voxel(*voxel_offset).in([] { return "--voxel-offset"; }));
+      options.voxel_offset = voxels;
     }
     if (!sharding) return {};
     if (*sharding == "auto" || *sharding == "none") {
@@ -162,9 +192,10 @@ struct Copy {
                        std::to_string(report.chunks_encoded) + " encoded again";
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
+    note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination))
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
-    if (session.json()) SHERD_TRY(session.out().print(as_json(report)));
+    if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));
     return 0;
   }
 };

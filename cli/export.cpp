@@ -3,6 +3,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/object_file.hpp"
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
 #include "sherd/tools.hpp"
@@ -12,9 +13,17 @@ namespace {
 
 struct Export {
   std::string url, destination, to;
-  std::uint64_t level = 0;
+  std::string units;
+  std::optional<std::uint64_t> id;
+  LevelChoice level;
 
   Result<int> run(Session& session) const {
+    if (is_object_file(to, destination)) {
+      if (!id) return invalid_argument("--id is needed: which skeleton or mesh of " + url + " is to be exported");
+      return run_export_object(session, url, destination, {.format = to, .id = id, .unit = units});
+    }
+    if (id || !units.empty())
+      return invalid_argument(std::string(id ? "--id" : "--units") + " can only be used with SWC, PLY and OBJ files");
     SHERD_TRY(array, session.open_level(url, session.guarded("export"), level));
     if (destination == "-") {
       if (to.empty()) return invalid_argument("set the format of standard output with --to");
@@ -38,18 +47,24 @@ struct Export {
 
 Run add_export(Arguments& arguments) {
   auto options = std::make_shared<Export>();
-  arguments.argument("URL", options->url, "An array, a volume, or an OME-NGFF image");
+  arguments.argument(
+      "URL", options->url,
+      "An array, a volume, or an OME-NGFF image; for SWC, PLY and OBJ a collection of skeletons or meshes");
   arguments.argument(
       "DST", options->destination,
       "A file, which is replaced, or - for standard output; for images of several planes a directory or a "
       "pattern such as slice_%04d.png");
-  arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, options->to,
+  arguments.choice("--to", {"nifti", "npy", "raw", "png", "pgm", "tiff", "swc", "ply", "obj"}, options->to,
                    "The format of DST. Default: by its suffix");
   add_level(arguments, options->level);
+  add_object_id(arguments, options->id, "Which skeleton or mesh");
+  arguments.text("--units", "nanometer", options->units, "Of the coordinates; default: um in SWC, nm in PLY and OBJ");
   arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
                       {"sherd export brain.zarr - --to nifti | gzip > brain.nii.gz", "to another program"},
                       {"sherd export brain.zarr planes/z_%04d.png", "one image of x and y per plane"},
-                      {"sherd export cells.ome.zarr/1 cells.tif", "a resolution, as OME-TIFF with its pixels' size"}});
+                      {"sherd export cells.ome.zarr/1 cells.tif", "a resolution, as OME-TIFF with its pixels' size"},
+                      {"sherd export em/skeletons 17.swc --id 17", "a skeleton, in micrometers"},
+                      {"sherd export em/mesh 17.ply --id 17", "a mesh; of several resolutions the finest"}});
   return [options](Session& session) { return options->run(session); };
 }
 

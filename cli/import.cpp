@@ -1,9 +1,8 @@
 // sherd import: a file of another format becomes an array.
-#include <cmath>
-
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/object_file.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
@@ -15,27 +14,27 @@
 namespace sherd::cli {
 namespace {
 
-Result<std::vector<double>> parse_numbers(const std::string& text) {
-  const auto list = Json::parse("[" + text + "]");
-  std::vector<double> numbers;
-  for (std::size_t i = 0; list && i < list->size(); ++i) {
-    const auto value = list->elements()[i].as_double();
-    if (!value || !(*value > 0) || !std::isfinite(*value))
-      return invalid_argument("'" + text + "' has a number that is not positive");
-    numbers.push_back(*value);
-  }
-  if (!numbers.empty()) return numbers;
-  return invalid_argument("'" + text + "' is not a list of numbers; write it as 8,8,40");
-}
-
 struct Import {
   std::string source, url, from, dtype;
   std::optional<std::string> shape, axes, spacing, units;
+  std::optional<std::uint64_t> id;
   bool big_endian = false, apply_scale = false;
   ArrayOptions array;
   VolumeOptions volume;
 
+  /// A skeleton or a mesh.
+  Result<int> run_object(Session& session) const {
+    if (shape || axes || spacing || !dtype.empty() || big_endian || apply_scale || !array.is_plain() ||
+        array.attributes || volume.is_given())
+      return invalid_argument("skeletons and meshes are imported with --id, --units, --from and --overwrite only");
+    ObjectFileOptions options{.format = from, .id = id, .overwrite = array.overwrite};
+    if (units) options.unit = *units;
+    return run_import_object(session, source, url, std::move(options));
+  }
+
   Result<int> run(Session& session) const {
+    if (is_object_file(from, source)) return run_object(session);
+    if (id) return invalid_argument("--id can only be used with SWC, PLY and OBJ files");
     ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
     options.create.config = session.guarded("import");
     options.note = [&session](const std::string& text) { session.note(text); };
@@ -76,15 +75,13 @@ struct Import {
     if (axes)
       for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
     if (spacing) {
-      SHERD_TRY(numbers, parse_numbers(*spacing).in([] { return "--spacing"; }));
+      SHERD_TRY(numbers, parse_positive(*spacing).in([] { return "--spacing"; }));
       options.spacing = std::move(numbers);
     }
     if (units)
       for (const auto& name : parse_names(*units)) options.units.push_back(name.value_or(""));
     if (volume.resolution) {
-      SHERD_TRY(numbers, parse_numbers(*volume.resolution).in([] { return "--resolution"; }));
-      if (numbers.size() != 3)
-        return invalid_argument("--resolution: '" + *volume.resolution + "' is not three numbers; write x,y,z");
+      SHERD_TRY(numbers, parse_positive(*volume.resolution, 3).in([] { return "--resolution"; }));
       options.resolution = {numbers[0], numbers[1], numbers[2]};
     }
     return {};
@@ -97,8 +94,11 @@ Run add_import(Arguments& arguments) {
   auto import = std::make_shared<Import>();
   arguments.argument("SRC", import->source,
                      "A file, or - for standard input; for images also a directory or a pattern such as 'slice_*.png'");
-  arguments.argument("URL", import->url, "Where to create the array");
-  arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff"}, import->from,
+  arguments.argument(
+      "URL", import->url,
+      "Where to create the array; for SWC, PLY and OBJ the collection of skeletons or meshes, which is created if it "
+      "does not exist");
+  arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff", "swc", "ply", "obj"}, import->from,
                    "The format of SRC; default: by its suffix");
   arguments.text("--shape", "512,512", import->shape, "raw: length of each dimension");
   arguments.text("--dtype", "NAME|JSON", import->dtype, "raw: type of the elements");
@@ -113,16 +113,23 @@ Run add_import(Arguments& arguments) {
       "--spacing", "40,8,8", import->spacing,
       "From element to element, in the order of the dimensions: one number per dimension, or one for each of "
       "x, y and z");
-  arguments.text("--units", "nanometer", import->units,
-                 "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'");
+  arguments.text(
+      "--units", "nanometer", import->units,
+      "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'. Of the coordinates "
+      "in SWC (default: um), PLY and OBJ (default: nm)");
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");
+  add_object_id(arguments, import->id,
+                "Of the object; default: the number with which the name of SRC begins. An existing object is replaced "
+                "only with --overwrite");
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",
         "a stack of images, voxels in nm"},
        {"sherd import cells.ome.tif cells.zarr", "an OME-TIFF, its dimensions t,c,z,y,x as far as it has them"},
        {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
+       {"sherd import 17.swc em/skeletons", "a skeleton, the object 17"},
+       {"sherd import cell.ply em/mesh --id 17", "a mesh in nanometers"},
        {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
   return [import](Session& session) { return import->run(session); };
 }

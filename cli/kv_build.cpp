@@ -3,7 +3,7 @@
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
-#include "cli/input_pipe.hpp"
+#include "cli/input_lines.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
 #include "cli/parser.hpp"
@@ -19,53 +19,7 @@ using neuroglancer::BuildOptions;
 using neuroglancer::BuildReport;
 using neuroglancer::ShardedBuilder;
 
-constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::string_view kAsWhat = R"(a line is a JSON object such as {"id": 7, "path": "7.bin"})";
-
-struct Line {
-  std::uint64_t number;
-  std::string text;
-};
-
-/// Lines of standard input, as many as a block of it ends; the last one may lack its end.
-class Lines {
- public:
-  explicit Lines(const Config& config) : input_(InputPipe::standard_input(config)) {}
-
-  /// Empty at the end only.
-  Result<std::vector<Line>> next() {
-    std::vector<Line> lines;
-    while (lines.empty() && !ended_) {
-      const std::size_t had = rest_.size();
-      rest_.resize(had + kBlockBytes);
-      SHERD_TRY(got, input_->read_some({reinterpret_cast<std::byte*>(rest_.data()) + had, kBlockBytes}));
-      rest_.resize(had + got);
-      ended_ = got < kBlockBytes;
-      if (ended_ && !rest_.empty()) rest_ += '\n';
-      cut(lines);
-      if (rest_.size() > kLongestLine)
-        return invalid_argument("line " + std::to_string(number_ + 1) + ": is too long; " + std::string(kAsWhat));
-    }
-    return lines;
-  }
-
- private:
-  void cut(std::vector<Line>& lines) {
-    std::size_t begin = 0;
-    for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
-      ++number_;
-      if (rest_.find_first_not_of(" \t\r", begin) < end) lines.push_back({number_, rest_.substr(begin, end - begin)});
-      begin = end + 1;
-    }
-    rest_.erase(0, begin);
-  }
-
-  std::unique_ptr<InputPipe> input_;
-  std::string rest_;
-  std::uint64_t number_ = 0;
-  bool ended_ = false;
-};
 
 /// A number, or its digits as a string: what wrote the line may not know integers beyond 2^53.
 std::optional<std::uint64_t> id_of(const Json* value) {
@@ -108,7 +62,7 @@ struct KvBuild {
     options.config.memory_budget = bytes;
     apply_gzip_level(gzip_level, options.config);
     SHERD_TRY(builder, ShardedBuilder::create(url, parameters, std::move(options)));
-    Lines input(config);
+    InputLines input(config, kAsWhat);
     for (;;) {
       SHERD_TRY(lines, input.next().in([] { return "standard input"; }));
       if (lines.empty()) return builder.finish();

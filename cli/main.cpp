@@ -24,14 +24,15 @@ constexpr Command kCommands[] = {
     {"ls", "List the members of a group", add_ls},
     {"read", "Read elements, as .npy, raw bytes or JSON", add_read},
     {"write", "Write elements into an array", add_write},
-    {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF", add_import},
-    {"export", "Write an array as a file", add_export},
+    {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF; or import SWC, PLY, OBJ", add_import},
+    {"export", "Write an array, a skeleton or a mesh as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
     {"check", "Find damage in stored documents, indexes and chunks", add_check},
     {"attrs", "Print or change the attributes of an array or a group", add_attrs},
     {"resize", "Change the shape of an array", add_resize},
     {"consolidate", "Gather the metadata of a hierarchy in one document", add_consolidate},
     {"rename", "Move an array or a group within its hierarchy", add_rename},
+    {"link", "Print or change which meshes and skeletons a volume refers to", add_link},
     {"rm", "Erase an array or a group", add_rm},
     {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
     {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy},
@@ -47,7 +48,11 @@ constexpr Command kKvCommands[] = {
     {"compact", "Rewrite shards that have dead bytes", add_kv_compact},
     {"build", "Build shards from files, each the value of an id", add_kv_build},
 };
+constexpr Command kAnnotationCommands[] = {
+    {"build", "Write annotations with all of their indices from a table", add_annotations_build},
+};
 constexpr CommandGroup kGroups[] = {
+    {"annotations", "Points, lines, boxes, ellipsoids and polylines for Neuroglancer", kAnnotationCommands},
     {"kv", "Values by id, in Neuroglancer's shards", kKvCommands},
 };
 /// Subcommands that a later version is to have.

@@ -86,13 +86,25 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                  "The format of the store (zarr3, zarr2, draft2022, precomputed); default: detected");
 }
 
-void add_scale(Arguments& arguments, std::uint64_t& scale) {
-  arguments.number("--scale", scale, "Which resolution of a volume; default: 0, the finest");
+namespace {
+
+void add_resolution(Arguments& arguments, LevelChoice& level) {
+  arguments.text("--resolution", "X,Y,Z", level.resolution,
+                 "Instead: the resolution of a volume with so many nanometres per voxel, such as 8,8,40");
 }
 
-void add_level(Arguments& arguments, std::uint64_t& level) {
-  arguments.number("--level", level, "Which resolution of an OME-NGFF image or a volume; default: 0, the finest");
-  arguments.number("--scale", level, "The same as --level");
+}  // namespace
+
+void add_scale(Arguments& arguments, LevelChoice& scale) {
+  arguments.number("--scale", scale.number, "Which resolution of a volume; default: 0, the finest");
+  add_resolution(arguments, scale);
+}
+
+void add_level(Arguments& arguments, LevelChoice& level) {
+  arguments.number("--level", level.number,
+                   "Which resolution of an OME-NGFF image or a volume; default: 0, the finest");
+  arguments.number("--scale", level.number, "The same as --level");
+  add_resolution(arguments, level);
 }
 
 void add_gzip_level(Arguments& arguments, std::string& level) {

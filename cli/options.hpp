@@ -14,11 +14,11 @@ namespace sherd::cli {
 /// --json, --threads and the others of every subcommand.
 void add_everywhere(Arguments& arguments, Everywhere& options);
 
-/// --scale, for what opens an array.
-void add_scale(Arguments& arguments, std::uint64_t& scale);
+/// --scale and --resolution, for what opens an array.
+void add_scale(Arguments& arguments, LevelChoice& scale);
 
-/// --level, and --scale for the same: for what opens an image.
-void add_level(Arguments& arguments, std::uint64_t& level);
+/// --level, with --scale for the same, and --resolution: for what opens an image.
+void add_level(Arguments& arguments, LevelChoice& level);
 
 /// --gzip-level: a digit, or empty where it is not given.
 void add_gzip_level(Arguments& arguments, std::string& level);

@@ -51,7 +51,7 @@ struct Picture {
   std::string axis;
   std::optional<std::string> index, range;
   std::vector<std::string> at;
-  std::uint64_t level = 0;
+  LevelChoice level;
   std::optional<std::uint64_t> width;
 
   [[nodiscard]] Result<PictureOptions> options() const {

@@ -39,7 +39,7 @@ class Sink {
 
 struct Read {
   std::string url, select = "...", format, output;
-  std::uint64_t scale = 0;
+  LevelChoice scale;
 
   [[nodiscard]] bool to_stdout() const { return output.empty() || output == "-"; }
 
@@ -94,7 +94,7 @@ struct Read {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(array, at(url, open_array(url, session.opening(chosen_config(session), false, scale))));
+    SHERD_TRY(array, session.open_scale(url, chosen_config(session), false, scale));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     SHERD_TRY(as, chosen_format(session, array, typed.shape));
     SHERD_TRY(sink, Sink::open(session, output));

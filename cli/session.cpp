@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "io/axes.hpp"
+#include "sherd/precomputed.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -148,8 +149,19 @@ OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) 
       .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
 }
 
-Result<Array> Session::open_level(const std::string& url, Config config, std::uint64_t level) const {
-  const OpenOptions options = opening(std::move(config), false, level);
+Result<Array> Session::open_scale(const std::string& url, Config config, bool writable,
+                                  const LevelChoice& level) const {
+  const OpenOptions options = opening(std::move(config), writable, level.number);
+  if (level.resolution.empty()) return at(url, open_array(url, options));
+  if (level.number != 0) return invalid_argument("--resolution can only be used without --scale and --level");
+  SHERD_TRY(numbers, parse_positive(level.resolution, 3).in([] { return "--resolution"; }));
+  return at(url, neuroglancer::open_scale(url, {numbers[0], numbers[1], numbers[2]}, options));
+}
+
+Result<Array> Session::open_level(const std::string& url, Config config, const LevelChoice& choice) const {
+  if (!choice.resolution.empty()) return open_scale(url, std::move(config), false, choice);
+  const OpenOptions options = opening(std::move(config), false, choice.number);
+  const std::uint64_t level = choice.number;
   SHERD_TRY(node, at(url, open(url, options)));
   if (const Group* group = std::get_if<Group>(&node)) {
     SHERD_TRY(array, at(url, sherd::open_level(*group, level)));

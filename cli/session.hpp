@@ -33,6 +33,12 @@ struct Everywhere {
 /// invalid_argument where an option's value is neither empty nor the name of a format.
 Result<void> check_format(std::string_view option, const std::string& name);
 
+/// Which resolution of an image or a volume.
+struct LevelChoice {
+  std::uint64_t number = 0;
+  std::string resolution;  ///< "8,8,40"; empty: not given
+};
+
 class Session {
  public:
   /// Refuses limits and formats that do not exist. The environment's SHERD_LIMIT_<NAME> come first, options win.
@@ -47,8 +53,11 @@ class Session {
   /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
   [[nodiscard]] Config guarded(std::string label);
   [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
+  /// The array at `url`, or the resolution of the volume there.
+  [[nodiscard]] Result<Array> open_scale(const std::string& url, Config config, bool writable,
+                                         const LevelChoice& level) const;
   /// The array at `url`, or one resolution of the volume or the OME-NGFF image there.
-  [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, std::uint64_t level) const;
+  [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, const LevelChoice& level) const;
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
   void end_progress();

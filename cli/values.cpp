@@ -3,6 +3,7 @@
 #include "cli/values.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "base/scalar.hpp"
@@ -56,6 +57,34 @@ Result<Shape> parse_shape(std::string_view text) {
     shape.push_back(length);
   }
   return shape;
+}
+
+Result<std::vector<double>> parse_positive(const std::string& text, std::size_t count) {
+  const auto list = Json::parse("[" + text + "]");
+  std::vector<double> numbers;
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    const auto value = list->elements()[i].as_double();
+    if (!value || !(*value > 0) || !std::isfinite(*value))
+      return invalid_argument("'" + text + "' has a number that is not positive");
+    numbers.push_back(*value);
+  }
+  if (count != 0 && numbers.size() != count)
+    return invalid_argument("'" + text + "' is not " + std::to_string(count) + " numbers; write x,y,z, as in 8,8,40");
+  if (!numbers.empty()) return numbers;
+  return invalid_argument("'" + text + "' is not a list of numbers; write it as 8,8,40");
+}
+
+Result<std::array<std::int64_t, 3>> parse_voxel(const std::string& text) {
+  std::array<std::int64_t, 3> voxel{};
+  const auto parts = split(text);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::string_view part = parts[i];
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), voxel[std::min<std::size_t>(i, 2)]);
+    if (parts.size() != 3 || parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size())
+      return invalid_argument("'" + text + "' is not three whole numbers; write x,y,z, as in 0,0,200");
+  }
+  return voxel;
 }
 
 std::vector<std::optional<std::string>> parse_names(std::string_view text) {

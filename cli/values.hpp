@@ -1,6 +1,7 @@
 // Single values as people type and read them: shapes, JSON, names, and sizes (base/size.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,10 @@ namespace sherd::cli {
 [[nodiscard]] Result<Shape> parse_shape(std::string_view text);
 /// "z,y,x"; an empty name is not a name.
 [[nodiscard]] std::vector<std::optional<std::string>> parse_names(std::string_view text);
+/// "8,8,40": numbers above 0; at least one, or exactly `count`.
+[[nodiscard]] Result<std::vector<double>> parse_positive(const std::string& text, std::size_t count = 0);
+/// "0,-10,200": three whole numbers.
+[[nodiscard]] Result<std::array<std::int64_t, 3>> parse_voxel(const std::string& text);
 /// A name such as "uint16", or JSON as in metadata for types with a configuration.
 [[nodiscard]] Result<DType> parse_dtype_argument(const std::string& text);
 /// JSON, or @FILE that holds it.

@@ -36,7 +36,7 @@ Shape without_ones(const Shape& shape) {
 struct Write {
   std::string url, select = "...", input, format;
   std::optional<std::string> value;
-  std::uint64_t scale = 0;
+  LevelChoice scale;
   WritingOptions writing;
 
   [[nodiscard]] bool from_stdin() const { return input == "-"; }
@@ -168,7 +168,7 @@ struct Write {
     SHERD_TRY(writing.apply(config));
     if (config.layout != Layout::plain)
       return invalid_argument("--layout: an array keeps the layout that it was created with; leave the option out");
-    SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true, scale))));
+    SHERD_TRY(array, session.open_scale(url, std::move(config), true, scale));
     SHERD_TRY(typed, parse_selection(select, array.shape()));
     if (value) {
       SHERD_TRY(scalar, parse_scalar(parse_value_argument(*value), array.dtype()).in_member("--value"));

@@ -3,7 +3,10 @@
 #include "neuroglancer/annotation_record.hpp"
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
+#include "python/config.hpp"
+#include "python/node.hpp"
 #include "python/precomputed.hpp"
+#include "sherd/annotation_build.hpp"
 
 namespace sherd::python {
 namespace {
@@ -50,6 +53,38 @@ nb::bytes print_list(nb::handle ids, nb::handle geometry, const nb::dict& proper
                      const AnnotationInfo& info) {
   const Annotations list = annotations_from(nb::make_tuple(ids, geometry, properties, points), info);
   return bytes_to(call([&] { return list.print(info); }));
+}
+
+/// `options`: path, overwrite, limit, sharding, config, and whether the info has `bounds`. `related`: a pair of counts
+/// and ids for each relationship.
+nb::dict build_annotations(nb::handle location, nb::handle document, const nb::dict& options, const nb::tuple& rows,
+                           const nb::list& related) {
+  AnnotationInfo info = call([&] { return AnnotationInfo::parse(json_from(document)); });
+  AnnotationBuildOptions build{.path = nb::cast<std::string>(options["path"]),
+                               .overwrite = nb::cast<bool>(options["overwrite"]),
+                               .limit = nb::cast<std::uint64_t>(options["limit"]),
+                               .sharding = json_from(options["sharding"]),
+                               .config = config_from(options["config"])};
+  const std::shared_ptr<Store> store = store_from(location, build.config);
+  const Annotations list = annotations_from(rows, info);
+  std::vector<RelatedIds> ids;
+  for (const nb::handle each : related)
+    ids.push_back(
+        {rows_from<std::uint32_t>(each[0], "relationships"), rows_from<std::uint64_t>(each[1], "relationships")});
+  if (!nb::cast<bool>(options["bounds"])) info.lower_bound = info.upper_bound = {};
+  const AnnotationBuildReport report = call(*store, [&]() -> Result<AnnotationBuildReport> {
+    auto builder = AnnotationBuilder::create(store, std::move(info), std::move(build));
+    if (!builder) return std::move(builder).error();
+    auto added = builder->add(list, ids);
+    if (!added) return std::move(added).error();
+    return builder->finish();
+  });
+  nb::dict counts;
+  counts["annotations"] = report.annotations;
+  counts["levels"] = report.levels;
+  counts["cells"] = report.cells;
+  counts["related"] = report.related;
+  return counts;
 }
 
 nb::list keys_of(const AnnotationInfo& info) {
@@ -128,6 +163,11 @@ void bind_annotation(nb::module_& module) {
              nb::sig("def parse_annotations(data: bytes | bytearray | memoryview, info: AnnotationInfo) -> "
                      "tuple[numpy.ndarray, numpy.ndarray, dict[str, numpy.ndarray], numpy.ndarray]"),
              "Ids, geometry, properties and numbers of points of a list of annotations.");
+  module.def("build_annotations", build_annotations, nb::arg("store"), nb::arg("info"), nb::arg("options"),
+             nb::arg("rows"), nb::arg("related"),
+             nb::sig("def build_annotations(store: object, info: object, options: dict[str, typing.Any], rows: "
+                     "tuple[typing.Any, ...], related: list[tuple[typing.Any, typing.Any]]) -> dict[str, int]"),
+             "Writes annotations with all indices.");
   module.def("print_annotations", print_list, nb::arg("ids"), nb::arg("geometry"), nb::arg("properties"),
              nb::arg("points"), nb::arg("info"),
              nb::sig("def print_annotations(ids: object, geometry: object, properties: dict[str, typing.Any], points: "

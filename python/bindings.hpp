@@ -29,6 +29,7 @@ void bind_files(nb::module_& module);
 void bind_draft2022(nb::module_& module);
 void bind_skeleton(nb::module_& module);
 void bind_mesh(nb::module_& module);
+void bind_object_files(nb::module_& module);
 void bind_annotation(nb::module_& module);
 void bind_segment_properties(nb::module_& module);
 void bind_sharded_build(nb::module_& module);

@@ -122,6 +122,37 @@ void bind_openers(nb::module_& module) {
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("format"), nb::arg("config").none(),
       nb::arg("scale"), "Opens the array at a path, or that of a scale of the volume there.");
+  module.def(
+      "open_scale",
+      [](nb::handle store, const std::string& path, bool writable, nb::handle settings, const nb::tuple& numbers) {
+        const OpenOptions options{.path = path, .writable = writable, .config = config_from(settings)};
+        const std::array<double, 3> resolution{nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]),
+                                               nb::cast<double>(numbers[2])};
+        const std::shared_ptr<Store> opened = store_from(store, options.config);
+        return BoundArray(call(*opened, [&] {
+          return is_store(store) ? neuroglancer::open_scale(opened, resolution, options)
+                                 : neuroglancer::open_scale(opened->url(), resolution, options);
+        }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("config").none(), nb::arg("resolution"),
+      nb::sig("def open_scale(store: object, path: str, writable: bool, config: object | None, resolution: "
+              "tuple[float, float, float]) -> Array"),
+      "Opens the scale of a volume by its resolution.");
+}
+
+nb::dict links_to(const neuroglancer::VolumeLinks& links) {
+  nb::dict dict;
+  if (links.mesh) dict["mesh"] = *links.mesh;
+  if (links.skeletons) dict["skeletons"] = *links.skeletons;
+  if (links.segment_properties) dict["segment_properties"] = *links.segment_properties;
+  return dict;
+}
+
+neuroglancer::VolumeLinks links_from(const nb::dict& given) {
+  const auto path = [&](const char* member) {
+    return given.contains(member) ? std::optional(text_of(given[member], member)) : std::nullopt;
+  };
+  return {.mesh = path("mesh"), .skeletons = path("skeletons"), .segment_properties = path("segment_properties")};
 }
 
 void bind_creators(nb::module_& module) {
@@ -139,6 +170,28 @@ void bind_creators(nb::module_& module) {
       },
       nb::arg("store"), nb::arg("path"), nb::arg("info"), nb::arg("overwrite"), nb::arg("config").none(),
       "Creates a volume from its info document.");
+  module.def(
+      "volume_links",
+      [](nb::handle store, const std::string& path, nb::handle settings) {
+        const Config config = config_from(settings);
+        const std::shared_ptr<Store> opened = store_from(store, config);
+        return links_to(call(*opened, [&] { return neuroglancer::volume_links(opened, path, config); }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("config").none(),
+      nb::sig("def volume_links(store: object, path: str, config: object | None) -> dict[str, str]"),
+      "The collections to which a volume refers.");
+  module.def(
+      "link_collections",
+      [](nb::handle store, const std::string& path, const nb::dict& given, nb::handle settings) {
+        const Config config = config_from(settings);
+        const neuroglancer::VolumeLinks links = links_from(given);
+        const std::shared_ptr<Store> opened = store_from(store, config);
+        return links_to(call(*opened, [&] { return neuroglancer::link_collections(opened, path, links, config); }));
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("links"), nb::arg("config").none(),
+      nb::sig("def link_collections(store: object, path: str, links: dict[str, str], config: object | None) -> "
+              "dict[str, str]"),
+      "Makes a volume refer to collections; an empty path removes a reference.");
   module.def(
       "create_group",
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, const std::string& format,

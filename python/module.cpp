@@ -22,6 +22,7 @@ NB_MODULE(_sherd, module) {
   python::bind_draft2022(module);
   python::bind_skeleton(module);
   python::bind_mesh(module);
+  python::bind_object_files(module);
   python::bind_annotation(module);
   python::bind_segment_properties(module);
   python::bind_sharded_build(module);

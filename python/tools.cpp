@@ -1,6 +1,7 @@
 // What is done with whole arrays and hierarchies, as sherd._tools calls it.
 #include "sherd/tools.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 
 #include "api/registry.hpp"
@@ -12,7 +13,7 @@
 namespace sherd::python {
 namespace {
 
-nb::dict report_to(const CopyReport& report) {
+nb::dict report_to(const CopyReport& report, bool dropped) {
   nb::dict counts;
   counts["arrays"] = report.arrays;
   counts["groups"] = report.groups;
@@ -20,6 +21,10 @@ nb::dict report_to(const CopyReport& report) {
   counts["shards_skipped"] = report.shards_skipped;
   counts["chunks_moved"] = report.chunks_moved;
   counts["chunks_encoded"] = report.chunks_encoded;
+  nb::dict links;
+  for (const auto& [member, path] : report.dangling) links[member.c_str()] = path;
+  counts["dangling_kept"] = dropped ? nb::dict() : links;
+  counts["dangling_dropped"] = dropped ? links : nb::dict();
   return counts;
 }
 
@@ -45,6 +50,12 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
   if (const nb::object type = take("type"); !type.is_none()) options.type = text_of(type, "type");
   if (const nb::object encoding = take("encoding"); !encoding.is_none())
     options.encoding = text_of(encoding, "encoding");
+  if (const nb::object resolution = take("resolution"); !resolution.is_none())
+    options.resolution = nb::cast<std::array<double, 3>>(resolution);
+  if (const nb::object offset = take("voxel_offset"); !offset.is_none())
+    options.voxel_offset = nb::cast<std::array<std::int64_t, 3>>(offset);
+  if (const nb::object dangling = take("drop_dangling"); !dangling.is_none())
+    options.drop_dangling = nb::cast<bool>(dangling);
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
   if (const nb::object select = take("select"); !select.is_none()) options.select = text_of(select, "select");
   if (const nb::object dtype = take("to_dtype"); !dtype.is_none()) options.dtype = dtype_from(dtype);
@@ -66,18 +77,22 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
                       .pyramid = image.pyramid,
                       .type = std::move(image.type),
                       .encoding = std::move(image.encoding),
+                      .resolution = image.resolution,
+                      .voxel_offset = image.voxel_offset,
                       .sharding = std::move(image.sharding),
                       .select = std::move(image.select),
                       .dtype = std::move(image.dtype),
+                      .drop_dangling = image.drop_dangling,
                       .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
   const bool by_url = !is_store(source) && !is_store(destination);
-  return report_to(call([&] {
+  const CopyReport report = call([&] {
     auto copied = by_url ? sherd::copy(from->url(), to->url(), options) : sherd::copy(from, to, options);
     return in_store(std::move(copied), from->url() + " or " + to->url());
-  }));
+  });
+  return report_to(report, options.drop_dangling);
 }
 
 /// `axis` is a str or an int; `at` a list of such with an index each.

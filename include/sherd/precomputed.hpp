@@ -1,8 +1,12 @@
-// Neuroglancer's precomputed volumes: making one. Opened, a volume is a group whose members are its scales, arrays with
-// dimensions x, y, z, channel; open_array() opens one of them.
+// Neuroglancer's precomputed volumes: making one, and the collections of objects that belong to it. Opened, a volume is
+// a group whose members are its scales, arrays with dimensions x, y, z, channel; open_array() opens one of them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "sherd/group.hpp"
@@ -22,5 +26,42 @@ struct NewVolume {
 SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options = {});
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});
+
+/// Opens the scale of a volume that has so many nanometres per voxel along x, y and z; not_found, with those that there
+/// are, if it does not exist. `options.scale` is ignored.
+SHERD_API Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution,
+                                   const OpenOptions& options = {});
+SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,
+                                   const OpenOptions& options = {});
+
+/// The voxel at which a scale begins, along x, y and z. invalid_argument if the array is not a scale of a volume.
+SHERD_API Result<std::array<std::int64_t, 3>> voxel_offset(const Array& scale);
+/// The elements of the voxels from `begin` on and before `end`, with all channels, as Array::read() and write() accept
+/// them. Coordinates are those that Neuroglancer shows at this resolution: they count from voxel 0, not from
+/// voxel_offset(). invalid_argument if there are voxels outside the scale.
+SHERD_API Result<Box> box_of_voxels(const Array& scale, const std::array<std::int64_t, 3>& begin,
+                                    const std::array<std::int64_t, 3>& end);
+
+/// The collections of objects to which the info of a volume refers: paths from the volume's directory, such as "mesh"
+/// or
+/// "../skeletons".
+struct VolumeLinks {
+  std::optional<std::string> mesh = {};                ///< of legacy or multi-resolution meshes
+  std::optional<std::string> skeletons = {};           ///< of skeletons
+  std::optional<std::string> segment_properties = {};  ///< of segment properties
+  friend bool operator==(const VolumeLinks&, const VolumeLinks&) = default;
+};
+/// Those of the volume at `url`.
+SHERD_API Result<VolumeLinks> volume_links(std::string_view url, const Config& config = {});
+SHERD_API Result<VolumeLinks> volume_links(std::shared_ptr<Store> store, std::string_view path,
+                                           const Config& config = {});
+/// Sets the members of the info that have a value in `links`, and removes those whose value is empty, in one
+/// conditional write; returns all links. What a new path leads to must be a collection of that kind: otherwise
+/// not_found or invalid_argument, and nothing is written. A volume that shares its shards with a Zarr array is linked
+/// at its own directory.
+SHERD_API Result<VolumeLinks> link_collections(std::string_view url, const VolumeLinks& links,
+                                               const Config& config = {});
+SHERD_API Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_view path,
+                                               const VolumeLinks& links, const Config& config = {});
 
 }  // namespace sherd::neuroglancer

@@ -75,8 +75,9 @@ class SHERD_API ShardedBuilder {
   /// `overwrite`: then each shard is the old one or the new one, whole.
   Result<BuildReport> finish();
 
+  class Build;  ///< of the library
+
  private:
-  class Build;
   explicit ShardedBuilder(std::unique_ptr<Build> build);
   std::unique_ptr<Build> build_;
 };

@@ -1,6 +1,7 @@
 // Everything a program needs: arrays and groups, stores, values by id, options, tools.
 #pragma once
 
+#include "sherd/annotation_build.hpp"
 #include "sherd/array.hpp"
 #include "sherd/box.hpp"
 #include "sherd/collection.hpp"
@@ -10,6 +11,7 @@
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/numbers.hpp"
+#include "sherd/object_files.hpp"
 #include "sherd/options.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/result.hpp"

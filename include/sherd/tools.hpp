@@ -59,6 +59,11 @@ struct CopyOptions {
   /// group. Empty: as the source says; segmentation with a pyramid of modes or compressed_segmentation.
   std::string type = {};
   std::string encoding = {};  ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
+  /// Nanometres per voxel along x, y and z in the finest resolution; coarser ones keep their factors. Default: the
+  /// source's. Allowed if the source or the copy is a volume, or with a pyramid.
+  std::optional<std::array<double, 3>> resolution = {};
+  /// The voxel of the finest resolution at which the image begins, along x, y and z, likewise.
+  std::optional<std::array<std::int64_t, 3>> voxel_offset = {};
   /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
   std::optional<Json> sharding = {};
   /// The box of the source that is copied, as Selection::parse() reads it, with steps of 1; of a dimension with an
@@ -67,12 +72,18 @@ struct CopyOptions {
   std::optional<std::string> select = {};
   /// The copy's data type. Numbers become the nearest ones; one that is out of range is invalid_argument.
   std::optional<DType> dtype = {};
+  /// Whether the info of a new volume loses those members `mesh`, `skeletons` and `segment_properties` that lead to
+  /// nothing in the copy: they are outside the source, or were missing there.
+  bool drop_dangling = false;
   Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
   std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and found there already
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
+  /// Members of a volume's info that lead to nothing in the copy: the name and the path. CopyOptions::drop_dangling
+  /// says whether they are still there.
+  std::vector<std::pair<std::string, std::string>> dangling = {};
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
 /// parallel, resumable: a finished target object is never written twice (docs/copy.md).

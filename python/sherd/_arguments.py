@@ -7,7 +7,7 @@ import operator
 import os
 import unicodedata
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -108,6 +108,17 @@ def whole(value: Any, name: str) -> int:
     if not -(2**63) < number < 2**63:
         raise InvalidArgument(f"{number} is too large", member=name)
     return number
+
+
+def triple(values: Any, name: str, convert: Callable[[Any], Any]) -> list[Any]:
+    """Three values: x, y, z."""
+    try:
+        converted = [convert(each) for each in values]
+    except ValueError as error:
+        raise InvalidArgument(f"{name} must be three numbers: x, y, z, not {values!r}", member=name) from error
+    if len(converted) != 3:
+        raise InvalidArgument(f"{name} must be three numbers: x, y, z, not {values!r}", member=name)
+    return converted
 
 
 def flag(value: Any, name: str) -> bool:

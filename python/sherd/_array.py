@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _blocks, _sherd
+from . import _blocks, _sherd, _voxels
 from ._info import info
 
 if TYPE_CHECKING:
@@ -114,6 +114,18 @@ class ArrayNames(_Base):
         """The elements by stored object, a shard or, without shards, a chunk: array.blocks[0, 2:4]. Integers and slices
         with step 1 count such objects; every dimension stays. IndexError for what is out of bounds. Can be assigned to."""
         return _blocks.BlockIndexer(self)
+
+    @property
+    def voxel_offset(self) -> tuple[int, ...]:
+        """The coordinate of the first element along each dimension: the voxel_offset of a scale of a volume (0 for the
+        channel), or the attribute `voxel_offset` of an array; zeros if there is none."""
+        return _voxels.offset(self)
+
+    @property
+    def at_offset(self) -> _voxels.VoxelIndexer:
+        """The elements by voxel coordinates, as Neuroglancer shows them: array.at_offset[100:200, 0:64, 7]. They begin at
+        `voxel_offset`, and negative ones are coordinates, too. IndexError for what is out of bounds. Can be assigned to."""
+        return _voxels.VoxelIndexer(self)
 
     def get_basic_selection(self, selection: Any = ..., *, out: Any = None) -> Any:
         """array[selection] for integers, slices and '...'; anything else is IndexError. With `out`, an ndarray of the

@@ -120,6 +120,7 @@ def open_array(
     format: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     scale: int = 0,
+    resolution: Sequence[float] | None = None,
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
     **options: Any,
@@ -127,13 +128,17 @@ def open_array(
     """Opens an array; InvalidArgument for a group, except for a precomputed volume: then a scale is opened.
 
     format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
-    NotFound where there are not so many.
+    NotFound where there are not so many. resolution: instead, nanometres per voxel along x, y and z, as in (8, 8, 40).
     The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array.
     """
     _check_mode(mode)
     config = _arguments.settings(config, storage_options, store)
     name = format_name(format, zarr_format)
     scale = _arguments.count(scale, "scale")
+    if resolution is not None:
+        resolution = _arguments.triple(resolution, "resolution", float)
+        if scale != 0:
+            raise InvalidArgument("can only be used without scale", member="resolution")
     if "overwrite" in options:
         raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
     if mode in ("r", "r+") and options:
@@ -142,12 +147,15 @@ def open_array(
         _arguments.store(store)
         _arguments.text(path, "path")
         try:
+            if resolution is not None:
+                return cast(Array, _sherd.open_scale(store, path, mode != "r", config, tuple(resolution)))
             return cast(Array, _sherd.open_array(store, path, mode != "r", name, config, scale))
         except NotFound:
             if mode != "a":
                 raise
-    if scale != 0:
-        raise InvalidArgument("an array that is made here has no further scales", member="scale")
+    if scale != 0 or resolution is not None:
+        member = "scale" if resolution is None else "resolution"
+        raise InvalidArgument("an array that is made here has no further scales", member=member)
     _arguments.new_name(path, "path")
     return _make_array(store, path, name, overwrite=mode == "w", config=config, **options)
 

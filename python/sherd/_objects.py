@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,6 +58,20 @@ class Skeleton:
         described = self.vertex_attributes if vertex_attributes is None else vertex_attributes
         return _sherd.print_skeleton(self.vertices, self.edges, self.attributes, _skeleton_info(described))
 
+    @classmethod
+    def from_swc(cls, data: BytesLike | str) -> Skeleton:
+        """From the text of a SWC file, whose numbers stay as they are (SWC has micrometres); with the attributes `radius`
+        (float32) and `vertex_types` (uint8). Corrupt names the line that is wrong."""
+        return cls(*_sherd.parse_swc(data.encode() if isinstance(data, str) else data))
+
+    def to_swc(self) -> str:
+        """As SWC, with the attributes `radius` and `vertex_types`, or 0. Trees have no cycles: a warning says how many edges
+        were left out."""
+        text, left_out = _sherd.print_swc(self.vertices, self.edges, self.attributes, _skeleton_info(self.vertex_attributes))
+        if left_out:
+            warnings.warn(f"{left_out} edges close a cycle and are left out: SWC has trees", stacklevel=2)
+        return text
+
     @property
     def vertex_attributes(self) -> list[dict[str, Any]]:
         """What the info document has to say of the attributes."""
@@ -86,6 +101,24 @@ class Mesh:
     def to_bytes(self) -> bytes:
         """The bytes of a legacy mesh's fragment."""
         return _sherd.print_mesh(self.vertices, self.triangles)
+
+    @classmethod
+    def from_ply(cls, data: BytesLike) -> Mesh:
+        """From the bytes of a PLY file, ASCII or binary; polygons become triangles. Corrupt names the line or the byte."""
+        return cls(*_sherd.parse_mesh_file(data, "ply"))
+
+    def to_ply(self) -> bytes:
+        """As binary PLY."""
+        return _sherd.print_mesh_file(self.vertices, self.triangles, "ply")
+
+    @classmethod
+    def from_obj(cls, data: BytesLike | str) -> Mesh:
+        """From the text of an OBJ file; polygons become triangles. Corrupt names the line that is wrong."""
+        return cls(*_sherd.parse_mesh_file(data.encode() if isinstance(data, str) else data, "obj"))
+
+    def to_obj(self) -> str:
+        """As OBJ."""
+        return _sherd.print_mesh_file(self.vertices, self.triangles, "obj").decode()
 
 
 @dataclass(eq=False)

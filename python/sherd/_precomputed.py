@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import EllipsisType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -80,6 +81,44 @@ def _scale(index: int, scale: Mapping[str, Any], dtype: np.dtype[Any], num_chann
     if "sharding" in made:
         made["sharding"] = _sharding(made, dtype, num_channels)
     return {**made, **foreign}
+
+
+def links(
+    store: StoreLike, *, path: str = "", storage_options: dict[str, Any] | None = None, config: dict[str, Any] | None = None
+) -> dict[str, str]:
+    """The collections to which the info of a volume refers: {"mesh": …, "skeletons": …, "segment_properties": …}, those
+    that it has. The paths lead on from the directory of the volume."""
+    settings = _arguments.settings(config, storage_options, store)
+    return _sherd.volume_links(_arguments.store(store), _arguments.text(path, "path"), settings)
+
+
+def link(
+    store: StoreLike,
+    *,
+    mesh: str | None | EllipsisType = ...,
+    skeletons: str | None | EllipsisType = ...,
+    segment_properties: str | None | EllipsisType = ...,
+    path: str = "",
+    storage_options: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+) -> dict[str, str]:
+    """Makes the info of a volume refer to collections, in one atomic write, and returns what `links` then does.
+
+        sherd.neuroglancer.link("seg", mesh="mesh", segment_properties="../names")
+
+    Each is a path from the directory of the volume; None removes a link, and the collection stays. NotFound if a path does
+    not lead to a collection, InvalidArgument if it is of another kind; nothing is written then.
+    """
+    given = {"mesh": mesh, "skeletons": skeletons, "segment_properties": segment_properties}
+    wanted: dict[str, str] = {}
+    for member, value in given.items():
+        if isinstance(value, EllipsisType):
+            continue
+        if value is not None and not _arguments.text(value, member):
+            raise InvalidArgument("must be a path, or None to remove the link", member=member)
+        wanted[member] = value or ""
+    settings = _arguments.settings(config, storage_options, store)
+    return _sherd.link_collections(_arguments.store(store), _arguments.text(path, "path"), wanted, settings)
 
 
 def create_precomputed(

@@ -49,8 +49,12 @@ def _selection_text(selection: Any) -> str:
     return ",".join(texts) or "..."
 
 
+def _whole(value: Any) -> int:
+    return _arguments.whole(value, "voxel_offset")
+
+
 def _image_options(
-    axes: Any, pyramid: Any, factors: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any
+    axes: Any, pyramid: Any, factors: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any, position: dict[str, Any]
 ) -> dict[str, Any]:
     options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
     if ignore_zero and pyramid is None:
@@ -73,6 +77,10 @@ def _image_options(
         options["encoding"] = encoding
     if sharding is not ...:
         options["sharding"] = sharding
+    if position["resolution"] is not None:
+        options["resolution"] = _arguments.triple(position["resolution"], "resolution", float)
+    if position["voxel_offset"] is not None:
+        options["voxel_offset"] = _arguments.triple(position["voxel_offset"], "voxel_offset", _whole)
     return options
 
 
@@ -94,13 +102,16 @@ def copy(
     sharding: Any = ...,
     select: Any = None,
     dtype: Any = None,
+    resolution: Sequence[float] | None = None,
+    voxel_offset: Sequence[int] | None = None,
+    dangling: Literal["keep", "drop"] = "keep",
     resume: bool = False,
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
-    "chunks_moved", "chunks_encoded"}.
+    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped"}.
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
@@ -126,6 +137,11 @@ def copy(
     offsets, channels and names of dimensions are those of the box.
     dtype: of the copy. Numbers become the nearest ones; the first that is found out of range is InvalidArgument, with its
     position.
+    resolution, voxel_offset: nanometres per voxel, and the voxel at which the image begins, along x, y and z in the finest
+    resolution; coarser ones keep their factors. If None, what the source says. Allowed if one side of the copy is a volume,
+    or with a pyramid.
+    dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if what they refer to is
+    not part of the copy. The report names those members and their paths.
     storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
@@ -137,11 +153,15 @@ def copy(
         options["index_location"] = index_location
     if to is not None:
         options["format"] = to
-    options |= _image_options(axes, pyramid, factors, ignore_zero, type, encoding, sharding)
+    position = {"resolution": resolution, "voxel_offset": voxel_offset}
+    options |= _image_options(axes, pyramid, factors, ignore_zero, type, encoding, sharding, position)
     if select is not None:
         options["select"] = _selection_text(select)
     if dtype is not None:
         options["to_dtype"] = dtype
+    if dangling not in ("keep", "drop"):
+        raise InvalidArgument(f"must be 'keep' or 'drop', not {dangling!r}", member="dangling")
+    options["drop_dangling"] = dangling == "drop"
     config = _arguments.settings(config, storage_options, src, dst)
     if config is not None:
         options["config"] = config

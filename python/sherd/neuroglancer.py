@@ -10,6 +10,9 @@ and segment properties.
     skeletons = Collection("em/skeletons", mode="r+")    # where an `info` says what is there, sharded or not
     skeletons.read(17), skeletons.write(18, skeleton), skeletons.list()
 
+    write_annotations("em/synapses", positions, kind="point", dimensions=(8, 8, 40))    # with all indices
+    link("em", skeletons="skeletons")           # the info of the volume refers to them
+
     build("skeletons", sharding, items)         # pairs of an id and bytes, in any order
     store = ShardedStore("skeletons")           # values of shards, as bytes
     store.get(17), 18 in store, store.list()
@@ -21,8 +24,10 @@ the format are `sherd.Corrupt`; values that cannot be stored, and documents with
 
 from __future__ import annotations
 
+from ._annotation_build import write_annotations
 from ._build import build, choose_sharding, choose_sharding_for_values
 from ._collection import Collection
+from ._object_files import export_object, import_object
 from ._objects import (
     Annotation,
     Annotations,
@@ -36,7 +41,7 @@ from ._objects import (
     Skeleton,
     can_decode_draco,
 )
-from ._precomputed import create_precomputed
+from ._precomputed import create_precomputed, link, links
 from ._sherd import AnnotationInfo, LegacyMeshInfo, MultiscaleMeshInfo, ShardedStore, SkeletonInfo
 
 __all__ = [
@@ -61,6 +66,11 @@ __all__ = [
     "choose_sharding",
     "choose_sharding_for_values",
     "create_precomputed",
+    "export_object",
+    "import_object",
+    "link",
+    "links",
+    "write_annotations",
 ]
 
 for _public in (

@@ -3,6 +3,7 @@
 
 #include "api/location.hpp"
 #include "base/try.hpp"
+#include "neuroglancer/annotation_build.hpp"
 
 namespace sherd::neuroglancer {
 
@@ -27,6 +28,18 @@ Result<Collection> Collection::create(std::shared_ptr<Store> store, const Collec
 Result<Collection> Collection::create(std::string_view url, const CollectionInfo& info, const NewCollection& options) {
   SHERD_TRY(store, open_store(url, options.config));
   return create(std::move(store), info, options);
+}
+
+Result<AnnotationBuilder> AnnotationBuilder::create(std::shared_ptr<Store> store, AnnotationInfo info,
+                                                    AnnotationBuildOptions options) {
+  SHERD_TRY(location, collection_location(std::move(store), options.path, true, options.config));
+  return Build::start(std::move(location), std::move(info), std::move(options));
+}
+
+Result<AnnotationBuilder> AnnotationBuilder::create(std::string_view url, AnnotationInfo info,
+                                                    AnnotationBuildOptions options) {
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), std::move(info), std::move(options));
 }
 
 }  // namespace sherd::neuroglancer

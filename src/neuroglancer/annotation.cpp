@@ -7,6 +7,7 @@
 // format". cloud-volume 12.15 leaves the properties in the info's order: it agrees where that order is by size.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "neuroglancer/annotation_record.hpp"
 #include "neuroglancer/words.hpp"
@@ -241,6 +242,14 @@ Result<std::string> Annotation::print(const AnnotationInfo& info) const {
     writer.words<std::uint64_t>(std::span(ids));
   }
   return std::move(writer).finish();
+}
+
+Result<void> check_annotations(const Annotations& annotations, const AnnotationInfo& info) {
+  SHERD_TRY(check_info(info));
+  SHERD_TRY(check_geometry(annotations, record_of(info)));
+  SHERD_TRY(check_columns(annotations.properties, info, annotations.ids.size()));
+  if (std::ranges::all_of(annotations.geometry, [](float at) { return std::isfinite(at); })) return {};
+  return invalid_argument("a coordinate is not a finite number").in_member("geometry");
 }
 
 Result<Annotations> Annotations::parse(Bytes bytes, const AnnotationInfo& info) {

@@ -26,4 +26,7 @@ struct PropertyKind {
 /// Geometry vectors of one annotation; 0 for polylines, which say it themselves.
 [[nodiscard]] std::size_t vector_count(AnnotationType type) noexcept;
 
+/// invalid_argument if a list does not fit the info, or has a number that is not finite.
+Result<void> check_annotations(const Annotations& annotations, const AnnotationInfo& info);
+
 }  // namespace sherd::neuroglancer

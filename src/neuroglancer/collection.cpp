@@ -111,6 +111,20 @@ Result<std::shared_ptr<Collection::State>> Collection::State::open(Location loca
 
 Result<std::shared_ptr<Collection::State>> Collection::State::create(Location location, CollectionInfo info,
                                                                      bool overwrite) {
+  SHERD_TRY(prepared, prepare(std::move(location), std::move(info), overwrite));
+  SHERD_TRY(prepared.publish());
+  return std::move(prepared.state);
+}
+
+Result<void> Collection::State::Prepared::publish() const {
+  return state->location.store->set(state->info_key(), text, condition).in_key(state->info_key());
+}
+
+Result<void> Collection::State::Prepared::erase() const {
+  return erase_contents(*state->location.store, state->location.path, state->info_key());
+}
+
+Result<Collection::State::Prepared> Collection::State::prepare(Location location, CollectionInfo info, bool overwrite) {
   SHERD_TRY(document, std::visit([](const auto& each) { return each.print(); }, info));
   SHERD_TRY(state, make(location, std::move(info)));
   for (const CollectionPart& part : state->parts())
@@ -129,12 +143,10 @@ Result<std::shared_ptr<Collection::State>> Collection::State::create(Location lo
     SHERD_TRY(foreign, find_foreign_object(location));
     if (foreign) return foreign_object_error(*foreign);
   }
-  const std::string text = document.dump(2);
-  SHERD_TRY(check_text(text, location.config.limits).in_key(state->info_key()));
-  SHERD_TRY(erase_contents(*location.store, location.path, state->info_key()));
-  const Condition condition = is_empty ? Condition::absent() : Condition{};
-  SHERD_TRY(location.store->set(state->info_key(), text, condition).in_key(state->info_key()));
-  return state;
+  Prepared prepared{std::move(state), document.dump(2), is_empty ? Condition::absent() : Condition{}};
+  SHERD_TRY(check_text(prepared.text, location.config.limits).in_key(prepared.state->info_key()));
+  SHERD_TRY(prepared.erase());
+  return prepared;
 }
 
 std::vector<CollectionPart> Collection::State::parts() const {

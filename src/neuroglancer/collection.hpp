@@ -41,6 +41,18 @@ struct Collection::State {
   static Result<std::optional<std::shared_ptr<State>>> find(Location location);
   static Result<std::shared_ptr<State>> open(Location location);
   static Result<std::shared_ptr<State>> create(Location location, CollectionInfo info, bool overwrite);
+  /// A collection whose info document is still to be written. create() is both.
+  struct Prepared {
+    std::shared_ptr<State> state;
+    std::string text;
+    Condition condition;
+    /// Writes the info document.
+    [[nodiscard]] Result<void> publish() const;
+    /// Erases everything but an info document.
+    [[nodiscard]] Result<void> erase() const;
+  };
+  /// Checks what create() checks, and erases what it replaces, all but an older info document.
+  static Result<Prepared> prepare(Location location, CollectionInfo info, bool overwrite);
 
   /// The collection's own, and what its parts lie in; `info` is in `location`.
   static Result<std::shared_ptr<State>> make(Location location, CollectionInfo info);

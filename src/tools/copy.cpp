@@ -153,14 +153,19 @@ class TreeCopy {
     SHERD_TRY(of_image, is_image());
     if (!of_image) {
       SHERD_TRY(refuse_volume_options(options_));
-      if (!options_.type.empty())
+      const std::string_view image_option = !options_.type.empty()  ? "type"
+                                            : options_.resolution   ? "resolution"
+                                            : options_.voxel_offset ? "voxel_offset"
+                                                                    : "";
+      if (!image_option.empty())
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
-            .in_member("type");
+            .in_member(std::string(image_option));
       SHERD_TRY(plan(""));
       return check_ranks();
     }
-    SHERD_TRY(nodes, plan_image(source_, destination_, options_));
-    nodes_ = std::move(nodes);
+    SHERD_TRY(planned, plan_image(source_, destination_, options_));
+    nodes_ = std::move(planned.nodes);
+    dangling_ = std::move(planned.dangling);
     for (const NodeCopy& node : nodes_)
       if (node.array) total_ += node.array->bytes;
     SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
@@ -442,6 +447,7 @@ class TreeCopy {
     report.shards_skipped = counts_.skipped;
     report.chunks_moved = counts_.moved;
     report.chunks_encoded = counts_.encoding->chunks_encoded;
+    report.dangling = dangling_;
     if (const auto& recorder = options_.config.recorder) {
       recorder->chunks_moved += report.chunks_moved;
       recorder->chunks_encoded += report.chunks_encoded;
@@ -457,6 +463,7 @@ class TreeCopy {
   std::vector<NodeCopy> nodes_;  ///< groups before their members
   /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
   std::map<std::string, std::string> referred_;
+  std::vector<std::pair<std::string, std::string>> dangling_;  ///< of a new volume
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;

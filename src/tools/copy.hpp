@@ -65,9 +65,13 @@ struct NodeCopy {
 bool is_image_copy(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 /// invalid_argument where something is asked for that a copy of arrays cannot have.
 Result<void> refuse_volume_options(const CopyOptions& options);
-/// The nodes of such a copy, groups before their members.
-Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeLocation& destination,
-                                         const CopyOptions& options);
+/// The nodes of such a copy, groups before their members, and the links of a new volume that lead to nothing in it: see
+/// CopyReport::dangling.
+struct ImageCopy {
+  std::vector<NodeCopy> nodes;
+  std::vector<std::pair<std::string, std::string>> dangling = {};
+};
+Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 /// The location of a copy's source; if the copy becomes a volume, the volume counterpart of a dual-format array.
 Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,
                                     const CopyOptions& options);

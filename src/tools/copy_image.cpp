@@ -12,6 +12,7 @@
 #include "codec/number.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "store/key.hpp"
 #include "tools/copy_options.hpp"
 #include "tools/pyramid.hpp"
 
@@ -170,6 +171,73 @@ Result<void> cut_out(ImageSource& source, const CopyOptions& options, bool of_vo
   return {};
 }
 
+// What would contradict another spacing or position of an array.
+void forget_position(Json& attributes) {
+  attributes.erase("affine");
+  if (Json* nifti = attributes.find("nifti")) nifti->erase("qform");
+}
+
+// Moves one axis of all levels: coarser ones keep their factors, and cover the same space.
+void move_axis(Image& image, std::size_t d, double spacing, double begin) {
+  const double old_spacing = image.levels.front().spacing[d], old_begin = image.levels.front().offset[d];
+  for (ImageLevel& level : image.levels) {
+    const double factor = level.spacing[d] / old_spacing;
+    level.offset[d] = tidy((level.offset[d] * factor - old_begin + begin) / factor);
+    level.spacing[d] = tidy(factor * spacing);
+  }
+}
+
+// Where the image is, as far as the options say so.
+Result<void> set_position(ImageSource& source, const CopyOptions& options, bool volume) {
+  if (!options.resolution && !options.voxel_offset) return {};
+  const char* const member = options.resolution ? "resolution" : "voxel_offset";
+  Image& image = source.image;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::string name(std::string_view("xyz").substr(axis, 1));
+    const std::size_t d = dimension_of(image.axes, name);
+    if (d == image.axes.size())
+      return std::move(invalid_argument("the image has no axis " + name + ", only " + listed_names(image.axes)))
+          .in_member(member);
+    const ImageLevel& finest = image.levels.front();
+    const double spacing = options.resolution ? (*options.resolution)[axis] : finest.spacing[d];
+    if (!(spacing > 0) || !std::isfinite(spacing))
+      return std::move(invalid_argument("must be three numbers above 0: nanometres per voxel")).in_member(member);
+    const double begin = options.voxel_offset ? static_cast<double>((*options.voxel_offset)[axis]) : finest.offset[d];
+    move_axis(image, d, spacing, begin);
+    if (options.resolution) image.units[d] = "nanometer";
+    for (std::size_t level = 1; volume && options.voxel_offset && level < image.levels.size(); ++level)
+      if (const double at = image.levels[level].offset[d]; std::abs(at - std::round(at)) > 1e-6)
+        return std::move(invalid_argument(std::to_string((*options.voxel_offset)[axis]) + " along " + name +
+                                          " is not at the edge of a voxel of scale " + std::to_string(level) +
+                                          "; choose another offset, or copy the finest scale with a pyramid"))
+            .in_member("voxel_offset");
+  }
+  for (LevelSource& level : source.levels) forget_position(level.document.attributes);
+  forget_position(source.attributes);
+  return {};
+}
+
+// The links of the info that do not lead to what is copied along with a whole volume.
+Result<std::vector<std::pair<std::string, std::string>>> find_dangling(const ImageSource& found,
+                                                                       const NodeLocation& source,
+                                                                       const Format& volumes) {
+  std::vector<std::pair<std::string, std::string>> dangling;
+  if (!found.image.info.is_object()) return dangling;
+  const bool whole = is_volume(source) && found.is_group;
+  for (const auto& link : references_of(volumes, Json(Json::Object{{"info", found.image.info}}))) {
+    const auto path = path_below("", link.second);
+    bool is_there = false;
+    if (whole && path && !path->empty()) {
+      const std::string prefix = prefix_of(join_path(source.path, *path));
+      const auto first = [](const ListEntry&) { return false; };
+      SHERD_TRY(is_empty, source.store->visit(prefix, ListDepth::children, first));
+      is_there = !is_empty;
+    }
+    if (!is_there) dangling.push_back(link);
+  }
+  return dangling;
+}
+
 class ArraysPlan {
  public:
   ArraysPlan(ImageSource source, const NodeLocation& destination, const CopyOptions& options)
@@ -249,8 +317,7 @@ bool is_image_copy(const NodeLocation& source, const NodeLocation& destination, 
   return is_volume(source) || is_volume(destination) || options.pyramid.has_value();
 }
 
-Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeLocation& destination,
-                                         const CopyOptions& options) {
+Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options) {
   const bool volume = is_volume(destination);
   if (options.config.layout != Layout::plain && (volume || options.pyramid))
     return invalid_argument(std::string("layout zarr+neuroglancer: ") +
@@ -264,8 +331,18 @@ Result<std::vector<NodeCopy>> plan_image(const NodeLocation& source, const NodeL
     found.levels.resize(1);
     found.image.levels.resize(1);
   }
-  return volume ? plan_volume(std::move(found), destination, options)
-                : plan_arrays(std::move(found), destination, options);
+  SHERD_TRY(set_position(found, options, volume));
+  ImageCopy copy;
+  if (volume) {
+    SHERD_TRY(dangling, find_dangling(found, source, *destination.format));
+    copy.dangling = std::move(dangling);
+    for (const auto& link : copy.dangling)
+      if (options.drop_dangling) found.image.info.erase(link.first);
+  }
+  SHERD_TRY(nodes, volume ? plan_volume(std::move(found), destination, options)
+                          : plan_arrays(std::move(found), destination, options));
+  copy.nodes = std::move(nodes);
+  return copy;
 }
 
 Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume) {

@@ -166,7 +166,7 @@ class VolumePlan {
     scale.resolution = resolution;
     SHERD_TRY(offset, voxel_offset_of(image_, level).in_member("voxel_offset"));
     scale.voxel_offset = offset;
-    if (scale.key.empty()) scale.key = free_key(key_of(resolution));
+    if (scale.key.empty() || options_.resolution) scale.key = free_key(key_of(resolution));
     set_encoding(scale);
     const bool same = before.size == scale.size && before.chunk_sizes == scale.chunk_sizes;
     SHERD_TRY(sharding, sharding_of(scale, same, arrays_[std::min(level, arrays_.size() - 1)]));

@@ -14,8 +14,10 @@ Error in_source(Error error, const std::string& key, const CopyOptions& options)
       {"index_location", options.index_location.has_value()},
       {"pyramid", options.pyramid.has_value()},
       {"select", options.select.has_value()},
+      {"resolution", options.resolution.has_value()},
       {"sharding", options.sharding.has_value()},
       {"shards", options.shards.has_value() || options.auto_shards || options.chunks.has_value()},
+      {"voxel_offset", options.voxel_offset.has_value()},
   };
   const std::string_view member = error.member();
   const std::string_view root = member.substr(0, member.find_first_of(".["));

@@ -3,6 +3,7 @@
 Not run from here: `script/test`, which runs this, and `pip install .`, which it has done before.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -92,9 +93,13 @@ def test_a_microscope_image_becomes_a_pyramid(tmp_path):
 def test_labels_become_a_segmentation_for_neuroglancer(tmp_path):
     labels = numpy.repeat(numpy.arange(24, dtype="uint32"), 200 * 300).reshape(24, 200, 300)
     numpy.save(tmp_path / "labels.npy", labels)
+    (tmp_path / "17.swc").write_text("1 1 0.5 0.5 0.5 0.1 -1\n2 3 1 1 0.5 0.1 1\n")
+    (tmp_path / "synapses.csv").write_text("x,y,z,score\n10,20,3,0.5\n100,50,20,0.25\n")
     run(["sh", "-ec", "\n".join(COMMANDS[WALKTHROUGHS[1]])], tmp_path)
     volume = ts.open({"driver": "neuroglancer_precomputed", "kvstore": f"file://{tmp_path}/seg"}).result()
     numpy.testing.assert_array_equal(volume[..., 0].read().result().T, labels)
+    assert json.loads((tmp_path / "seg/info").read_text())["skeletons"] == "skeletons"
+    assert json.loads((tmp_path / "seg/synapses/info").read_text())["properties"][0]["id"] == "score"
 
 
 def test_the_installation_runs(tmp_path):

@@ -1,0 +1,23 @@
+// What import and export do with SWC, PLY and OBJ files: objects of a collection instead of arrays.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/parser.hpp"
+#include "cli/session.hpp"
+#include "sherd/object_files.hpp"
+
+namespace sherd::cli {
+
+/// --id, under a heading of its own.
+void add_object_id(Arguments& arguments, std::optional<std::uint64_t>& id, const std::string& help);
+
+/// `options` without config and note.
+Result<int> run_import_object(Session& session, const std::string& source, const std::string& url,
+                              ObjectFileOptions options);
+Result<int> run_export_object(Session& session, const std::string& url, const std::string& destination,
+                              ObjectFileOptions options);
+
+}  // namespace sherd::cli

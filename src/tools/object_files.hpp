@@ -1,0 +1,15 @@
+// Files of skeletons and meshes into and out of a collection.
+#pragma once
+
+#include "neuroglancer/collection.hpp"
+#include "sherd/object_files.hpp"
+
+namespace sherd {
+
+/// `location` is writable. See import_object().
+Result<ObjectFileReport> import_object_at(const std::string& file, neuroglancer::Collection::State::Location location,
+                                          const ObjectFileOptions& options);
+Result<ObjectFileReport> export_object_from(neuroglancer::Collection::State::Location location, const std::string& file,
+                                            const ObjectFileOptions& options);
+
+}  // namespace sherd

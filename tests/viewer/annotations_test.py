@@ -1,0 +1,31 @@
+"""Neuroglancer shows annotations from every level of the spatial index that Sherd has written."""
+
+import numpy
+import pytest
+from sherd import neuroglancer as ng
+
+VIEW = {
+    "layout": "xy",
+    "position": [50.5, 50.5, 5.5],
+    "dimensions": {name: [8e-9, "m"] for name in "xyz"},
+    "crossSectionScale": 0.5,
+}
+
+
+def count_of(view):
+    """Pixels that have about the color of the annotations."""
+    return (abs(view.picture - numpy.array([255, 0, 255])) < 60).all(axis=2).sum()
+
+
+@pytest.mark.parametrize("sharding", ["auto", None])
+def test_annotations_of_all_levels_are_shown(neuroglancer, served, tmp_path, sharding):
+    x, y = numpy.meshgrid(numpy.arange(5, 100, 10), numpy.arange(5, 100, 10))
+    points = numpy.stack([x.ravel(), y.ravel(), numpy.full(x.size, 5.5)], axis=1)
+    report = ng.write_annotations(tmp_path / "marks", points, kind="point", dimensions=(8, 8, 8), limit=10, sharding=sharding)
+    assert report["levels"] > 2
+
+    layer = {"type": "annotation", "source": f"precomputed://{served.url}/marks", "annotationColor": "#ff00ff"}
+    view = neuroglancer.show(layer, **VIEW)
+
+    # Each of the 100 points is a disc; those of the first level alone would be 10.
+    assert count_of(view) > 50 * 9
