@@ -78,8 +78,7 @@ Result<ArraySpec> unclipped(const Array::State& source, const NodeLocation& dest
   const CodecTable table = destination.codecs();
   CreateOptions create{.shape = spec.shape, .dtype = spec.dtype, .chunks = source.chunks, .config = destination.config};
   create.shards = source.shards.value_or(Shape());
-  create.auto_shards =
-      neuroglancer::hashed_ids(source) != nullptr;  // its shards have no shape that the copy's could have
+  create.auto_shards = source.storage->is_hashed();  // its shards have no shape that those of the copy could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
@@ -98,7 +97,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
     return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
         .in_member("chunks");
   create.chunks = options.chunks.value_or(source.chunks);
-  create.auto_shards = options.auto_shards || (!options.shards && neuroglancer::hashed_ids(source) != nullptr);
+  create.auto_shards = options.auto_shards || (!options.shards && source.storage->is_hashed());
   if (options.shards)
     create.shards = *options.shards;
   else if (!create.auto_shards && source.shards)
