@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
+#include "os/calls.hpp"
+#include "os/fd.hpp"
 
 namespace sherd {
 namespace {
@@ -40,9 +42,9 @@ constexpr std::size_t kHeadBytes = 348;
 
 std::optional<Error> recognized_head(const std::string& path) {
   std::array<char, kHeadBytes> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t got = file ? os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0) : 0;
+  const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   for (const FileKind& kind : kFileKinds)
     if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes)
       return unsupported(path + " is " + std::string(kind.name) + std::string(kind.advice));
@@ -70,11 +72,11 @@ std::optional<std::filesystem::path> directory_of(const NodeLocation& location) 
 }  // namespace
 
 std::optional<Error> recognized_file(const std::string& path) {
-  std::error_code failed;
   for (std::filesystem::path part = path; part.has_relative_path(); part = part.parent_path()) {
-    const auto status = std::filesystem::status(part, failed);
-    if (std::filesystem::is_regular_file(status)) return recognized_head(part.string());
-    if (std::filesystem::exists(status)) break;
+    struct stat status{};
+    if (os::fstatat(AT_FDCWD, part.c_str(), status) != 0) continue;
+    if (S_ISREG(status.st_mode)) return recognized_head(part.string());
+    break;
   }
   return std::nullopt;
 }
@@ -82,9 +84,7 @@ std::optional<Error> recognized_file(const std::string& path) {
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
-  std::error_code failed;
-  const auto status = directory ? std::filesystem::status(*directory, failed) : std::filesystem::file_status();
-  if (directory && status.type() == std::filesystem::file_type::not_found) {
+  if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = recognized_file(where)) return *std::move(file);
     return not_found("directory does not exist: " + where);
   }
