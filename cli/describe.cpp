@@ -96,7 +96,7 @@ std::vector<std::string> edges_row(const Array& array, std::string label) {
   return {label + "s", shortened(std::move(text), kAttributeWidth), count ? print_count(*count, label) : ""};
 }
 
-/// One list of lengths a dimension; runs of [length, count] where there are very many.
+/// One list of lengths per dimension; runs of [length, count] where there are very many.
 Json edges_json(const Array& array) {
   constexpr std::uint64_t kMost = 65536;
   Json::Array axes;

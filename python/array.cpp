@@ -45,12 +45,12 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
 
 /// The lengths of the stored objects of a rectilinear grid, a tuple a dimension.
 nb::tuple edges(const Array& array) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 24;
   nb::list axes;
   for (std::size_t d = 0; d < array.ndim(); ++d) {
     nb::list lengths;
     for (const auto& [length, count] : array.edges(d)) {
-      if (count > kMost)
+      if (count > kMax)
         throw Exception(unsupported("there are too many chunks to list; metadata[\"chunk_grid\"] has them as runs"));
       lengths.extend(nb::make_tuple(length) * nb::int_(count));
     }

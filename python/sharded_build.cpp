@@ -20,13 +20,13 @@ namespace {
 using namespace neuroglancer;
 
 constexpr std::size_t kBatchValues = 4096;
-constexpr std::uint64_t kLeastBatchBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMinBatchBytes = std::uint64_t{1} << 20;
 
 /// Values of Python that a builder looks at, kept until it has done so.
 class Batch {
  public:
   Batch(ShardedBuilder& builder, std::uint64_t memory)
-      : builder_(builder), max_bytes_(std::max(kLeastBatchBytes, memory / 16)) {}
+      : builder_(builder), max_bytes_(std::max(kMinBatchBytes, memory / 16)) {}
 
   void add(nb::handle item) {
     constexpr const char* kAsWhat = "an item must be a pair of an id and its bytes, or both and the bytes before them";

@@ -155,7 +155,7 @@ def has_edges(lengths: Any) -> bool:
 
 
 def rectilinear(axes: Any) -> dict[str, Any]:
-    """The chunk grid, as metadata has it, of one list of lengths a dimension; an int is one length for all of it."""
+    """The chunk grid, as metadata has it, of one list of lengths per dimension; an int is one length for all of it."""
     return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": list(axes)}}
 
 

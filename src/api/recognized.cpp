@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
@@ -12,6 +12,8 @@
 #include "io/files.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
+#include "os/calls.hpp"
+#include "os/fd.hpp"
 
 namespace sherd {
 namespace {
@@ -90,9 +92,9 @@ std::optional<Error> recognized_text(const std::filesystem::path& path, std::str
 
 std::optional<Error> recognized_head(const std::filesystem::path& path) {
   std::array<char, kHeadBytes> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t got = file ? os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0) : 0;
+  const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   for (const FileKind& kind : kFileKinds)
     if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes &&
         path.string().ends_with(kind.suffix))
@@ -146,11 +148,11 @@ std::optional<std::filesystem::path> directory_of(const NodeLocation& location) 
 }  // namespace
 
 std::optional<Error> recognized_file(const std::string& path) {
-  std::error_code failed;
   for (std::filesystem::path part = path; part.has_relative_path(); part = part.parent_path()) {
-    const auto status = std::filesystem::status(part, failed);
-    if (std::filesystem::is_regular_file(status)) return recognized_head(part);
-    if (std::filesystem::exists(status)) break;
+    struct stat status{};
+    if (os::fstatat(AT_FDCWD, part.c_str(), status) != 0) continue;
+    if (S_ISREG(status.st_mode)) return recognized_head(part);
+    break;
   }
   return std::nullopt;
 }
@@ -158,9 +160,7 @@ std::optional<Error> recognized_file(const std::string& path) {
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
-  std::error_code failed;
-  const auto status = directory ? std::filesystem::status(*directory, failed) : std::filesystem::file_status();
-  if (directory && status.type() == std::filesystem::file_type::not_found) {
+  if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = recognized_file(where)) return *std::move(file);
     return not_found("directory does not exist: " + where);
   }

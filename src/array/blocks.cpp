@@ -10,7 +10,7 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
-constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 10;
+constexpr std::uint64_t kMinBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
 
 // Contiguous, at most kBlockBytes, and a whole number of it makes the chunk.
@@ -32,7 +32,7 @@ Shape block_shape(const Shape& chunk, std::uint64_t element_size) {
 std::optional<Blocks> Blocks::cut(const Shape& chunk, const Region& part, std::uint64_t element_size) {
   Shape block = block_shape(chunk, element_size);
   const std::uint64_t bytes = *element_count(block) * element_size;
-  if (bytes < kLeastBytes) return std::nullopt;
+  if (bytes < kMinBytes) return std::nullopt;
   return Blocks(chunk, std::move(block), part, bytes);
 }
 

@@ -4,15 +4,10 @@
 
 #include "array/arriving.hpp"
 #include "array/chunk_plan.hpp"
+#include "array/locate.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
-namespace {
-
-// Of the array at the beginning of a shard of ids; the rest, where there is more, costs a request of its own.
-constexpr std::uint64_t kHeadBytes = std::uint64_t{64} << 10;
-
-}  // namespace
 
 class ChunkReader::Object final : public ObjectRead {
  public:
@@ -40,7 +35,6 @@ class ChunkReader::Object final : public ObjectRead {
   Result<void> again() override { return outcome_.again(); }
 
  private:
-  [[nodiscard]] std::uint64_t index_bytes() const;
   [[nodiscard]] std::uint64_t raw_part(ReadRequest& request) const;
   [[nodiscard]] bool wants_all() const;
   Result<std::vector<Run>> plan_missing() const;
@@ -68,20 +62,12 @@ ReadRequest ChunkReader::Object::first() const {
     const ShardLayout& shard = *layout.shard;
     request.from_end =
         !layout.opaque_shard() && shard.slots() != nullptr && shard.slots()->location == IndexLocation::end;
-    const std::uint64_t index = index_bytes();
+    const std::uint64_t index = first_index_bytes(layout, piece_.shape, reader_.config_.limits);
     request.length = std::max(index, reader_.config_.tail_read_bytes.value_or(reader_.traits_.tail_read_bytes));
     const std::uint64_t all = chunk_bytes(layout, valid_) + index;
     if (wants_all()) request.length = std::max(request.length, std::min(all, reader_.run_bytes()));
   }
   return request;
-}
-
-std::uint64_t ChunkReader::Object::index_bytes() const {
-  const ShardLayout& shard = *piece_.layout.shard;
-  if (shard.ids() != nullptr) return std::min(shard.ids()->format.sharding.head_bytes(), kHeadBytes);
-  const Shape grid = shard.grid(piece_.layout.chain.stored_shape(piece_.shape));
-  const auto bytes = shard.slots()->encoded_size(grid, reader_.config_.limits);
-  return bytes ? *bytes : 0;  // where it is beyond a limit, the plan says so
 }
 
 // The first run of what is wanted of a chunk without codecs, to which the request is moved.

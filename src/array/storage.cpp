@@ -91,6 +91,11 @@ Result<void> ChunkStorage::check_reachable(const Array::State& array, const std:
   return {};
 }
 
+Result<void> ChunkStorage::put(std::span<const EncodedChunk> chunks) const {
+  return parallel_for(chunks.size(), with_requests({}, objects_->traits().parallel_requests),
+                      [&](std::size_t i) { return objects_->set(chunks[i].key, chunks[i].bytes); });
+}
+
 Result<void> ChunkStorage::erase(const Array::State& array, std::span<const std::string> keys) const {
   if (objects_->traits().parallel_requests > 1)
     return as_call(array.config(), [&] { return objects_->erase_all(keys); });

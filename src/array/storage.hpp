@@ -10,6 +10,7 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
+#include "array/locate.hpp"
 
 namespace sherd {
 
@@ -21,6 +22,12 @@ struct ShardChange {
   const std::shared_ptr<ByteSource>& old;
   const ChunkWriter& writer;
   const Config& config;
+};
+
+/// An encoded chunk and its key.
+struct EncodedChunk {
+  const std::string& key;
+  std::span<const std::byte> bytes;
 };
 
 class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
@@ -42,6 +49,13 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   /// Called under the shard's lock. Returns true if the shard has been changed, and false if it is to be replaced by
   /// one that is made of the write and of its present chunks.
   virtual Result<bool> change_shard(const ShardChange& change) const;
+  /// Resolves chunks to their objects and extents: one entry for each cell, nullopt where no object exists. Missing
+  /// chunks are left out. Where requests have latency, a level of indices of all objects is one batch of requests.
+  Result<std::vector<std::optional<LocatedObject>>> locate(const Array::State& array, const ChunksToLocate& wanted,
+                                                           const Config& config) const;
+  /// Stores encoded chunks, each in place of the one that is there. Chunks that share an object are stored by one
+  /// update of it.
+  virtual Result<void> put(std::span<const EncodedChunk> chunks) const;
   /// Calls `visit` for every stored chunk of the array, in any order. What exists is listed; a store that cannot list
   /// is asked for each chunk of an array of this shape.
   Result<void> list(const Array::State& array, const Shape& shape, const OnStored& visit) const;
@@ -56,6 +70,8 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   [[nodiscard]] virtual std::uint64_t first_id(const ChunkGrid& grid, const Shape& cell) const;
   /// Whether an object whose key is not a chunk's belongs to the array's chunks all the same.
   [[nodiscard]] virtual bool owns(std::string_view key) const;
+  /// Whether a hash chooses the object of a chunk. Then objects have no shape, and put() is for many chunks at a time.
+  [[nodiscard]] virtual bool is_hashed() const noexcept { return false; }
   /// Whether chunks that hold only the fill value must be stored, because a reader reads a missing one as another
   /// value.
   [[nodiscard]] virtual bool stores_fill_values() const noexcept { return false; }

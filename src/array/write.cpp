@@ -1,6 +1,6 @@
 // Writing: each touched object is rewritten and replaces the old one atomically. A whole chunk or shard is encoded
 // without looking at the old one; a partial write holds the object's lock from reading to replacing, replaces the very
-// version that it has read, and is done again where that is not the present one any more (docs/decisions/0016).
+// version that it has read, and is repeated if that is no longer the present one (docs/decisions/0016).
 // A shard is not replaced if its storage can change few of its chunks in place (ChunkStorage::change_shard).
 // Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
 // store how far that is, under the lock: a writer that made the array larger did so before writing elements there.

@@ -109,7 +109,7 @@ class Conditional final : public BytesCodec {
 };
 
 /// At most so many codecs, and bytes of a header; a limit against documents that ask for gigabytes.
-constexpr std::int64_t kMostBits = 1024;
+constexpr std::int64_t kMaxBits = 1024;
 constexpr std::string_view kName = "conditional";
 
 Result<Step> make_step(const CodecSpec& spec, const CodecContext& context) {
@@ -131,10 +131,10 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   constexpr std::string_view kMember = "configuration.codecs";
   SHERD_TRY(specs, parse_codec_list(*list).in_member(kMember));
   const auto count = static_cast<std::int64_t>(specs.size());
-  if (count > kMostBits)
-    return unsupported("conditional: more than " + std::to_string(kMostBits) + " codecs are not supported")
+  if (count > kMaxBits)
+    return unsupported("conditional: more than " + std::to_string(kMaxBits) + " codecs are not supported")
         .in_member(kMember);
-  SHERD_TRY(bits, configuration.integer("header_bits", {count, kMostBits}, (count + 7) / 8 * 8));
+  SHERD_TRY(bits, configuration.integer("header_bits", {count, kMaxBits}, (count + 7) / 8 * 8));
   SHERD_TRY(configuration.done());
   if (bits % 8 != 0) return configuration_error("header_bits", "conditional: 'header_bits' must be a multiple of 8");
   std::vector<Step> steps;

@@ -18,7 +18,7 @@ namespace {
 
 using Wrapper = DeflateCodec::Wrapper;
 
-constexpr std::size_t kMost32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L counts in 32 bits
+constexpr std::size_t kMax32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L counts in 32 bits
 
 struct FreeDeflate {
   void operator()(libdeflate_compressor* context) const noexcept { libdeflate_free_compressor(context); }
@@ -66,7 +66,7 @@ std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> f
   stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(from.data()));
   stream.avail_in = static_cast<std::uint32_t>(from.size());
   stream.next_out = reinterpret_cast<std::uint8_t*>(to.data());
-  stream.avail_out = static_cast<std::uint32_t>(std::min(to.size(), kMost32));
+  stream.avail_out = static_cast<std::uint32_t>(std::min(to.size(), kMax32));
   if (isal_deflate_stateless(&stream) != COMP_OK || stream.avail_in != 0) return 0;
   return stream.total_out;
 }
@@ -171,7 +171,7 @@ std::uint64_t DeflateCodec::max_encoded_size(std::uint64_t decoded) const {
 }
 
 Result<std::size_t> DeflateCodec::encode(std::span<const std::byte> from, std::span<std::byte> to) const {
-  const bool fast = level_ >= 1 && level_ <= 3 && from.size() < kMost32 / 2;
+  const bool fast = level_ >= 1 && level_ <= 3 && from.size() < kMax32 / 2;
   if (const std::size_t size = fast ? encode_fast(wrapper_, level_, from, to) : 0; size != 0) return size;
   libdeflate_compressor* context = compressor(level_);
   if (context == nullptr) return out_of_memory();

@@ -194,7 +194,7 @@ class Jpeg final : public ArrayBytesCodec {
     const ChunkImage chunk(in);
     if (chunk.width > JPEG_MAX_DIMENSION || chunk.height > JPEG_MAX_DIMENSION)
       return unsupported("jpeg: an image has at most " + std::to_string(JPEG_MAX_DIMENSION) +
-                         " pixels a side, and this chunk becomes one of " + std::to_string(chunk.width) + " x " +
+                         " pixels per side, and this chunk becomes one of " + std::to_string(chunk.width) + " x " +
                          std::to_string(chunk.height) + " (x by y times z); choose smaller chunks");
     SHERD_TRY(to.resize(kFirstBytes));
     Compressor compressor(to);

@@ -37,7 +37,7 @@ class Png final : public ArrayBytesCodec {
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
     const ChunkImage chunk(in);
     if (chunk.width > kMaxPngSide || chunk.height > kMaxPngSide)
-      return unsupported("png: an image has at most 2^31-1 pixels a side; choose smaller chunks");
+      return unsupported("png: an image has at most 2^31-1 pixels per side; choose smaller chunks");
     std::size_t used = 0;
     SHERD_TRY(to.resize(elements.size() / 4 + kFirstBytes));
     PngWriter writer([&](std::span<const std::byte> bytes) -> Result<void> {

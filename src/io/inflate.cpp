@@ -13,7 +13,7 @@ namespace sherd {
 namespace {
 
 // RFC 1951: a match produces at most 258 bytes and costs at least 2 bits; 1032 to 1.
-constexpr std::uint64_t kMostInflated = 1032;
+constexpr std::uint64_t kMaxInflated = 1032;
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 
 class InflatedFile final : public FileBytes {
@@ -31,7 +31,7 @@ class InflatedFile final : public FileBytes {
   }
   [[nodiscard]] bool random_access() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t size_bound() const noexcept override {
-    return checked_mul(file_->size_bound(), kMostInflated).value_or(~std::uint64_t{0});
+    return checked_mul(file_->size_bound(), kMaxInflated).value_or(~std::uint64_t{0});
   }
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override;
   Result<void> check_end() override;

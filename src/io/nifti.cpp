@@ -188,8 +188,8 @@ class GzipWriter final : public ArrayFileWriter {
   }
   Result<void> write(std::uint64_t /*first*/, std::span<const std::byte> elements) override {
     // zlib counts in 32 bits.
-    for (constexpr std::size_t kMost = std::size_t{1} << 30; !elements.empty();) {
-      const auto part = elements.first(std::min(elements.size(), kMost));
+    for (constexpr std::size_t kMax = std::size_t{1} << 30; !elements.empty();) {
+      const auto part = elements.first(std::min(elements.size(), kMax));
       SHERD_TRY(deflate_all(part, Z_NO_FLUSH));
       elements = elements.subspan(part.size());
     }

@@ -207,8 +207,8 @@ Result<std::unique_ptr<ArrayFileWriter>> create_tiff(const std::string& path, co
     return invalid_argument("a TIFF file holds all planes as its pages; give one name, without a number").in_key(path);
   SHERD_TRY(planes, as_planes(array).in_key(path));
   const ImageInfo& image = planes.image;
-  constexpr std::uint64_t kMost = 0xffffffff;
-  if (!sample_format(image.dtype.kind()) || image.channels > 65535 || image.width > kMost || image.height > kMost)
+  constexpr std::uint64_t kMax = 0xffffffff;
+  if (!sample_format(image.dtype.kind()) || image.channels > 65535 || image.width > kMax || image.height > kMax)
     return unsupported("TIFF cannot store " + to_string(image)).in_key(path);
   SHERD_TRY(file, OutputFile::create(path, mode));
   if (!file->random_access())

@@ -15,7 +15,7 @@ namespace {
 /// A list of 2^9 entries takes 12 KiB before it is compressed.
 constexpr unsigned kMinishardIdBits = 9;
 /// The array at the beginning of a shard of 2^13 minishards takes 128 KiB.
-constexpr unsigned kMostMinishardBits = 13;
+constexpr unsigned kMaxMinishardBits = 13;
 constexpr std::uint64_t kEntryBytes = 24;
 
 /// What Neuroglancer's encodings make of typical data, and whether gzip makes less of that.
@@ -97,7 +97,7 @@ Result<Json> choose_sharding(const VolumeToShard& volume) {
   const std::uint64_t stored = std::max<std::uint64_t>(1, *bytes / encoding.ratio);
   const std::uint64_t chunks = std::max<std::uint64_t>(1, volume.target_shard_bytes / stored);
   const unsigned within = std::min(total, floor_log2(chunks));
-  const unsigned preshift = std::max(std::min(within, kMinishardIdBits), within - std::min(within, kMostMinishardBits));
+  const unsigned preshift = std::max(std::min(within, kMinishardIdBits), within - std::min(within, kMaxMinishardBits));
   return Uint64Sharding{.preshift_bits = preshift,
                         .minishard_bits = within - preshift,
                         .shard_bits = total - within,
@@ -117,7 +117,7 @@ Result<Json> choose_sharding(const ValuesToShard& values) {
       std::min({ceil_log2(ceil_div(*bytes, values.target_shard_bytes)), ceil_log2(values.count), 63U});
   const std::uint64_t ids = ceil_div(values.count, std::uint64_t{1} << shard_bits);
   const unsigned minishard_bits = std::min(ceil_log2(ceil_div(ids, std::uint64_t{1} << kMinishardIdBits)),
-                                           std::min(kMostMinishardBits, 64 - shard_bits));
+                                           std::min(kMaxMinishardBits, 64 - shard_bits));
   return Uint64Sharding{.preshift_bits = 0,
                         .minishard_bits = minishard_bits,
                         .shard_bits = shard_bits,

@@ -204,6 +204,14 @@ Result<void> HashedStorage::write(const Array::State& state, const Region& regio
   return {};
 }
 
+Result<void> HashedStorage::put(std::span<const EncodedChunk> chunks) const {
+  std::vector<ShardedStore::Item> items;
+  items.reserve(chunks.size());
+  for (const EncodedChunk& chunk : chunks) items.push_back({.id = *ids_->id_of(chunk.key), .value = chunk.bytes});
+  SHERD_TRY(change(ids_->values(), items, {}));
+  return {};
+}
+
 Result<Array::Stored> HashedStorage::stored(const Array::State&) const {
   SHERD_TRY(shards, ids_->shard_objects());
   Array::Stored stored{.objects = shards.size()};

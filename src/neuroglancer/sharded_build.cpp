@@ -17,9 +17,9 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
-constexpr std::uint64_t kLeastReadBytes = std::uint64_t{32} << 10;
-constexpr std::uint64_t kMostReadBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMinMemory = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMinReadBytes = std::uint64_t{32} << 10;
+constexpr std::uint64_t kMaxReadBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kMergedKeys = std::size_t{1} << 14;
 /// Fewer bytes are not worth another thread.
 constexpr std::size_t kEncodeBytes = std::size_t{64} << 10;
@@ -30,7 +30,7 @@ std::string directory_for(const Store& store, const std::string& given) {
 }
 
 std::uint64_t keys_at_once(std::uint64_t bytes) {
-  return std::clamp(bytes, kLeastReadBytes, kMostReadBytes) / sizeof(StoredKey);
+  return std::clamp(bytes, kMinReadBytes, kMaxReadBytes) / sizeof(StoredKey);
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ Result<ShardedBuilder> ShardedBuilder::Build::start(std::shared_ptr<Store> store
                                                     BuildOptions options) {
   if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   const std::uint64_t memory = options.config.memory_budget;
-  if (memory < kLeastMemory)
-    return invalid_argument("a build needs at least " + print_bytes(kLeastMemory) + " of memory, not " +
+  if (memory < kMinMemory)
+    return invalid_argument("a build needs at least " + print_bytes(kMinMemory) + " of memory, not " +
                             print_bytes(memory));
   const Uint64IndexCoding nothing(format, {}, options.config.limits);
   SHERD_TRY(nothing.head_bytes().in_member("minishard_bits"));
@@ -203,7 +203,7 @@ Result<BuildReport> ShardedBuilder::Build::write_spilled() {
 }
 
 Result<Extent> ShardedBuilder::Build::merge_lists() {
-  const std::size_t most = options_.config.memory_budget / 8 / kLeastReadBytes;
+  const std::size_t most = options_.config.memory_budget / 8 / kMinReadBytes;
   while (lists_.size() > most) {
     std::vector<Extent> fewer;
     for (std::size_t first = 0; first < lists_.size(); first += most) {

@@ -18,6 +18,8 @@ class HashedStorage final : public ChunkStorage {
   }
   Result<void> read(const CellsRead& call) const override;
   Result<void> write(const Array::State& array, const Region& region, const RegionWrite& call) const override;
+  Result<void> put(std::span<const EncodedChunk> chunks) const override;
+  [[nodiscard]] bool is_hashed() const noexcept override { return true; }
   [[nodiscard]] Result<Array::Stored> stored(const Array::State& array) const override;
 
   [[nodiscard]] IdObjects& ids() const noexcept { return *ids_; }

@@ -1,4 +1,4 @@
-// Words to ranges and back. The encoded index is an array of uint64 of shape (inner chunks a dimension…, 2), run
+// Words to ranges and back. The encoded index is an array of uint64 of shape (inner chunks per dimension…, 2), run
 // through the index codecs; a transpose among them is legal and is undone here.
 #include "shard/index.hpp"
 

@@ -113,8 +113,8 @@ Error move_error(const std::string& from, const std::string& to, int code) {
 }
 
 /// Directories that are looked through for what killed writers have left, and how many entries of one.
-constexpr std::size_t kMostSwept = std::size_t{1} << 16;
-constexpr std::size_t kMostSweptEntries = 10000;
+constexpr std::size_t kMaxSwept = std::size_t{1} << 16;
+constexpr std::size_t kMaxSweptEntries = 10000;
 
 /// Removes what is below a scratch directory whose maker is gone, unless it may be gone on with.
 void remove_scratch(int directory, const std::string& name) {
@@ -138,7 +138,7 @@ void sweep(int directory, bool is_root) {
     // A link shows the next writer of its object how to go on.
     if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
     if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
-    return ++seen < kMostSweptEntries;
+    return ++seen < kMaxSweptEntries;
   });
   for (const auto& name : scratch) remove_scratch(directory, name);
   for (const auto& name : side_files) FileLock::remove_abandoned(directory, name);
@@ -238,7 +238,7 @@ Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key, Exclusi
 void FileStore::sweep_once(std::string_view prefix) {
   {
     const std::unique_lock hold(sweeping_, std::try_to_lock);
-    if (!hold || swept_.size() >= kMostSwept || swept_.contains(prefix)) return;
+    if (!hold || swept_.size() >= kMaxSwept || swept_.contains(prefix)) return;
     swept_.emplace(prefix);
   }
   const auto directory = tree_.open_directory(prefix);

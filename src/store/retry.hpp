@@ -46,11 +46,11 @@ auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(a
 /// ever, so after some seconds the conflict is the answer, and a lasting one.
 template <class Attempt>
 auto retry_read(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
-  constexpr int kMost = 64;
+  constexpr int kMax = 64;
   int made = 0;
   return retry_conflicts(config, [&]() -> decltype(attempt()) {
     auto result = attempt();
-    if (!result && ++made == kMost) return std::move(result).error().lasting();
+    if (!result && ++made == kMax) return std::move(result).error().lasting();
     return result;
   });
 }

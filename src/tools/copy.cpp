@@ -32,7 +32,7 @@ namespace {
 // What another attempt can go on from; any other failure would only come again.
 bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
 
-// Says what is being copied, or goes on with it.
+// Says what is being copied, or continues it.
 Result<void> note_copy(const StagedNode& staged, Store& store, const std::string& mine, const CopyOptions& options) {
   if (options.resume) {
     SHERD_TRY(noted, store.get(staged.note_key(), options.config.limits.metadata_bytes));

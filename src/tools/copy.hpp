@@ -14,8 +14,8 @@
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
 #include "array/hierarchy.hpp"
+#include "array/storage.hpp"
 #include "neuroglancer/dual_format.hpp"
-#include "neuroglancer/storage.hpp"
 #include "sherd/tools.hpp"
 #include "tools/cutout.hpp"
 #include "tools/reduce.hpp"
@@ -118,7 +118,7 @@ struct SourceLeaf {
   Extent extent;       ///< inside the object
   std::size_t object;  ///< see LeafFinder::objects
 };
-/// Finds the stored chunks that meet a box, by listing what is known to be stored and reading indices.
+/// Finds the stored chunks that meet a box among what is known to be stored.
 class LeafFinder {
  public:
   struct Object {
@@ -127,17 +127,18 @@ class LeafFinder {
   };
   using Visit = std::function<Result<bool>(const SourceLeaf&)>;
 
-  /// The box is one of the copy.
-  LeafFinder(const ArrayCopy& task, Box box);
+  /// The box is one of the copy; the configuration, which must outlive this, is for what is read of indices.
+  LeafFinder(const ArrayCopy& task, Box box, const Config& config);
   /// Calls `visit` for every chunk until it returns false. A shard that can only be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
   /// The objects met so far.
   [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
 
  private:
-  Result<bool> visit_object(const Shape& cell, const Visit& visit);
+  Result<bool> visit_objects(const std::vector<Shape>& cells, const Visit& visit);
   const ArrayCopy& task_;
   const Array::State& state_;
+  const Config& config_;
   const Box box_;
   std::vector<Object> objects_;
 };
@@ -206,19 +207,19 @@ struct CollectionCopy {
 /// Copies a collection of Neuroglancer's objects to a location whose format is that of volumes.
 Result<CopyReport> copy_collection(const ObjectsLocation& from, const CollectionCopy& to, const CopyOptions& options);
 
-/// Collects values for a store of ids and stores many of them at a time. Thread-safe.
-class ValueBatch {
+/// Collects encoded chunks and stores many of them at a time. Thread-safe.
+class ChunkBatch {
  public:
-  /// Puts what it has whenever that is so many bytes. The store must outlive it.
-  ValueBatch(const neuroglancer::IdObjects& store, std::uint64_t bytes) : store_(store), most_(bytes) {}
-  Result<void> put(const std::string& key, Buffer value);
+  /// Puts what it has whenever that is so many bytes. The storage must outlive it.
+  ChunkBatch(const ChunkStorage& storage, std::uint64_t bytes) : storage_(storage), most_(bytes) {}
+  Result<void> put(const std::string& key, Buffer bytes);
   Result<void> flush();
 
  private:
-  const neuroglancer::IdObjects& store_;
+  const ChunkStorage& storage_;
   const std::uint64_t most_;
   std::mutex mutex_;  ///< guards what follows
-  std::vector<std::pair<std::uint64_t, Buffer>> values_;
+  std::vector<std::pair<std::string, Buffer>> chunks_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -228,11 +229,11 @@ class ObjectCopy {
   /// References must outlive it.
   ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCounts& counts);
 
-  /// Makes the object of this number in the destination's grid, if there is anything to put into it. Where chunks are
-  /// values of a store of ids, some are collected first, to be stored together.
+  /// Makes the object of this number in the destination's grid, if there is anything to put into it. Where chunks
+  /// share objects that have no shape, some are collected first, to be stored together.
   Result<void> copy(const CellAccess& at);
   /// Puts those that wait.
-  Result<void> finish() { return values_ ? values_->flush() : Result<void>(); }
+  Result<void> finish() { return collected_ ? collected_->flush() : Result<void>(); }
 
  private:
   struct Slot;
@@ -269,7 +270,7 @@ class ObjectCopy {
   Budget under_way_;  ///< elements, or encoded chunks that are moved; a chunk larger than it is alone
   TextSizes text_;
   HeapTrimmer heap_;
-  std::optional<ValueBatch> values_;  ///< where the destination's chunks are values
+  std::optional<ChunkBatch> collected_;  ///< where a hash chooses the objects of the destination
 };
 
 }  // namespace sherd

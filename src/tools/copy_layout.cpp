@@ -92,8 +92,7 @@ Result<ArraySpec> unclipped(const Array::State& source, ArraySpec spec, const No
                        .chunks = picked(source.chunks, cutout),
                        .shards = picked(source.shards.value_or(Shape()), cutout),
                        .config = destination.config};
-  create.auto_shards =
-      neuroglancer::hashed_ids(source) != nullptr;  // its shards have no shape that the copy's could have
+  create.auto_shards = source.storage->is_hashed();  // its shards have no shape that those of the copy could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
@@ -113,7 +112,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
     return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
         .in_member("chunks");
   create.chunks = options.chunks.value_or(picked(source.chunks, cutout));
-  create.auto_shards = options.auto_shards || (!options.shards && neuroglancer::hashed_ids(source) != nullptr);
+  create.auto_shards = options.auto_shards || (!options.shards && source.storage->is_hashed());
   if (options.shards)
     create.shards = *options.shards;
   else if (!create.auto_shards && source.shards)

@@ -1,4 +1,4 @@
-// What a copy holds in memory: how the budget is divided, how much memory variable-length bytes will need, and values
+// What a copy holds in memory: how the budget is divided, how much memory variable-length bytes will need, and chunks
 // that are collected before they are stored.
 #include <malloc.h>
 
@@ -19,10 +19,10 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
     if (!state.layout.shard) return chunk_bytes(state.layout, shape);
     return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
   };
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMin = std::uint64_t{1} << 20;
   const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements that one is made of
-  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kLeast});
-  const std::uint64_t budget = std::max(config.memory_budget, 8 * kLeast);
+  const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kMin});
+  const std::uint64_t budget = std::max(config.memory_budget, 8 * kMin);
   const Shape shape = to.shape();
   Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
   for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
@@ -69,28 +69,27 @@ void TextSizes::met(std::uint64_t stored, std::span<const std::byte> elements) n
   }
 }
 
-Result<void> ValueBatch::put(const std::string& key, Buffer value) {
+Result<void> ChunkBatch::put(const std::string& key, Buffer bytes) {
   {
     const std::lock_guard hold(mutex_);
-    bytes_ += value.capacity();
-    values_.emplace_back(*store_.id_of(key), std::move(value));
+    bytes_ += bytes.capacity();
+    chunks_.emplace_back(key, std::move(bytes));
     if (bytes_ < most_) return {};
   }
   return flush();
 }
 
-Result<void> ValueBatch::flush() {
-  std::vector<std::pair<std::uint64_t, Buffer>> values;
+Result<void> ChunkBatch::flush() {
+  std::vector<std::pair<std::string, Buffer>> chunks;
   {
     const std::lock_guard hold(mutex_);
-    values.swap(values_);
+    chunks.swap(chunks_);
     bytes_ = 0;
   }
-  std::vector<neuroglancer::ShardedStore::Item> items;
-  items.reserve(values.size());
-  for (const auto& [id, value] : values) items.push_back({.id = id, .value = value.span()});
-  SHERD_TRY(neuroglancer::change(store_.values(), items, {}));
-  return {};
+  std::vector<EncodedChunk> encoded;
+  encoded.reserve(chunks.size());
+  for (const auto& [key, bytes] : chunks) encoded.push_back({key, bytes.span()});
+  return storage_.put(encoded);
 }
 
 }  // namespace sherd

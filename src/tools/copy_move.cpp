@@ -45,7 +45,7 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
   std::uint64_t chunks = 0;
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid});
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config());
   SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
     ++chunks;
     return true;
@@ -59,7 +59,7 @@ Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
 }
 
 Result<void> ObjectCopy::move_one(const CellAccess& at) {
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid});
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config());
   std::optional<SourceLeaf> leaf;
   SHERD_TRY(finder.visit([&](const SourceLeaf& found) -> Result<bool> {
     leaf = found;
@@ -74,11 +74,11 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
 
 // A part of an object as an object, or as a value.
 Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
-  if (values_) {
+  if (collected_) {
     SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
     Buffer bytes;
     SHERD_TRY(read_into(source, part, bytes).in_key(source.name()));
-    SHERD_TRY(values_->put(at.key, std::move(bytes)));
+    SHERD_TRY(collected_->put(at.key, std::move(bytes)));
   } else {
     SHERD_TRY(object, to_.location.store->write(at.key, part.length));
     SHERD_TRY(object->copy(source, part.offset, part.length, 0));
@@ -91,7 +91,7 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
 Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   const Slots all(at, to_.layout);
   const Shape begin = to_.grid.cell_begin(at.cell);
-  LeafFinder finder(task_, {begin, at.valid});
+  LeafFinder finder(task_, {begin, at.valid}, source_.config());
   std::vector<Slot> slots;
   SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
     Shape cell(begin.size());
@@ -166,7 +166,7 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
   return {};
 }
 
-// The encoded bytes of some slots, with one batch of reads an object.
+// The encoded bytes of some slots, with one batch of reads per object.
 Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder) {
   const ShardLayout& shard = all.shard;  // its chunks are encoded as the source's
   EncodedBatch batch;

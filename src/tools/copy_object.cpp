@@ -68,7 +68,7 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       writer_(encoding_, shares.box_bytes / 2, reader_),
       under_way_(shares.box_bytes * shares.lanes),
       heap_(shares.config.memory_budget) {
-  if (const auto* ids = neuroglancer::hashed_ids(to_)) values_.emplace(*ids, shares.box_bytes / 2);
+  if (to_.storage->is_hashed()) collected_.emplace(*to_.storage, shares.box_bytes / 2);
 }
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
@@ -94,7 +94,7 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
 // A chunk or an opaque shard: made in memory, as it is written.
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
-  LeafFinder finder(task_, box);
+  LeafFinder finder(task_, box, source_.config());
   const bool variable = to_.dtype.is_variable();
   bool is_stored = task_.everything.has_value();
   std::uint64_t stored = 0;
@@ -118,11 +118,16 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
       to_.layout, at.shape, at.valid, std::move(part), {elements->data(), chunk_strides(at.valid, to_.dtype.size())}};
   Scratch lent;
   Buffer own;
-  Buffer& encoded = values_ ? own : *lent;
+  Buffer& encoded = collected_ ? own : *lent;
   SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, encoded));
   heap_.encoded(bytes);
   if (!present) return {};
-  SHERD_TRY(values_ ? values_->put(at.key, std::move(own)) : to_.location.store->set(at.key, encoded.span()));
+  if (collected_) {
+    SHERD_TRY(collected_->put(at.key, std::move(own)));
+  } else {
+    const EncodedChunk chunk{at.key, encoded.span()};
+    SHERD_TRY(to_.storage->put({&chunk, 1}));
+  }
   ++counts_.written;
   return {};
 }
@@ -134,7 +139,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
   const std::size_t rank = begin.size();
   const bool variable = to_.dtype.is_variable();
   std::vector<bool> seen(*element_count(all.grid), false);
-  LeafFinder finder(task_, {begin, all.at.valid});
+  LeafFinder finder(task_, {begin, all.at.valid}, source_.config());
   std::vector<Slot> slots;
   const auto touch = [&](const SourceLeaf& leaf) -> Result<bool> {
     Shape first(rank), last(rank);

@@ -17,7 +17,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kMost = 16;
+constexpr std::size_t kMax = 16;
 
 template <class T>
 using SumOf =
@@ -59,7 +59,7 @@ T mode_of(std::span<const T> values, bool ignore_zero) {
 
 // One row of results along the last dimension, made of some rows of the finer array.
 struct Row {
-  std::array<const std::byte*, kMost> from;
+  std::array<const std::byte*, kMax> from;
   std::size_t rows = 0;
   std::uint64_t begin = 0, end = 0;  // what the finer rows hold of the last dimension
   std::byte* to = nullptr;
@@ -74,7 +74,7 @@ void reduce_row(const Reduction& how, const Row& row) {
   for (std::uint64_t i = row.first; i < row.first + row.count; ++i) {
     const std::uint64_t low = std::max(i * step, row.begin + phase) - phase;
     const std::uint64_t high = std::min(i * step + step - phase, row.end);
-    std::array<T, kMost> values;
+    std::array<T, kMax> values;
     std::size_t count = 0;
     for (std::size_t r = 0; r < row.rows; ++r)
       for (std::uint64_t at = low; at < high; ++at)

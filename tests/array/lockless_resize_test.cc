@@ -80,7 +80,7 @@ std::vector<Setting> settings() {
   return all;
 }
 
-constexpr std::uint64_t kMostRequests = 1000;  ///< of a call of these tests, and more
+constexpr std::uint64_t kMaxRequests = 1000;  ///< of a call of these tests, and more
 
 class LocklessResize : public testing::TestWithParam<Setting> {
  protected:
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Store, LocklessResize, testing::ValuesIn(settings()), [
 TEST_P(LocklessResize, AFailedAppendKeepsTheRowsThatAnotherHandleAppendsMeanwhile) {
   bool acted = true;
   for (std::uint64_t request = 0; acted; ++request) {
-    ASSERT_LT(request, kMostRequests);
+    ASSERT_LT(request, kMaxRequests);
     make(64);
     failing_->unwritable = "c/1";
     Array fails = open(failing_), other = open(base_);
@@ -143,7 +143,7 @@ TEST_P(LocklessResize, AppendsKeepTheRowsThatAnotherHandleAppendsMeanwhile) {
   for (const std::uint64_t length : {64U, 65U, 68U}) {
     bool acted = true;
     for (std::uint64_t request = 0; acted; ++request) {
-      ASSERT_LT(request, kMostRequests);
+      ASSERT_LT(request, kMaxRequests);
       make(length);
       Array array = open(between_), other = open(base_);
       Shape others;
@@ -164,7 +164,7 @@ TEST_P(LocklessResize, AppendsKeepTheRowsThatAnotherHandleAppendsMeanwhile) {
 TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
   bool acted = true;
   for (std::uint64_t request = 0; acted; ++request) {
-    ASSERT_LT(request, kMostRequests);
+    ASSERT_LT(request, kMaxRequests);
     make(160);
     Array array = open(between_), other = open(base_);
     const std::uint32_t value = 1000;
@@ -181,7 +181,7 @@ TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
 TEST_P(LocklessResize, AConcurrentShrinkAndAppendAreAsIfOneFollowedTheOther) {
   bool acted = true;
   for (std::uint64_t request = 0; acted; ++request) {
-    ASSERT_LT(request, kMostRequests);
+    ASSERT_LT(request, kMaxRequests);
     make(160);
     Array array = open(between_), other = open(base_);
     Shape origin{0};

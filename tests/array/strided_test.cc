@@ -185,6 +185,12 @@ TEST(StridedCopy, OfNoElementsTouchesNothing) {
   copy_out(4, nullptr, chunk_strides(made.chunk, 4), made.part, {nullptr, {0, 0}});
   copy_in(4, nullptr, chunk_strides(made.chunk, 4), made.part, {nullptr, {0, 0}});
   fill_out(4, nullptr, made.part, {nullptr, {0, 0}});
+  Bytes chunk(100, std::byte{1}), memory(100, std::byte{2});
+  copy_out(4, chunk.data(), chunk_strides(made.chunk, 4), made.part, {memory.data(), {20, 4}});
+  copy_in(4, chunk.data(), chunk_strides(made.chunk, 4), made.part, {memory.data(), {20, 4}});
+  fill_out(4, chunk.data(), made.part, {memory.data(), {20, 4}});
+  EXPECT_EQ(chunk, Bytes(100, std::byte{1}));
+  EXPECT_EQ(memory, Bytes(100, std::byte{2}));
 }
 
 TEST(FillOut, WritesOneElementEverywhereInThePart) {

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::Pair;
 
 constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
-constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMinMemory = std::uint64_t{8} << 20;
 constexpr std::uint64_t kLast = ~std::uint64_t{0};
 
 BuildOptions with_memory(std::uint64_t bytes, unsigned threads = 0) {
@@ -80,10 +80,10 @@ TEST_P(ShardedBuild, BytesDoNotDependOnOrderThreadsOrMemory) {
   std::vector<std::uint64_t> order = ids_of(values);
   const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
   std::reverse(order.begin(), order.end());
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kLeastMemory, 1)) == expected);
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kMinMemory, 1)) == expected);
   std::sort(order.begin(), order.end(), [](auto a, auto b) { return scrambled(a) < scrambled(b); });
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kLeastMemory, 4)) == expected);
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(3 * kLeastMemory, 3)) == expected);
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kMinMemory, 4)) == expected);
+  EXPECT_TRUE(built(GetParam(), values, order, with_memory(3 * kMinMemory, 3)) == expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -139,7 +139,7 @@ TEST(ShardedBuild, AcceptsValuesFromManyThreadsAndInBatches) {
   const auto ids = ids_of(values);
   const Tree expected = built(sharding, values, ids);
   const auto store = memory_store();
-  ShardedBuilder builder = builder_of(store, sharding, with_memory(kLeastMemory));
+  ShardedBuilder builder = builder_of(store, sharding, with_memory(kMinMemory));
   std::vector<std::jthread> threads;
   for (std::size_t part = 0; part < 4; ++part)
     threads.emplace_back([&, part] {
@@ -161,14 +161,14 @@ TEST(ShardedBuild, AcceptsValuesLargerThanItsMemory) {
   const Values values{{1, "a"}, {2, std::string(5 << 20, 'b')}, {3, std::string(20 << 20, 'c')}, {4, "d"}};
   for (const bool gzip : {false, true}) {
     const Uint64Sharding sharding{.minishard_bits = 1, .gzip_data = gzip};
-    const Tree objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kLeastMemory));
+    const Tree objects = built(sharding, values, {3, 1, 4, 2}, with_memory(kMinMemory));
     EXPECT_TRUE(values_of(objects, sharding) == values);
     EXPECT_TRUE(objects == built(sharding, values, {1, 2, 3, 4}, with_memory(std::uint64_t{1} << 30)));
   }
 }
 
 TEST(ShardedBuild, StoresPrecedingBytesImmediatelyBeforeTheirValue) {
-  for (const std::uint64_t memory : {kLeastMemory, std::uint64_t{256} << 20}) {
+  for (const std::uint64_t memory : {kMinMemory, std::uint64_t{256} << 20}) {
     const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
     const auto store = memory_store();
     ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
@@ -200,11 +200,11 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
     add(builder, last, "last").value();
     return std::pair(builder.finish(), tree_of(*store));
   };
-  const auto [done, objects] = build(kLeastMemory, 7);  // 80 MiB: some 40 lists, and at most 32 are read at once
+  const auto [done, objects] = build(kMinMemory, 7);  // 80 MiB: some 40 lists, and at most 32 are read at once
   ASSERT_TRUE(done);
   EXPECT_EQ(done->ids, 1401U);
   EXPECT_TRUE(objects == build(std::uint64_t{1} << 30, 7).second);
-  const auto [twice, nothing] = build(kLeastMemory, scrambled(0));
+  const auto [twice, nothing] = build(kMinMemory, scrambled(0));
   EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument) << "the two are in different merges";
   EXPECT_THAT(nothing, IsEmpty());
 }
@@ -213,7 +213,7 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
 
 TEST(ShardedBuild, WritesNothingIfAnIdIsRepeated) {
   const Values values = some_values(60000, 600);
-  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kMinMemory}) {
     const auto store = memory_store();
     ShardedBuilder builder = builder_of(store, {.minishard_bits = 2, .shard_bits = 3}, with_memory(memory));
     for (const auto& [id, bytes] : values) add(builder, id, bytes).value();
@@ -262,7 +262,7 @@ TEST(ShardedBuild, CountsLegacyFilesAsAShard) {
 TEST(ShardedBuild, ErasesItsShardsIfWritingFails) {
   const auto beneath = memory_store();
   beneath->set("info", "{}").value();
-  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kMinMemory}) {
     const auto store = std::make_shared<tools_testing::FailingStore>(beneath);
     ShardedBuilder builder = builder_of(store, {.shard_bits = 4}, with_memory(memory));
     for (const auto& [id, bytes] : some_values(60000, 600)) add(builder, id, bytes).value();
@@ -282,7 +282,7 @@ TEST(ShardedBuild, NamesWhatIsWrongWithItsParameters) {
   };
   const Json good = Uint64Sharding{}.json();
   EXPECT_EQ(code_of(Json()), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(good, with_memory(kLeastMemory - 1)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(good, with_memory(kMinMemory - 1)), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of(Uint64Sharding{.minishard_bits = 32}.json()), ErrorCode::unsupported) << "64 GiB of index";
   EXPECT_EQ(ShardedBuilder::create("ftp://somewhere", good).error().code(), ErrorCode::unsupported);
 }
@@ -328,7 +328,7 @@ TEST(ShardedBuild, AcceptsNothingAfterFinish) {
 // ---- hooks ----
 
 TEST(ShardedBuild, LeavesNothingWhenInterrupted) {
-  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kLeastMemory}) {
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, kMinMemory}) {
     const auto store = memory_store();
     bool stop = false;
     BuildOptions options = with_memory(memory);
@@ -344,7 +344,7 @@ TEST(ShardedBuild, LeavesNothingWhenInterrupted) {
 
 TEST(ShardedBuild, ReportsProgressInBytesOfValues) {
   std::vector<Progress> reports;
-  BuildOptions options = with_memory(kLeastMemory, 1);
+  BuildOptions options = with_memory(kMinMemory, 1);
   options.config.progress = [&](const Progress& progress) { reports.push_back(progress); };
   ShardedBuilder builder = builder_of(memory_store(), {.shard_bits = 9}, options);
   const std::string value(100, 'v');
@@ -363,7 +363,7 @@ TEST(ShardedBuild, ReportsProgressInBytesOfValues) {
 TEST(ShardedBuild, LeavesNothingButShardsInItsDirectories) {
   const TempDir destination, elsewhere;
   for (const bool chosen : {false, true}) {
-    BuildOptions options = with_memory(kLeastMemory);
+    BuildOptions options = with_memory(kMinMemory);
     if (chosen) options.temporary = elsewhere.path();
     const auto store = file_store(destination / (chosen ? "a/b" : "c"), options.config).value();
     ShardedBuilder builder = builder_of(store, {.minishard_bits = 3}, options);
@@ -377,7 +377,7 @@ TEST(ShardedBuild, LeavesNothingButShardsInItsDirectories) {
 }
 
 TEST(ShardedBuild, NamesTheDirectoryWhereNoTemporaryFileCanBeCreated) {
-  BuildOptions options = with_memory(kLeastMemory);
+  BuildOptions options = with_memory(kMinMemory);
   options.temporary = "/proc/self";
   ShardedBuilder builder = builder_of(memory_store(), {}, options);
   const std::string value(1 << 20, 'v');

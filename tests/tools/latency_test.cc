@@ -1,6 +1,7 @@
 // Copies and checks of stores whose requests have latency: objects wait together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -34,6 +35,27 @@ class OpensTwoAtATime final : public ForwardingStore {
   }
   std::atomic<int> begun{0};
   std::atomic<bool> met{false};
+};
+
+/// Notes how many chunks are opened by the largest batch of requests.
+class NotesBatches final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.parallel_requests = 32;
+    return traits;
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    const auto chunks = static_cast<std::size_t>(
+        std::ranges::count_if(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); }));
+    std::size_t before = largest;
+    while (before < chunks && !largest.compare_exchange_weak(before, chunks)) {
+    }
+    return store_->read(requests, reply);
+  }
+  std::atomic<std::size_t> largest{0};
 };
 
 class LatencyOfTools : public ::testing::Test {
@@ -86,6 +108,15 @@ TEST_F(LatencyOfTools, ACopyThatMovesEncodedChunksHasSeveralObjectsInProgress) {
     open_array(destination).value().read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
     EXPECT_EQ(values, expected);
   }
+}
+
+TEST_F(LatencyOfTools, ACopyLocatesTheChunksOfManyShardsTogether) {
+  const auto source = std::make_shared<NotesBatches>(memory_);
+  CopyOptions options;
+  options.shards = Shape{64, 64};
+  const CopyReport report = copy(source, memory_store(), options).value();
+  EXPECT_EQ(report.chunks_moved, 64U);
+  EXPECT_EQ(source->largest, 16U) << "all of its shards";
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// Where the innermost chunks of an array are stored: which object has them, and which of its bytes they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/core.hpp"
+#include "base/try.hpp"
+
+namespace sherd {
+
+/// A range of cells of a grid: from `begin` up to, but not including, `end`.
+struct CellRange {
+  Shape begin, end;
+
+  [[nodiscard]] bool contains(const Shape& cell) const noexcept;
+  /// The number of cells; 2^64-1 if there are more.
+  [[nodiscard]] std::uint64_t count() const;
+};
+/// The cells of a grid that a box with elements meets.
+[[nodiscard]] CellRange cells_of(const ChunkGrid& grid, const Box& box);
+
+/// Calls visit(cell) for each cell in C order until it returns false; then returns false.
+template <class Visit>
+Result<bool> for_each_cell(const CellRange& range, const Visit& visit) {
+  for (std::size_t d = 0; d < range.begin.size(); ++d)
+    if (range.begin[d] >= range.end[d]) return true;
+  Shape cell = range.begin;
+  for (;;) {
+    SHERD_TRY(more, visit(cell));
+    if (!more) return false;
+    std::size_t d = cell.size();
+    for (; d > 0; --d) {
+      if (++cell[d - 1] < range.end[d - 1]) break;
+      cell[d - 1] = range.begin[d - 1];
+    }
+    if (d == 0) return true;
+  }
+}
+
+/// A stored chunk.
+struct LocatedChunk {
+  Box box;        ///< of the array; may reach beyond its end
+  Extent extent;  ///< of its bytes in the object
+};
+
+/// An object, and those of its chunks that were looked for, in the version that it had.
+struct LocatedObject {
+  std::string key;
+  Generation generation;
+  std::vector<LocatedChunk> chunks;  ///< in C order, of a shard inside a shard together
+};
+
+/// Which chunks are looked for: the innermost ones that meet `box`, in these cells of the grid. A shard that is
+/// readable only as a whole counts as one chunk.
+struct ChunksToLocate {
+  const std::vector<Shape>& cells;
+  const Box& box;
+};
+
+/// How much of a shard's index is read together with opening the object: all of it, or for ids the beginning of the
+/// array of extents; 0 where the index is beyond a limit.
+[[nodiscard]] std::uint64_t first_index_bytes(const ChunkLayout& layout, const Shape& shape, const Limits& limits);
+
+}  // namespace sherd
