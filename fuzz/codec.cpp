@@ -50,7 +50,7 @@ std::optional<DType> preferred_dtype() {
   if (kCodec == "compressed_segmentation") return DType::uint64;
   if (kCodec == "png") return DType::uint16;
   if (kCodec == "packbits") return DType::bool_;
-  if (kCodec == "zfp" || kCodec == "numcodecs.zfpy") return DType::float32;
+  if (kCodec == "zfp" || kCodec == "numcodecs.zfpy" || kCodec == "numcodecs.pcodec") return DType::float32;
   if (kCodec == "numcodecs.fixedscaleoffset" || kCodec == "numcodecs.quantize") return DType::float32;
   if (kCodec == "vlen-array") return DType::bytes;
   if (kCodec == "numcodecs.json2" || kCodec == "numcodecs.msgpack2") return DType::string;

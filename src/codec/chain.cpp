@@ -20,11 +20,8 @@ struct NotSupported {
   std::string_view name, more;
 };
 constexpr NotSupported kNotSupported[] = {
-    {"gdeflate", "; the Rust crate zarrs has it"},
-    {"pcodec", "; its id in numcodecs is 'pcodec', of the Python package pcodec"},
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
-    {"szip", ""},
-    {"vlen", "; the Rust crate zarrs has it"},
+    {"szip", "; netcdf-c has it, through libaec"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.
 constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},

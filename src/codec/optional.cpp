@@ -9,12 +9,12 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
-#include "codec/chain.hpp"
-#include "codec/configuration.hpp"
+#include "codec/inner_chain.hpp"
 
 namespace sherd {
 namespace {
 
+constexpr std::string_view kName = "zarrs.optional";
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr std::size_t kHeaderBytes = 2 * kLengthBytes;
 
@@ -134,31 +134,20 @@ class OptionalCodec final : public ArrayBytesCodec {
   CodecChain present_, values_;
 };
 
-Result<CodecChain> inner_chain(Configuration& configuration, std::string_view key, const ChunkType& in,
-                               const CodecContext& context) {
-  const std::string member = "configuration." + std::string(key);
-  const Json* list = configuration.find(key);
-  if (list == nullptr) return configuration_error(key, "zarrs.optional: '" + std::string(key) + "' is missing");
-  SHERD_TRY(specs, parse_codec_list(*list).in_member(member));
-  const Limits limits = context.limits != nullptr ? *context.limits : Limits();
-  SHERD_TRY(chain, CodecChain::build(specs, context.table, in, limits).in_member(member));
-  // Both are used by readers of parts of chunks, and the parts of this codec are always read whole.
-  if (chain.sharding() || !std::ranges::is_sorted(chain.permutation()))
-    return unsupported("zarrs.optional: 'sharding_indexed' and 'transpose' inside are not supported").in_member(member);
-  if (context.remarks != nullptr)
-    context.remarks->insert(context.remarks->end(), chain.remarks().begin(), chain.remarks().end());
-  return chain;
-}
-
 Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const DType& dtype = context.in.dtype;
   if (dtype.kind() != DType::Kind::optional)
     return invalid_argument("zarrs.optional encodes elements of an optional type, not " + dtype.name());
-  SHERD_TRY(present, inner_chain(configuration, "mask_codecs", {DType::bool_, context.in.shape}, context));
+  const auto of_type = [&](ChunkType type) {
+    CodecContext inner = context;
+    inner.in = std::move(type);
+    return inner;
+  };
+  SHERD_TRY(present, inner_chain(kName, configuration, "mask_codecs", of_type({DType::bool_, context.in.shape})));
   const auto count = element_count(context.in.shape);
   if (!count) return unsupported("a chunk of shape " + to_string(context.in.shape) + " does not fit 64 bits");
-  SHERD_TRY(values, inner_chain(configuration, "data_codecs", {value_type(dtype), {*count}}, context));
+  SHERD_TRY(values, inner_chain(kName, configuration, "data_codecs", of_type({value_type(dtype), {*count}})));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<OptionalCodec>(std::move(present), std::move(values)));
 }
@@ -185,6 +174,6 @@ constexpr std::string_view kAliases[] = {"optional", "https://codec.zarrs.dev/ar
 }  // namespace
 
 extern constinit const CodecEntry optional_codec{
-    .name = "zarrs.optional", .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
+    .name = kName, .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
 
 }  // namespace sherd

@@ -34,9 +34,11 @@ Json with_default(Json configuration, const char* member, Json value) {
   return configuration;
 }
 
+/// The id of a codec whose name has the prefix.
+std::string_view bare(const CodecSpec& spec) { return std::string_view(spec.name).substr(kPrefix.size()); }
+
 bool is_one_of(const CodecSpec& spec, std::span<const std::string_view> known) {
-  return spec.name.starts_with(kPrefix) &&
-         std::ranges::find(known, std::string_view(spec.name).substr(kPrefix.size())) != known.end();
+  return spec.name.starts_with(kPrefix) && std::ranges::find(known, bare(spec)) != known.end();
 }
 
 bool is_array_filter(const CodecSpec& spec) {
@@ -52,7 +54,7 @@ bool is_serializer(const CodecSpec& spec) {
 
 /// Whether a compressor takes arrays, so that the chain needs no codec `bytes`.
 bool is_array_compressor(const CodecSpec& spec) {
-  constexpr std::string_view known[] = {"zfpy"};
+  constexpr std::string_view known[] = {"pcodec", "zfpy"};
   return is_one_of(spec, known);
 }
 
@@ -172,7 +174,9 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
   const bool compresses_arrays =
       next == filters.end() && !compressors.empty() && is_array_compressor(compressors.front());
   if (compresses_arrays && stored.big_endian)
-    return unsupported("'zfpy' has no big-endian numbers; no program writes such an array").in_member("dtype");
+    return unsupported("'" + std::string(bare(compressors.front())) +
+                       "' has no big-endian numbers; no program writes such an array")
+        .in_member("dtype");
   if (!compresses_arrays)
     chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
   std::move(next, filters.end(), std::back_inserter(chain));
@@ -208,7 +212,7 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
 }
 
 bool is_compressor(std::string_view id) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy"};
+  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy", "pcodec"};
   return std::ranges::find(known, id) != std::end(known);
 }
 

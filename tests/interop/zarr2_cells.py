@@ -122,6 +122,8 @@ COMPRESSORS = {
     "lzma": {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
     "zstd": {"id": "zstd", "level": 3},
     "zfpy": {"id": "zfpy", "mode": 4, "tolerance": -1, "rate": -1, "precision": -1, "compression_kwargs": {"tolerance": -1}},
+    "pcodec": {"id": "pcodec", "level": 8, "mode_spec": "auto", "delta_spec": "auto", "paging_spec": "equal_pages_up_to",
+               "delta_encoding_order": None, "equal_pages_up_to": 262144},
     **{f"blosc {cname} {shuffle}": {"id": "blosc", "cname": cname, "clevel": 5, "shuffle": shuffle, "blocksize": 0}
        for cname, shuffle in (("lz4", 1), ("lz4", 2), ("lz4hc", 0), ("blosclz", 1), ("zlib", -1), ("zstd", 1))},
 }

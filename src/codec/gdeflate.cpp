@@ -1,0 +1,99 @@
+// zarrs.gdeflate: the size of the decoded bytes, the number of pages and the size of each, 64 bits each, little-endian;
+// then the pages (gdeflate.hpp).
+#include "codec/gdeflate.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/call.hpp"
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/try.hpp"
+#include "codec/configuration.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr IntegerBounds kLevels{0, 12};
+constexpr std::int64_t kDefaultLevel = 6;
+constexpr std::size_t kFieldBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kHeaderBytes = 2 * kFieldBytes;
+/// Above what any writer's page has, even of many stored blocks; it bounds how often codes can be built.
+constexpr std::uint64_t kMaxPageBytes = 2 * gdeflate::kPageBytes;
+
+class GdeflateCodec final : public BytesCodec {
+ public:
+  explicit GdeflateCodec(unsigned level) noexcept : level_(level) {}
+
+  [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
+    const std::uint64_t pages = ceil_div(decoded, gdeflate::kPageBytes);
+    const auto more = checked_mul(pages, kFieldBytes + gdeflate::max_page_bytes(0) + 4);
+    const auto all = more ? checked_add(*more, decoded) : std::nullopt;
+    return all ? checked_add(*all, kHeaderBytes).value_or(~std::uint64_t{0}) : ~std::uint64_t{0};
+  }
+
+  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    const std::size_t pages = ceil_div(from.size(), gdeflate::kPageBytes);
+    store_little(to.data(), std::uint64_t{from.size()});
+    store_little(to.data() + kFieldBytes, std::uint64_t{pages});
+    std::size_t size = kHeaderBytes + pages * kFieldBytes;
+    for (std::size_t i = 0; i < pages; ++i) {
+      if (call_interrupted()) return unavailable("interrupted");
+      const std::size_t first = i * gdeflate::kPageBytes;
+      const auto page = from.subspan(first, std::min(gdeflate::kPageBytes, from.size() - first));
+      const std::size_t encoded = gdeflate::encode_page(page, level_, to.data() + size);
+      store_little(to.data() + kHeaderBytes + i * kFieldBytes, std::uint64_t{encoded});
+      size += encoded;
+    }
+    return size;
+  }
+
+  Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
+    if (from.size() < kHeaderBytes) return corrupt("gdeflate: the header has 16 bytes, of which some are missing");
+    const auto size = load_little<std::uint64_t>(from.data());
+    const auto pages = load_little<std::uint64_t>(from.data() + kFieldBytes);
+    if (pages != size / gdeflate::kPageBytes + (size % gdeflate::kPageBytes != 0 ? 1 : 0))
+      return corrupt("gdeflate: " + std::to_string(pages) + " pages for " + std::to_string(size) + " bytes");
+    if (pages > (from.size() - kHeaderBytes) / kFieldBytes)
+      return corrupt("gdeflate: the sizes of " + std::to_string(pages) + " pages are missing");
+    if (size > to.size()) return std::optional<std::size_t>();
+    std::size_t at = kHeaderBytes + pages * kFieldBytes;
+    for (std::size_t i = 0; i < pages; ++i) {
+      const auto stated = load_little<std::uint64_t>(from.data() + kHeaderBytes + i * kFieldBytes);
+      if (stated > from.size() - at || stated > kMaxPageBytes)
+        return corrupt("gdeflate: page " + std::to_string(i) + " states " + std::to_string(stated) + " bytes, " +
+                       std::to_string(from.size() - at) + " are left");
+      const std::size_t first = i * gdeflate::kPageBytes;
+      const auto page = to.subspan(first, std::min<std::size_t>(gdeflate::kPageBytes, size - first));
+      SHERD_TRY(gdeflate::decode_page(from.subspan(at, stated), page).in([&] { return "page " + std::to_string(i); }));
+      at += stated;
+    }
+    if (at != from.size())
+      return corrupt("gdeflate: " + std::to_string(from.size() - at) + " bytes follow the last page");
+    return std::optional(static_cast<std::size_t>(size));
+  }
+
+ private:
+  unsigned level_;
+};
+
+Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+  SHERD_TRY(configuration, Configuration::open(spec));
+  SHERD_TRY(level, configuration.integer("level", kLevels));
+  SHERD_TRY(configuration.done());
+  return std::make_unique<GdeflateCodec>(static_cast<unsigned>(level));
+}
+
+Result<Json> short_form(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+  return Json(Json::Object{{"level", level}});
+}
+
+constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/bytes_to_bytes/gdeflate", "gdeflate"};
+
+}  // namespace
+
+extern constinit const CodecEntry gdeflate_codec{
+    .name = "zarrs.gdeflate", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+
+}  // namespace sherd

@@ -1,0 +1,68 @@
+// What reading and writing GDeflate share. It is Deflate64 in pages of 64 KiB, each of them 32 lanes of bits. Symbols
+// are dealt to the lanes in turn: a block's header and literals as Deflate has them, of a match the length first and,
+// when it is the lane's turn again, the distance. A lane holds 32 to 63 bits; after its turn it is given the next 32 of
+// the page where it has fewer, so that the order of a page's words follows from what was read.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sherd/result.hpp"
+
+namespace sherd::gdeflate {
+
+inline constexpr std::size_t kPageBytes = std::size_t{1} << 16;
+inline constexpr std::size_t kLanes = 32;
+inline constexpr unsigned kWordBits = 32;
+inline constexpr std::size_t kWordBytes = 4;
+
+inline constexpr std::size_t kSymbols = 288, kDistances = 32, kLengthSymbols = 19;
+inline constexpr unsigned kMaxCodeBits = 15, kMaxLengthCodeBits = 7;
+inline constexpr unsigned kEndOfBlock = 256, kFirstLength = 257;
+
+enum class Block : std::uint8_t { stored, fixed, dynamic };
+
+/// A length or distance: the least one of a symbol, and the bits that are added to it.
+struct Range {
+  std::uint32_t base;
+  std::uint8_t bits;
+};
+/// Of the symbols from kFirstLength on. As Deflate64 has it, the last ones reach the size of a page.
+inline constexpr std::array<Range, 31> kLengths{
+    {{3, 0},  {4, 0},   {5, 0},   {6, 0},   {7, 0},   {8, 0},   {9, 0},  {10, 0}, {11, 1}, {13, 1}, {15, 1},
+     {17, 1}, {19, 2},  {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3}, {51, 3}, {59, 3}, {67, 4}, {83, 4},
+     {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {3, 16}, {3, 16}, {3, 16}}};
+inline constexpr std::array<Range, kDistances> kDistanceRanges = [] {
+  std::array<Range, kDistances> ranges{};
+  std::uint32_t base = 1;
+  for (std::uint32_t i = 0; i < kDistances; ++i) {
+    const std::uint32_t bits = i < 4 ? 0 : i / 2 - 1;
+    ranges[i] = {base, static_cast<std::uint8_t>(bits)};
+    base += std::uint32_t{1} << bits;
+  }
+  return ranges;
+}();
+/// The order in which the lengths of the codes of code lengths are stored.
+inline constexpr std::array<std::uint8_t, kLengthSymbols> kLengthOrder{16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                                       11, 4,  12, 3, 13, 2, 14, 1, 15};
+/// Code lengths of fixed blocks: symbols, then distances.
+inline constexpr auto kFixedLengths = [] {
+  std::array<std::uint8_t, kSymbols + kDistances> lengths{};
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < kSymbols ? 8 : 5;
+  return lengths;
+}();
+
+/// Decodes a page that must fill `to`.
+Result<void> decode_page(std::span<const std::byte> page, std::span<std::byte> to);
+
+/// No encoding of a page of `size` bytes is larger.
+[[nodiscard]] constexpr std::size_t max_page_bytes(std::size_t size) noexcept {
+  return (size + 3) / 4 * 4 + 8 * kLanes + 64;
+}
+/// Encodes at most kPageBytes, and returns how many bytes that made. `level` is 0 … 12; 0: stored.
+std::size_t encode_page(std::span<const std::byte> from, unsigned level, std::byte* to);
+
+}  // namespace sherd::gdeflate
