@@ -71,34 +71,12 @@ nb::dict types_to(const std::vector<netcdf::Attribute>& attributes) {
   return all;
 }
 
-/// The type in memory of the elements; not of strings.
-DType dtype_of(netcdf::Type type) {
-  return std::visit(
-      [](const auto& list) {
-        using Value = typename std::remove_cvref_t<decltype(list)>::value_type;
-        if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, char>)
-          return DType::of<Value>();
-        else
-          return DType(DType::uint8);
-      },
-      netcdf::default_fill(type));
-}
-
 nb::object read(const Variable& self, const std::vector<std::uint64_t>& origin,
                 const std::vector<std::uint64_t>& shape) {
   const Box box{origin, shape};
-  if (self.type() == netcdf::Type::string) {
-    const auto run = [&] { return self.read(box); };
-    return array_to(self.has_array() ? call(*self.array().store(), run) : call(run), shape);
-  }
-  const DType dtype = dtype_of(self.type());
-  const NewArray made = new_array(shape, dtype, numpy_dtype(dtype), Order::c);
-  const std::span<std::byte> elements(made.data, byte_count(shape, dtype));
-  if (self.has_array())
-    call(*self.array().store(), [&] { return self.read(box, elements); });
-  else
-    call([&] { return self.read(box, elements); });
-  return self.type() == netcdf::Type::character ? made.array.attr("view")("S1") : made.array;
+  const auto run = [&] { return self.read(box); };
+  const Values values = self.has_array() ? call(*self.array().store(), run) : call(run);
+  return array_to(values, shape);
 }
 
 Dataset open(nb::handle store, const std::string& path, bool pure, bool noxarray, bool seed, nb::handle settings) {
@@ -176,8 +154,6 @@ void bind_netcdf(nb::module_& module) {
             return arrays;
           },
           nb::sig("def other_arrays(self) -> list[typing.Any]"))
-      .def("variable", &netcdf::Group::variable, nb::arg("name"))
-      .def("group", &netcdf::Group::group, nb::arg("name"))
       .def_prop_ro("variables", &netcdf::Group::variables)
       .def_prop_ro("groups", &netcdf::Group::groups);
   nb::class_<Dataset>(module, "NetcdfDataset", "A dataset as it was when it was opened.")

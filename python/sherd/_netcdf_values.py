@@ -104,8 +104,8 @@ def _numbers(value: Any, dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iu" and array.dtype.kind == "f":
         raise TypeError(f"floats are not stored in a variable of {dtype}; round them first")
     with np.errstate(over="ignore"):
-        made = array.astype(dtype, copy=False)
-    if dtype.kind in "iu" and made is not array and not (made == array).all():
+        made = array.astype(dtype)
+    if dtype.kind in "iu" and not (made == array).all():
         raise OverflowError(f"a value does not fit into {dtype}")
     return made
 

@@ -160,20 +160,12 @@ class Group:
     def groups(self) -> dict[str, Group]:
         return {each.name: Group(each, self._root) for each in self._group.groups}
 
-    def _member(self, name: str) -> Variable | Group | None:
-        if not name:
-            return None
-        if (variable := self._group.variable(name)) is not None:
-            return Variable(variable)
-        group = self._group.group(name)
-        return None if group is None else Group(group, self._root)
-
     def __getitem__(self, path: str) -> Variable | Group:
         """The variable or group at a path from here, such as "g1/v", or from the root: "/g1/v". "/" is the root."""
         node: Variable | Group = self._root if path.startswith("/") else self
         names = path.strip("/")
         for name in names.split("/") if names or not path else ():
-            found = node._member(name) if isinstance(node, Group) else None
+            found = (node.variables.get(name) or node.groups.get(name)) if isinstance(node, Group) else None
             if found is None:
                 raise KeyError(path)
             node = found

@@ -27,7 +27,8 @@ std::string expected(double value, int digits) {
 }
 
 void expect_like_printf(double value, int digits) {
-  if (std::isfinite(value)) EXPECT_EQ(printed(value, digits), expected(value, digits)) << digits;
+  if (!std::isfinite(value)) return;
+  EXPECT_EQ(printed(value, digits), expected(value, digits)) << digits;
 }
 
 TEST(Decimal, OfNumbersInBetweenIsRoundedToEven) {
