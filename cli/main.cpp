@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
@@ -270,6 +271,15 @@ class CommandLine {
   std::vector<std::pair<const CLI::App*, Run>> runs_;
 };
 
+/// The part of the program's name that is a command's, where a link has the name of a program of netcdf-c.
+char* tool_called(char* program) {
+  if (program == nullptr) return nullptr;
+  char* slash = std::strrchr(program, '/');
+  char* name = slash != nullptr ? slash + 1 : program;
+  const std::string_view text = name;
+  return text == "ncdump" || text == "ncgen" || text == "nccopy" ? name : nullptr;
+}
+
 }  // namespace
 }  // namespace sherd::cli
 
@@ -277,8 +287,11 @@ int main(int argc, char** argv) {
   using namespace sherd;
   cli::catch_interrupts();
   cli::CommandLine line;
+  std::vector<char*> words(argv, argv + argc);
+  if (char* tool = cli::tool_called(argc > 0 ? argv[0] : nullptr)) words.insert(words.begin() + 1, tool);
+  words.push_back(nullptr);
   try {
-    return line.run(argc, argv);
+    return line.run(static_cast<int>(words.size()) - 1, words.data());
   } catch (const Exception& failure) {
     cli::report(failure.error(), line.everywhere().json);
     return cli::exit_code(failure.error().code());

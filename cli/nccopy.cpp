@@ -103,6 +103,7 @@ struct Nccopy {
   std::string source, destination, kind, memory, cache, cache_elements;
   std::vector<std::string> chunks, filters;
   std::optional<std::uint64_t> deflate;
+  bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other ways to write `kind`
   bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
 
   Result<int> run(Session& session) const {
@@ -135,10 +136,21 @@ struct Nccopy {
     return copied;
   }
 
+  Result<std::string> chosen_kind() const {
+    std::vector<std::string> given;
+    if (!kind.empty()) given.push_back(kind == "zarr" ? "nczarr" : kind);
+    const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc4, "nc4"}, {nc5, "nc5"}, {nc6, "nc6"}, {nc7, "nc7"}};
+    for (const auto& [chosen, name] : flags)
+      if (chosen) given.emplace_back(name);
+    if (given.size() > 1) return invalid_argument("-k and -3 to -7 choose a kind; give one of them");
+    return given.empty() ? std::string() : given.front();
+  }
+
   Result<netcdf::DatasetCopyOptions> options(Session& session) const {
-    netcdf::DatasetCopyOptions options{.kind = kind, .config = session.guarded("nccopy")};
+    netcdf::DatasetCopyOptions options{.config = session.guarded("nccopy")};
+    SHERD_TRY(chosen, chosen_kind());
+    options.kind = chosen;
     if (!session.format().empty()) options.format = session.format();
-    if (kind == "zarr") options.kind = "nczarr";
     for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
     for (const std::string& each : filters) SHERD_TRY(add_filter(each, options));
     if (deflate) {
@@ -173,6 +185,11 @@ Run add_nccopy(Arguments& arguments) {
   arguments.text("-k", "KIND", copy->kind,
                  "The kind of copy: nczarr, classic (nc3), 64-bit-offset (nc6), cdf5 (nc5), netCDF-4 (nc4) or "
                  "netCDF-4-classic (nc7); default: by the name of DST, and of files that of SRC");
+  arguments.flag("-3", copy->nc3, "As -k nc3, and likewise -4, -5, -6 and -7");
+  arguments.flag("-4", copy->nc4, "As -k nc4");
+  arguments.flag("-5", copy->nc5, "As -k nc5");
+  arguments.flag("-6", copy->nc6, "As -k nc6");
+  arguments.flag("-7", copy->nc7, "As -k nc7");
   arguments.repeated("-c", "CHUNKS", copy->chunks,
                      "Chunk lengths by dimension: time/10,lat/ (lat whole); or of a variable: temp:10,100,100, and "
                      "temp: or / for one chunk");

@@ -27,12 +27,16 @@ struct Ncdump {
   std::uint64_t length = 80;
 
   Result<int> run(Session& session) const {
-    if (xml) return unsupported("-x prints datasets of the classic model only, and Zarr has the model of netCDF-4");
     SHERD_TRY(options, dump_options());
     SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config()}));
     for (const std::string& warning : dataset.warnings()) session.note("warning: " + warning);
     if (kind) {
       SHERD_TRY(session.out().write(std::string(dataset.kind()) + "\n"));
+      return 0;
+    }
+    if (xml) {
+      SHERD_TRY(text, netcdf::ncml(dataset, options, url));
+      SHERD_TRY(session.out().write(text));
       return 0;
     }
     SHERD_TRY(netcdf::dump(dataset, options, [&](std::string_view text) { return session.out().write(text); }));
@@ -95,7 +99,7 @@ Run add_ncdump(Arguments& arguments) {
   arguments.text("-n", "NAME", dump->name, "The name of the dataset; default: derived from the URL");
   arguments.text("-p", "N[,N]", dump->digits, "Significant digits of floats and of doubles");
   arguments.flag("-k", dump->kind, "The kind of dataset only");
-  arguments.flag("-x", dump->xml, "NcML, which only datasets of the classic model have");
+  arguments.flag("-x", dump->xml, "The header as NcML, for files of the classic model");
   arguments.flag("-w", dump->cache, "Accepted and ignored, as caches need no option");
   arguments.examples({{"sherd ncdump -h ocean.zarr", "dimensions, variables and attributes"},
                       {"sherd ncdump -v temp,salt ocean.zarr", "the header, and the data of two variables"},

@@ -8,6 +8,13 @@ install(DIRECTORY include/sherd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(EXPORT sherd NAMESPACE sherd:: FILE sherd-targets.cmake DESTINATION ${config_dir})
 if(TARGET sherd_command)
   install(TARGETS sherd_command)
+  if(SHERD_NETCDF_LINKS)
+    foreach(tool ncdump ncgen nccopy)
+      file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/links)
+      file(CREATE_LINK sherd ${PROJECT_BINARY_DIR}/links/${tool} SYMBOLIC)
+      install(FILES ${PROJECT_BINARY_DIR}/links/${tool} DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endforeach()
+  endif()
 endif()
 
 # Completion scripts come from the command itself, so they are there where it can run.

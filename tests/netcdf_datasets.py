@@ -46,6 +46,11 @@ LONG = Dataset({"n": 70, "m": 2, "k": 3}, {
     "cube": ("float", ["m", "k", "n"], np.arange(420).reshape(2, 3, 70) / 3, {})},
     {"list": ("int", list(range(100))), "text": ("char", "word " * 40)})
 
+# More rows than one thread prints at once.
+MANY_ROWS = Dataset({"t": (20,), "y": 30, "x": 31}, {
+    "cube": ("float", ["t", "y", "x"], np.arange(18600).reshape(20, 30, 31) / 7, {}),
+    "braces": ("int", ["y", "t", "x"], np.arange(18600).reshape(30, 20, 31), {})})
+
 GROUPS = Dataset({"x": 2, "y": 3}, {"v": ("int", ["x"], [1, 2], {})}, {"title": ("char", "root")}, {
     "g1": Dataset({"x": 3, "z": 2}, {"own": ("int", ["x"], [1, 2, 3], {}), "upper": ("int", ["y", "z"], np.arange(6).reshape(3, 2), {"a": ("int", 1)}),
                                      "rows": ("float", ["z", "x"], np.arange(6).reshape(2, 3) / 4, {})}, {"about": ("char", "g1")},
@@ -73,5 +78,5 @@ TIMES = Dataset({"time": 5, "nv": 2}, {
     "fractions": ("double", ["time"], [86399.9999999, 59.9999999, 1.0000006, 0.1234567, 3599.9999999], {"units": ("char", "s since 1970-01-01")}),
     "no_time": ("int", ["time"], [1, 2, 3, 4, 5], {"units": ("char", "m")}), "weeks": ("int", ["time"], [1, 2, 3, 4, 5], {"units": ("char", "weeks since 1582-10-01")})})
 
-DATASETS = {"every_type": EVERY_TYPE, "fills": FILLS, "names": NAMES, "unlimited": UNLIMITED, "long": LONG, "groups": GROUPS,
+DATASETS = {"every_type": EVERY_TYPE, "fills": FILLS, "names": NAMES, "unlimited": UNLIMITED, "long": LONG, "many_rows": MANY_ROWS, "groups": GROUPS,
             "formats": FORMATS, "times": TIMES, "nothing": Dataset()}

@@ -231,5 +231,8 @@ using TextSink = std::function<Result<void>(std::string_view text)>;
 /// The dataset as CDL, to the byte as netcdf-c's ncdump 4.9.0 prints the same dataset from a netCDF-4 file. Rows are
 /// read and printed in blocks of bounded size.
 SHERD_API Result<void> dump(const Dataset& dataset, const DumpOptions& options, const TextSink& to);
+/// The header in NcML, as `ncdump -x` prints it, with the digits of the options; `location` is the file's name in it.
+/// Only of files of the classic model.
+SHERD_API Result<std::string> ncml(const Dataset& dataset, const DumpOptions& options, std::string_view location);
 
 }  // namespace sherd::netcdf

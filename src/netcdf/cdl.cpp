@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+
+#include "netcdf/decimal.hpp"
 
 namespace sherd::netcdf {
 
@@ -164,9 +165,8 @@ void append_cdl_number(std::string& to, double value, int digits) {
     to += special(value);
     return;
   }
-  std::array<char, 64> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
-  to.append(text.data(), end.ptr);
+  std::array<char, kDecimalSize> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  to.append(text.data(), print_decimal(text.data(), value, digits));
 }
 
 void append_cdl_number(std::string& to, float value, int digits) {

@@ -127,7 +127,7 @@ class Dumper {
       const auto* text_value = std::get_if<std::string>(&each.values);
       if (each.name == "bounds" && text_value != nullptr) bounds_.insert_or_assign(*text_value, variable);
     }
-    if (options_.special_attributes) special_of(variable, indent);
+    if (options_.special_attributes && has_storage()) special_of(variable, indent);
   }
 
   void attribute(const std::string& variable, const Attribute& each, std::size_t indent,
@@ -179,16 +179,18 @@ class Dumper {
     line(indent, "\t\t" + cdl_name(variable) + ":" + std::string(name) + " = " + value + " ;");
   }
 
+  /// Files of the first three kinds have one way to store variables.
+  [[nodiscard]] bool has_storage() const {
+    return dataset_.kind() == "netCDF-4" || dataset_.kind() == "netCDF-4 classic model";
+  }
+
   void special_of(const Variable& variable, std::size_t indent) {
     const Storage& storage = variable.storage();
     const std::string& name = variable.name();
-    if (!variable.dimensions().empty()) {
-      std::string chunks;
-      for (const std::uint64_t length : storage.chunks) chunks += (chunks.empty() ? "" : ", ") + std::to_string(length);
-      const bool chunked = variable.has_array() || !storage.chunks.empty();
-      special(name, "_Storage", chunked ? "\"chunked\"" : "\"contiguous\"", indent);
-      if (!chunks.empty()) special(name, "_ChunkSizes", chunks, indent);
-    }
+    std::string chunks;
+    for (const std::uint64_t length : storage.chunks) chunks += (chunks.empty() ? "" : ", ") + std::to_string(length);
+    special(name, "_Storage", chunks.empty() ? "\"contiguous\"" : "\"chunked\"", indent);
+    if (!chunks.empty()) special(name, "_ChunkSizes", chunks, indent);
     if (storage.deflate_level) special(name, "_DeflateLevel", std::to_string(*storage.deflate_level), indent);
     if (storage.shuffle) special(name, "_Shuffle", "\"true\"", indent);
     if (storage.fletcher32) special(name, "_Fletcher32", "\"true\"", indent);

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/try.hpp"
 #include "netcdf/cdl.hpp"
@@ -17,11 +16,14 @@ class TextBuffer {
  public:
   explicit TextBuffer(const TextSink& to) : to_(to) {}
   void operator+=(std::string_view text) { text_ += text; }
+  /// What has been collected; more may be appended.
+  [[nodiscard]] std::string& text() noexcept { return text_; }
   /// Hands on what has been collected if it is much, or in any case.
   Result<void> pass(bool all = false) {
     if (text_.empty() || (!all && text_.size() < kMuch)) return {};
-    const std::string text = std::exchange(text_, {});
-    return to_(text);
+    auto passed = to_(text_);
+    text_.clear();
+    return passed;
   }
 
  private:

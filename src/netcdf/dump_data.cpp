@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/pool.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/dump.hpp"
 #include "netcdf/elements.hpp"
@@ -18,15 +19,15 @@ constexpr std::string_view kContinued = "    ";
 /// Lines of limited length. The position is that of ncdump, which leaves some characters out of the count.
 class Lines {
  public:
-  Lines(TextBuffer& to, std::size_t indent, std::uint64_t length) : to_(to), indent_(indent), longest_(length - 2) {}
+  Lines(std::string& to, std::size_t indent, std::uint64_t length) : to_(to), indent_(indent), longest_(length - 2) {}
 
   void set_position(std::size_t position) { position_ = position; }
   void raw(std::string_view text) { to_ += text; }
-  void indent() { to_ += std::string(indent_, ' '); }
+  void indent() { to_.append(indent_, ' '); }
   /// Text that is not divided.
   void put(std::string_view text) {
     if (position_ + text.size() > longest_ && text.size() > 2) {
-      to_ += "\n";
+      to_ += '\n';
       indent();
       to_ += kContinued;
       position_ = kContinued.size() + indent_;
@@ -37,7 +38,7 @@ class Lines {
   [[nodiscard]] std::size_t depth() const noexcept { return indent_; }
 
  private:
-  TextBuffer& to_;
+  std::string& to_;
   std::size_t indent_;
   std::uint64_t longest_;
   std::size_t position_ = 0;
@@ -87,18 +88,28 @@ class ValuePrinter {
   /// Whether characters of a row are one text.
   [[nodiscard]] bool joins_characters() const noexcept { return !format_; }
 
-  void append(std::string& to, const Values& values, std::size_t i) const {
-    std::visit([&](const auto& list) { append_value(to, values, list, i); }, values);
+  /// Passes the text of each of these values to `each`, which may change it.
+  template <class Each>
+  void print(const Values& values, std::size_t begin, std::uint64_t count, const Each& each) const {
+    std::visit(
+        [&](const auto& list) {
+          const auto* fill = fill_ ? std::get_if<std::remove_cvref_t<decltype(list)>>(&*fill_) : nullptr;
+          std::string text;
+          for (std::size_t i = begin; i < begin + count; ++i) {
+            text.clear();
+            if (fill != nullptr && is_fill(list[i], (*fill)[0]))
+              text += '_';
+            else
+              append_value(text, values, list, i);
+            each(text);
+          }
+        },
+        values);
   }
 
  private:
   template <class List>
   void append_value(std::string& to, const Values& all, const List& list, std::size_t i) const {
-    const auto* fill = fill_ ? std::get_if<List>(&*fill_) : nullptr;
-    if (fill != nullptr && is_fill(list[i], (*fill)[0])) {
-      to += '_';
-      return;
-    }
     if constexpr (std::is_same_v<List, std::vector<std::string>>) {
       append_cdl_text(to, list[i], TextPlace::string);
     } else {
@@ -136,89 +147,109 @@ class ValuePrinter {
   std::optional<CFormat> format_;
 };
 
-class DataPrinter {
- public:
-  DataPrinter(const Variable& variable, std::size_t indent, const Printing& printing,
-              const std::optional<TimeUnits>& times, TextBuffer& to)
-      : variable_(variable),
-        shape_(variable.shape()),
-        options_(printing.options),
-        lines_(to, indent, printing.options.line_length),
-        values_(variable, printing, times),
-        elements_(variable),
-        to_(to) {}
+/// Values that follow one another.
+struct Part {
+  const Values& values;
+  std::size_t begin;
+  std::uint64_t count;
+};
 
-  Result<void> run() {
-    lines_.raw("\n");
-    lines_.indent();
-    lines_.raw(" ");
-    lines_.raw(cdl_name(variable_.name()));
-    if (shape_.size() <= 1) {
-      lines_.raw(" = ");
-      lines_.set_position(variable_.name().size() + 4 + lines_.depth());
-    } else {
-      lines_.raw(" =\n  ");
-      lines_.set_position(2 + lines_.depth());
-    }
-    index_.assign(shape_.size(), 0);
-    return rows(0, 0);
+/// Where the values of a row come from, and what is told how far it is printed.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+  /// The element with this number, in C order, and others that follow it.
+  virtual Result<Part> from(std::uint64_t element) = 0;
+  virtual Result<void> printed() = 0;
+};
+
+/// What all rows of a variable have in common.
+struct Rows {
+  const Variable& variable;
+  const DumpOptions& options;
+  std::size_t indent;
+  ValuePrinter values;
+  Shape shape = variable.shape();
+
+  [[nodiscard]] std::uint64_t length() const { return shape.empty() ? 1 : shape.back(); }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t count = 1;
+    for (std::size_t d = 0; d + 1 < shape.size(); ++d) count *= shape[d];
+    return count;
+  }
+  /// Whether characters of a row are one text.
+  [[nodiscard]] bool are_texts() const { return variable.type() == Type::character && values.joins_characters(); }
+};
+
+/// Prints single rows. What a row looks like depends on its number alone.
+class RowPrinter {
+ public:
+  RowPrinter(const Rows& rows, std::string& to)
+      : rows_(rows),
+        shape_(rows.shape),
+        options_(rows.options),
+        lines_(to, rows.indent, rows.options.line_length),
+        index_(shape_.empty() ? 0 : shape_.size() - 1) {}
+
+  Result<void> print(std::uint64_t row, Source& source) {
+    std::uint64_t rest = row;
+    for (std::size_t d = index_.size(); d-- > 0; rest /= shape_[d]) index_[d] = rest % shape_[d];
+    lines_.set_position(lines_.depth() + (shape_.size() <= 1 ? rows_.variable.name().size() + 4 : 2));
+    const std::size_t braces = open_braces();
+    if (options_.comments == DumpOptions::Comments::brief && shape_.size() > 1) comment_row();
+    std::string last;
+    const std::uint64_t begin = row * rows_.length();
+    SHERD_TRY(rows_.are_texts() ? text_row(begin, source) : value_row(begin, source, last));
+    last.append(braces, '}');
+    end_of_row(last);
+    return source.printed();
   }
 
  private:
-  [[nodiscard]] std::uint64_t row_length() const { return shape_.empty() ? 1 : shape_.back(); }
-
-  // As deep as the variable has dimensions.
-  Result<void> rows(std::size_t level, std::size_t braces) {  // NOLINT(misc-no-recursion)
-    if (level > 0 && level < shape_.size() && variable_.dimensions()[level].unlimited) {
-      lines_.put("{");
+  /// Unlimited dimensions but the first are in braces. How many are closed behind the row.
+  std::size_t open_braces() {
+    std::size_t braces = 0;
+    for (std::size_t d = 0; d < index_.size(); ++d) {
+      if (index_[d] + 1 != shape_[d]) braces = 0;
+      if (!rows_.variable.dimensions()[d + 1].unlimited) continue;
       ++braces;
+      const auto behind = index_.begin() + static_cast<std::ptrdiff_t>(d) + 1;
+      if (std::all_of(behind, index_.end(), [](std::uint64_t each) { return each == 0; })) lines_.put("{");
     }
-    if (level + 1 >= shape_.size()) return row(braces);
-    for (index_[level] = 0; index_[level] < shape_[level]; ++index_[level])
-      SHERD_TRY(rows(level + 1, index_[level] + 1 == shape_[level] ? braces : 0));
-    return {};
+    return braces;
   }
 
-  Result<void> row(std::size_t braces) {
-    if (options_.comments == DumpOptions::Comments::brief && shape_.size() > 1) comment_row();
-    const std::uint64_t begin = row_number_ * row_length();
-    ++row_number_;
-    std::string last;
-    const bool is_text = variable_.type() == Type::character && values_.joins_characters();
-    SHERD_TRY(is_text ? text_row(begin) : value_row(begin, last));
-    last += std::string(braces, '}');
-    return end_of_row(last);
-  }
-
-  Result<void> text_row(std::uint64_t begin) {
+  Result<void> text_row(std::uint64_t begin, Source& source) {
     std::uint64_t nuls = 0;  // perhaps at the end of the row, where they are not printed
     lines_.raw("\"");
-    for (std::uint64_t i = 0; i < row_length();) {
-      SHERD_TRY(elements_.seek(begin + i));
-      const auto count = std::min<std::uint64_t>(elements_.available(), row_length() - i);
-      const std::string_view part =
-          std::string_view(std::get<std::string>(elements_.values())).substr(elements_.offset(), count);
-      const std::size_t end = part.find_last_not_of('\0') + 1;  // 0 if there are only NULs
+    for (std::uint64_t i = 0; i < rows_.length();) {
+      SHERD_TRY(part, source.from(begin + i));
+      const auto count = std::min(part.count, rows_.length() - i);
+      const std::string_view text = std::string_view(std::get<std::string>(part.values)).substr(part.begin, count);
+      const std::size_t end = text.find_last_not_of('\0') + 1;  // 0 if there are only NULs
       if (end > 0) {
-        SHERD_TRY(characters(nuls, part.substr(0, end)));
+        SHERD_TRY(characters(nuls, text.substr(0, end), source));
         nuls = 0;
       }
-      nuls += part.size() - end;
+      nuls += text.size() - end;
       i += count;
     }
     lines_.raw("\"");
-    return to_.pass();
+    return {};
   }
 
   /// Prints NULs and the text behind them.
-  Result<void> characters(std::uint64_t nuls, std::string_view text) {
+  Result<void> characters(std::uint64_t nuls, std::string_view text, Source& source) {
     constexpr std::size_t kPiece = std::size_t{1} << 16U;
     const std::string zeros(std::min<std::uint64_t>(nuls, kPiece), '\0');
     const auto print = [&](std::string_view piece) {
       std::string printed;
       append_cdl_characters(printed, piece, TextPlace::data);
       lines_.raw(printed);
-      return to_.pass();
+      return source.printed();
     };
     for (; nuls > 0; nuls -= std::min<std::uint64_t>(nuls, kPiece))
       SHERD_TRY(print(std::string_view(zeros).substr(0, std::min<std::uint64_t>(nuls, kPiece))));
@@ -227,51 +258,46 @@ class DataPrinter {
   }
 
   /// All values but the last, which is left in `last`.
-  Result<void> value_row(std::uint64_t begin, std::string& last) {
-    for (std::uint64_t i = 0; i < row_length();) {
-      SHERD_TRY(elements_.seek(begin + i));
-      const auto count = std::min<std::uint64_t>(elements_.available(), row_length() - i);
-      for (std::uint64_t each = 0; each < count; ++each, ++i) {
-        last.clear();
-        values_.append(last, elements_.values(), elements_.offset() + each);
-        if (i + 1 == row_length()) break;
-        last += ", ";
-        if (options_.comments == DumpOptions::Comments::full) {
-          lines_.raw(last);
-          comment_value(i);
-        } else {
-          lines_.put(last);
+  Result<void> value_row(std::uint64_t begin, Source& source, std::string& last) {
+    const bool commented = options_.comments == DumpOptions::Comments::full;
+    for (std::uint64_t i = 0; i < rows_.length();) {
+      SHERD_TRY(part, source.from(begin + i));
+      const auto count = std::min(part.count, rows_.length() - i);
+      rows_.values.print(part.values, part.begin, count, [&](std::string& text) {
+        if (++i == rows_.length()) {
+          last.swap(text);
+          return;
         }
-      }
-      if (i + 1 == row_length()) break;
-      SHERD_TRY(to_.pass());
+        text += ", ";
+        if (commented) {
+          lines_.raw(text);
+          comment_value(i - 1);
+        } else {
+          lines_.put(text);
+        }
+      });
+      SHERD_TRY(source.printed());
     }
-    return to_.pass();
+    return {};
   }
 
-  Result<void> end_of_row(const std::string& last) {
+  void end_of_row(const std::string& last) {
     bool last_row = true;
-    for (std::size_t d = 0; d + 1 < shape_.size(); ++d) last_row = last_row && index_[d] + 1 == shape_[d];
+    for (std::size_t d = 0; d < index_.size(); ++d) last_row = last_row && index_[d] + 1 == shape_[d];
     if (options_.comments == DumpOptions::Comments::full) {
       lines_.raw(last);
       lines_.raw(last_row ? ";" : ",");
-      comment_value(shape_.empty() ? 0 : row_length() - 1);
-      return to_.pass();
+      comment_value(rows_.length() - 1);
+      return;
     }
     lines_.put(last);
-    if (last_row) {
-      lines_.put(" ;");
-      lines_.put("\n");
-    } else {
-      lines_.put(",\n");
-      lines_.put("  ");
-    }
-    return to_.pass();
+    lines_.put(last_row ? " ;" : ",\n");
+    lines_.put(last_row ? "\n" : "  ");
   }
 
   void comment_row() {
-    std::string text = "// " + cdl_name(variable_.name()) + "(";
-    const std::uint64_t length = row_length();
+    std::string text = "// " + cdl_name(rows_.variable.name()) + "(";
+    const std::uint64_t length = rows_.length();
     if (!options_.fortran) {
       for (std::size_t d = 0; d + 1 < shape_.size(); ++d) text += std::to_string(index_[d]) + ",";
       text += length == 1 ? "0" : " 0-" + std::to_string(length - 1);
@@ -286,7 +312,7 @@ class DataPrinter {
   }
 
   void comment_value(std::uint64_t column) {
-    std::string text = "  // " + cdl_name(variable_.name()) + "(";
+    std::string text = "  // " + cdl_name(rows_.variable.name()) + "(";
     if (!options_.fortran) {
       for (std::size_t d = 0; d + 1 < shape_.size(); ++d) text += std::to_string(index_[d]) + ",";
       text += std::to_string(column);
@@ -298,22 +324,111 @@ class DataPrinter {
     lines_.raw(text + ")\n    ");
   }
 
-  const Variable& variable_;
-  Shape shape_;
+  const Rows& rows_;
+  const Shape& shape_;
   const DumpOptions& options_;
   Lines lines_;
-  ValuePrinter values_;
-  ElementStream elements_;
+  Shape index_;  ///< of the row
+};
+
+class DataPrinter {
+  static constexpr std::uint64_t kLong = std::uint64_t{1} << 16U;  ///< rows of more elements are printed one by one
+
+ public:
+  DataPrinter(const Rows& rows, TextBuffer& to)
+      : rows_(rows),
+        to_(to),
+        elements_(rows.variable),
+        config_(rows.variable.has_array() ? rows.variable.array().config() : Config{}) {
+    config_.progress = nullptr;
+  }
+
+  Result<void> run() {
+    Lines lines(to_.text(), rows_.indent, rows_.options.line_length);
+    lines.raw("\n");
+    lines.indent();
+    lines.raw(" " + cdl_name(rows_.variable.name()) + (rows_.shape.size() <= 1 ? " = " : " =\n  "));
+    const std::uint64_t length = rows_.length(), count = rows_.count();
+    for (std::uint64_t row = 0; row < count;) {
+      SHERD_TRY(elements_.seek(row * length));
+      const std::uint64_t whole = length > kLong ? 0 : elements_.available() / length;
+      SHERD_TRY(whole > 0 ? print_block(row, whole) : print_long(row));
+      row += std::max<std::uint64_t>(1, whole);
+    }
+    return {};
+  }
+
+ private:
+  /// Rows of one block, in pieces that several threads print.
+  class Block final : public Source {
+   public:
+    Block(const ElementStream& elements, std::uint64_t begin) : elements_(elements), begin_(begin) {}
+    Result<Part> from(std::uint64_t element) override {
+      const std::uint64_t at = element - begin_;
+      return Part{elements_.values(), static_cast<std::size_t>(elements_.offset() + at), elements_.available() - at};
+    }
+    Result<void> printed() override { return {}; }
+
+   private:
+    const ElementStream& elements_;
+    std::uint64_t begin_;  ///< the number of the element at the stream's offset
+  };
+
+  Result<void> print_block(std::uint64_t first, std::uint64_t count) {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 14U;  // elements
+    constexpr std::size_t kPieces = 4;                         // for each thread, at once
+    Block block(elements_, first * rows_.length());
+    const std::uint64_t piece = std::max<std::uint64_t>(1, kPiece / rows_.length());
+    texts_.resize(std::min<std::uint64_t>((count - 1) / piece + 1, kPieces * thread_count(config_.threads)));
+    for (std::uint64_t begin = 0; begin < count; begin += piece * texts_.size()) {
+      SHERD_TRY(parallel_for(texts_.size(), config_, [&](std::size_t i) -> Result<void> {
+        texts_[i].clear();
+        RowPrinter printer(rows_, texts_[i]);
+        const std::uint64_t from = begin + i * piece, end = std::min(count, from + piece);
+        for (std::uint64_t row = from; row < end; ++row) SHERD_TRY(printer.print(first + row, block));
+        return {};
+      }));
+      for (const std::string& text : texts_) {
+        to_ += text;
+        SHERD_TRY(to_.pass());
+      }
+    }
+    return {};
+  }
+
+  /// A row that is long, or not whole in one block: its text is passed on in pieces.
+  class Stream final : public Source {
+   public:
+    Stream(ElementStream& elements, TextBuffer& to) : elements_(elements), to_(to) {}
+    Result<Part> from(std::uint64_t element) override {
+      SHERD_TRY(elements_.seek(element));
+      return Part{elements_.values(), elements_.offset(), elements_.available()};
+    }
+    Result<void> printed() override { return to_.pass(); }
+
+   private:
+    ElementStream& elements_;
+    TextBuffer& to_;
+  };
+
+  Result<void> print_long(std::uint64_t row) {
+    Stream stream(elements_, to_);
+    return RowPrinter(rows_, to_.text()).print(row, stream);
+  }
+
+  const Rows& rows_;
   TextBuffer& to_;
-  Shape index_;
-  std::uint64_t row_number_ = 0;
+  ElementStream elements_;
+  Config config_;
+  std::vector<std::string> texts_;
 };
 
 }  // namespace
 
 Result<void> dump_data(const Variable& variable, std::size_t indent, const Printing& printing,
                        const std::optional<TimeUnits>& times, TextBuffer& to) {
-  return DataPrinter(variable, indent, printing, times, to).run();
+  const Rows rows{variable, printing.options, indent, ValuePrinter(variable, printing, times)};
+  return DataPrinter(rows, to).run();
 }
 
 }  // namespace sherd::netcdf

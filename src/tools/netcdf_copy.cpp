@@ -166,10 +166,14 @@ class Copier {
     if (!in_zarr(task_.form) && chunks.empty() && !filtered && !grows) return Shape();
     if (whole) chunks = source.shape();
     if (chunks.empty()) chunks = usual_chunks(source);
-    // netcdf-c 4.9.1 opens no dataset with chunks that are longer than the array, nor does HDF5 make one.
+    // netcdf-c 4.9.1 opens no dataset with chunks that are longer than the array, and HDF5 makes none along fixed
+    // dimensions.
     const Shape shape = source.shape();
-    for (std::size_t d = 0; d < chunks.size(); ++d)
-      chunks[d] = std::clamp<std::uint64_t>(chunks[d], 1, std::max<std::uint64_t>(1, shape[d]));
+    for (std::size_t d = 0; d < chunks.size(); ++d) {
+      const bool fixed = !source.dimensions()[d].unlimited || options_.fixed_dimensions;
+      if (fixed || in_zarr(task_.form)) chunks[d] = std::min(chunks[d], shape[d]);
+      chunks[d] = std::max<std::uint64_t>(chunks[d], 1);
+    }
     return chunks;
   }
 

@@ -286,3 +286,20 @@ def test_options_of_netcdf_c_about_caches_are_accepted(sherd, tmp_path):
     assert not (tmp_path / "x.zarr/.zgroup").read_text().count("nczarr")
     assert sherd.ok("nccopy", "-k", "nczarr", file, "y.nc").code == 0
     assert (tmp_path / "y.nc/.zgroup").exists()
+
+
+@pytest.mark.parametrize(("option", "kind"), [("-3", "classic"), ("-4", "netCDF-4"), ("-5", "cdf5"), ("-6", "64-bit offset"),
+                                              ("-7", "netCDF-4 classic model")])
+def test_the_kind_of_a_file_is_a_number_as_in_netcdf_c(sherd, tmp_path, option, kind):
+    netcdf4_file(LONG, tmp_path / "x.nc") if option == "-4" else netcdf4_file(CLASSIC, tmp_path / "x.nc")
+    sherd.ok("nccopy", option, "x.nc", "y.nc")
+    assert sherd.ok("ncdump", "-k", "y.nc").text == f"{kind}\n"
+    assert sherd("nccopy", option, "-k", "nc4", "x.nc", "z.nc").code == 2
+
+
+def test_chunks_along_unlimited_dimensions_are_kept_in_files(sherd, tmp_path):
+    netcdf4_file(Dataset({"t": (3,)}, {"v": ("int", ["t"], [1, 2, 3], {"_ChunkSizes": ("int", 512)})}), tmp_path / "x.nc")
+    sherd.ok("nccopy", "x.nc", "y.nc")
+    sherd.ok("nccopy", "x.nc", "y.zarr")
+    assert "v:_ChunkSizes = 512 ;" in sherd.ok("ncdump", "-hs", "y.nc").text
+    assert "v:_ChunkSizes = 3 ;" in sherd.ok("ncdump", "-hs", "y.zarr").text

@@ -1,5 +1,6 @@
 """ncdump: the text is, to the byte, that of netcdf-c's ncdump for a netCDF-4 file with the same contents."""
 
+import functools
 import pathlib
 import subprocess
 
@@ -48,12 +49,36 @@ def test_special_attributes_describe_the_storage(sherd, tmp_path):
     text = sherd.ok("ncdump", "-h", "-s", "x.zarr").text
     assert '\t\tv_int:_Storage = "chunked" ;\n\t\tv_int:_ChunkSizes = 4 ;\n\t\tv_int:_Endianness = "little" ;\n' in text
     assert '\t\t:_Format = "netCDF-4" ;\n' in text and "scalar:_ChunkSizes" not in text
+    assert '\t\tscalar:_Storage = "contiguous" ;\n' in text  # as a netCDF-4 file has it
 
 
 def test_the_kind_is_netcdf_4_and_ncml_is_refused(sherd, tmp_path):
     write(Dataset(), tmp_path / "x.zarr")
     assert sherd.ok("ncdump", "-k", "x.zarr").text == "netCDF-4\n"
     assert sherd("ncdump", "-x", "x.zarr").code == 5
+
+
+CLASSIC = r"""netcdf x { dimensions: t = UNLIMITED ; a\ b = 3 ; variables: byte b(a\ b) ; b:r = 1b, -2b ; b:i = 1, 2 ;
+b:f = 1.5f, 1.e20f, NaNf, -Infinityf, 1.e8f ; b:d = 0.1, 1e300, NaN, 2. ; b:c = "q\"uo'te\ttab <&> größe\\" ; b:e = "" ;
+double d(t, a\ b) ; float odd\ name ; short s(t) ; s:v = 1s ; :g = 1.5, 2 ; data: s = 1, 2 ; }"""
+
+
+@pytest.mark.parametrize("kind", ["nc3", "nc6", "cdf5", "nc7"])
+def test_files_of_the_classic_model_are_printed_as_by_ncdump(sherd, tmp_path, kind):
+    subprocess.run(["ncgen", "-k", kind, "-o", tmp_path / "x.nc"], input=CLASSIC.encode(), check=True)
+    for options in (["-x"], [], ["-k"], *([] if kind in ("cdf5", "nc7") else [["-h", "-s"]])):  # which ncdump fails for, or names itself
+        assert sherd.ok("ncdump", *options, "x.nc").stdout == subprocess.run(
+            ["ncdump", *options, "x.nc"], cwd=tmp_path, check=True, capture_output=True).stdout
+
+
+def test_a_link_with_the_name_of_a_tool_is_that_tool(sherd, tmp_path):
+    for tool in ("ncdump", "ncgen", "nccopy"):
+        (tmp_path / tool).symlink_to(sherd.binary)
+    (tmp_path / "x.cdl").write_text("netcdf x { dimensions: x = 2 ; variables: int v(x) ; data: v = 1, 2 ; }")
+    run = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
+    run(["./ncgen", "-o", "x.zarr", "x.cdl"])
+    run(["./nccopy", "x.zarr", "y.zarr"])
+    assert run(["./ncdump", "-n", "x", "y.zarr"]).stdout == sherd.ok("ncdump", "x.zarr").stdout
 
 
 def test_numbers_of_digits_are_checked(sherd, tmp_path):

@@ -1,4 +1,4 @@
-"""The 2022 draft and Zarr v2 between Sherd and GDAL 3.6, which reads and writes both without shards."""
+"""The 2022 draft, Zarr v2 and NCZarr between Sherd and GDAL 3.6, which reads and writes the first two without shards."""
 
 import json
 import shutil
@@ -66,3 +66,19 @@ def test_what_gdal_writes_as_zarr_v2_is_read_edited_and_sound(compressor, order,
     assert json.loads(gdal("gdalmdiminfo", "-detailed", "-array", "/a", "out.zarr"))["values"][3][2] == -1
     codes = [fault["code"] for fault in sherd.check(tmp_path / "out.zarr", data=True)["faults"]]
     assert codes == (["document_odd"] if compressor == "LZMA" else [])  # whose member `delta` numcodecs does not have
+
+
+def test_gdal_reads_nczarr_by_both_of_its_drivers(gdal, tmp_path):
+    # Its netcdf-c is 4.9.0, which ends where there are scalars or strings and knows no unlimited dimensions.
+    with sherd.netcdf.create_dataset(tmp_path / "n.zarr") as dataset:
+        dataset.create_dimension("y", 7)
+        dataset.create_dimension("x", 5)
+        dataset.create_variable("v", "int", ("y", "x"), attributes={"units": "K"}, chunks=(2, 3))[...] = VALUES
+        dataset.create_variable("y", "double", "y")[...] = numpy.arange(7) / 2
+        dataset.create_group("g").create_variable("w", "int", ("x", "y"))[...] = VALUES.T
+    for source in ("n.zarr", f'NETCDF:"file://{tmp_path}/n.zarr#mode=nczarr,file"'):
+        seen = json.loads(gdal("gdalmdiminfo", "-detailed", "-array", "/v", source))
+        assert seen["values"] == VALUES.tolist() and seen["block_size"] == [2, 3] and seen["unit"] == "K"
+        assert [(each["full_name"], each["size"]) for each in seen["dimensions"]] == [("/y", 7), ("/x", 5)]
+        assert json.loads(gdal("gdalmdiminfo", "-detailed", "-array", "/y", source))["values"] == [0, 0.5, 1, 1.5, 2, 2.5, 3]
+        assert json.loads(gdal("gdalmdiminfo", "-detailed", "-array", "/g/w", source))["values"] == VALUES.T.tolist()

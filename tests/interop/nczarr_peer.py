@@ -1,6 +1,9 @@
-"""Runs in a venv with netCDF4: `read URL` prints a dataset as JSON, `write PATH [unlimited]` writes the one of nczarr_writer.cc."""
+"""Runs in a venv with netCDF4: `read URL…` prints datasets as a JSON list, `write PATH… [unlimited]` writes the one of
+nczarr_writer.cc. Each dataset has a process of its own, since netcdf-c may end it; then there is the signal in its place.
+"""
 
 import json
+import multiprocessing
 import sys
 
 import netCDF4
@@ -48,7 +51,24 @@ def write(path, unlimited=False):
     dataset.close()
 
 
+def answer(context, work, *arguments):
+    answers = context.SimpleQueue()
+
+    def run():
+        try:
+            answers.put(work(*arguments))
+        except Exception as error:
+            answers.put(f"{type(error).__name__}: {error}")
+
+    process = context.Process(target=run)
+    process.start()
+    process.join()
+    return answers.get() if not answers.empty() else f"ended with {process.exitcode}"
+
+
+fork = multiprocessing.get_context("fork")
 if sys.argv[1] == "read":
-    print(json.dumps(describe(netCDF4.Dataset(sys.argv[2]))))
+    print(json.dumps([answer(fork, lambda url=url: describe(netCDF4.Dataset(url))) for url in sys.argv[2:]]))
 else:
-    write(sys.argv[2], sys.argv[3:] == ["unlimited"])
+    paths = [path for path in sys.argv[2:] if path != "unlimited"]
+    print(json.dumps([answer(fork, write, path, "unlimited" in sys.argv) for path in paths]))
