@@ -156,7 +156,7 @@ void bind_facts(nb::class_<BoundArray>& type) {
           "The value of elements that were never written: a NumPy scalar, a str or a bytes.",
           nb::sig("def fill_value(self) -> typing.Any"))
       .def_prop_ro("dimension_names", dimension_names,
-                   "One str or None a dimension; None where the array has no names.",
+                   "One str or None per dimension; None where the array has no names.",
                    nb::sig("def dimension_names(self) -> tuple[str | None, ...] | None"))
       .def_prop_ro(
           "metadata", [](const BoundArray& self) { return json_to(self.array.metadata()); },

@@ -227,7 +227,7 @@ def create_array(
     index_location, index_codecs: of the index of a shard.
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
     chunk_key_encoding: "default", "v2", {"name", "separator"}, or as in metadata.
-    dimension_names: a str or None a dimension. attributes: a dict.
+    dimension_names: a str or None per dimension. attributes: a dict.
     volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
     data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.

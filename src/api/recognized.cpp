@@ -13,6 +13,7 @@
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
 #include "os/calls.hpp"
+#include "os/directory.hpp"
 #include "os/fd.hpp"
 
 namespace sherd {
@@ -104,23 +105,22 @@ std::optional<Error> recognized_head(const std::filesystem::path& path) {
 
 /// What a directory without a node contains instead, and what to do.
 std::string hint_at_contents(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
-  constexpr std::size_t kMostEntries = 1000;
+  constexpr std::size_t kMaxEntries = 1000;
   std::string node, images;
   std::size_t seen = 0;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator each(directory, failed), end; !failed && each != end && seen < kMostEntries;
-       each.increment(failed), ++seen) {
-    const std::string name = each->path().filename().string();
+  os::Directory entries(AT_FDCWD, directory.c_str());
+  for (const dirent64* each = entries.next(); each != nullptr && seen < kMaxEntries; each = entries.next(), ++seen) {
+    const std::string name = each->d_name;
     if (name == "attributes.json")
       return "; it is N5: read it with tensorstore or z5py, and store it with sherd.save(URL, data)";
-    const auto has = [&](const std::string& key) { return std::filesystem::exists(each->path() / key, failed); };
+    const auto has = [&](const std::string& key) { return os::exists((directory / name / key).c_str()); };
     for (const Format* format : formats)
       if ((node.empty() || name < node) && std::ranges::any_of(format->keys("").documents, has)) node = name;
     for (const FileFormat* format : file_formats())
-      if (each->is_regular_file(failed) && format->order == FileOrder::planes && has_suffix(name, format->suffixes))
+      if (format->order == FileOrder::planes && has_suffix(name, format->suffixes) &&
+          !os::is_directory((directory / name).c_str()))
         images = format->name;
     if (name.ends_with(".dcm")) images = "dicom";
-    failed.clear();
   }
   if (!node.empty()) return "; it contains " + node + ": open " + (directory / node).string();
   if (images == "dicom") return "; it contains DICOM files: dcm2niix makes NIfTI files of them for 'sherd import'";

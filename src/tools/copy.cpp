@@ -21,7 +21,6 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "codec/chain.hpp"
 #include "io/image.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"

@@ -294,7 +294,7 @@ TEST(CopyIntoVolume, SpacingThatIsWrongIsRefusedAndTheErrorNamesIt) {
     options.dimension_names = {{"z", "y", "x"}};
     return refusal(options, {});
   };
-  const auto three = HasSubstr("attributes.spacing: must be a list of 3 positive numbers, one a dimension");
+  const auto three = HasSubstr("attributes.spacing: must be a list of 3 positive numbers, one per dimension");
   EXPECT_THAT(fault(R"({"spacing": [1, 2]})"), three);
   EXPECT_THAT(fault(R"({"spacing": 0.5})"), three);
   EXPECT_THAT(fault(R"({"spacing": [-1, 1, 1]})"), three);
@@ -411,7 +411,7 @@ TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedAndTheMemberNamed) {
   EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"]}])"), HasSubstr("multiscales[0].datasets"));
   EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"], "datasets": [{"path": "1"}]}])"),
               HasSubstr("the image has no array here"));
-  EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"], "datasets": [{"path": "0"}]}])"), HasSubstr("other dimensions than"));
+  EXPECT_THAT(fault(R"([{"axes": ["z", "y", "x"], "datasets": [{"path": "0"}]}])"), HasSubstr("as many dimensions as"));
   EXPECT_THAT(fault(R"([{"axes": ["y", "x"], "datasets": [{"path": "../0"}]}])"), HasSubstr("'..'"));
   EXPECT_THAT(fault(R"([{"axes": ["y", "x"], "datasets": [{"path": "0", "coordinateTransformations":
     [{"type": "scale", "scale": [0, 1]}]}]}])"),
