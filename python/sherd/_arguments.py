@@ -26,8 +26,8 @@ def _instead_of(value: Any) -> str:
         return ""
     inner = getattr(value, "store", value)
     if root := getattr(inner, "root", None):
-        path = os.path.join(root, getattr(value, "path", ""))
-        return f"; pass its path, {os.fspath(path)!r}"
+        below = getattr(value, "path", "")
+        return f"; pass its path, {os.fspath(os.path.join(root, below) if below else root)!r}"
     if type(inner).__name__ == "MemoryStore":
         return "; make the store by sherd.MemoryStore(), and pass sherd.zarr_store(store) to zarr-python"
     return "; stores of zarr-python are not opened, but a directory that both can name is"

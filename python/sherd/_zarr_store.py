@@ -10,6 +10,7 @@ from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Sto
 from zarr.core.buffer import Buffer, BufferPrototype, default_buffer_prototype
 
 from . import _sherd
+from ._errors import Corrupt
 
 
 def _range(wanted: ByteRequest | None) -> tuple[int, int | None]:
@@ -61,7 +62,10 @@ class ZarrStore(Store):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        value = self._store.get(key, *_range(byte_range))
+        try:
+            value = self._store.get(key, *_range(byte_range))
+        except Corrupt:  # a directory is not an object
+            value = None
         return None if value is None else (prototype or default_buffer_prototype()).buffer.from_bytes(value)
 
     def set_sync(self, key: str, value: Buffer) -> None:
@@ -84,11 +88,17 @@ class ZarrStore(Store):
     ) -> list[Buffer | None]:
         return list(await asyncio.gather(*(self.get(key, prototype, wanted) for key, wanted in key_ranges)))
 
+    def _size(self, key: str) -> int | None:
+        try:
+            return self._store.size(key)
+        except Corrupt:
+            return None
+
     async def exists(self, key: str) -> bool:
-        return await asyncio.to_thread(self._store.size, key) is not None
+        return await asyncio.to_thread(self._size, key) is not None
 
     async def getsize(self, key: str) -> int:
-        size = await asyncio.to_thread(self._store.size, key)
+        size = await asyncio.to_thread(self._size, key)
         if size is None:
             raise FileNotFoundError(key)
         return size
