@@ -5,6 +5,7 @@
 #include "base/try.hpp"
 #include "cli/scratch_file.hpp"
 #include "cli/values.hpp"
+#include "neuroglancer/document.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -22,7 +23,9 @@ std::string extent_text(const ObjectFileReport& report) {
 }
 
 Json position_json(const neuroglancer::Position& position) {
-  return Json::Array{Json(double{position[0]}), Json(double{position[1]}), Json(double{position[2]})};
+  Json::Array numbers;
+  for (const float at : position) numbers.push_back(neuroglancer::number_json(at));
+  return numbers;
 }
 
 Result<int> tell(Session& session, const std::string& what, const ObjectFileReport& report) {

@@ -59,7 +59,7 @@ nb::bytes print_list(nb::handle ids, nb::handle geometry, const nb::dict& proper
 /// and ids for each relationship.
 nb::dict build_annotations(nb::handle location, nb::handle document, const nb::dict& options, const nb::tuple& rows,
                            const nb::list& related) {
-  AnnotationInfo info = call([&] { return AnnotationInfo::parse(json_from(document)); });
+  AnnotationInfo info = AnnotationInfo::parse(json_from(document)).value();
   AnnotationBuildOptions build{.path = nb::cast<std::string>(options["path"]),
                                .overwrite = nb::cast<bool>(options["overwrite"]),
                                .limit = nb::cast<std::uint64_t>(options["limit"]),

@@ -10,6 +10,7 @@
 #include "api/registry.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
+#include "neuroglancer/document.hpp"
 #include "neuroglancer/link.hpp"
 #include "sherd/group.hpp"
 
@@ -34,7 +35,7 @@ namespace {
 
 std::string numbers_text(const std::array<double, 3>& numbers) {
   std::string text;
-  for (const double number : numbers) text += (text.empty() ? "" : ",") + Json(number).dump();
+  for (const double number : numbers) text += (text.empty() ? "" : ",") + number_json(number).dump();
   return text;
 }
 

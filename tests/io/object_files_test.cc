@@ -116,7 +116,7 @@ TEST(Ply, ErrorsNameTheLineOrTheByte) {
   EXPECT_THAT(error(head + "element face 1\nproperty list uchar int vertex_indices\nend_header\n1 2 3\n3 0 0 1\n"),
               HasSubstr("triangle 0 names vertex 1, and there are 1"));
   EXPECT_THAT(error(head + "element face 1\nproperty list uchar int vertex_indices\nend_header\n1 2 3\n3 0 0 -1\n"),
-              HasSubstr("line 10: a face names a vertex that is not a whole number"));
+              HasSubstr("line 11: a face names a vertex that is not a whole number"));
   EXPECT_THAT(
       error("ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nproperty float y\nproperty float "
             "z\nend_header\n1 2 3\n"),
