@@ -23,7 +23,6 @@ constexpr NotSupported kNotSupported[] = {
     {"gdeflate", "; the Rust crate zarrs has it"},
     {"pcodec", "; its id in numcodecs is 'pcodec', of the Python package pcodec"},
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
-    {"szip", ""},
     {"vlen", "; the Rust crate zarrs has it"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.

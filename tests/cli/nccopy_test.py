@@ -286,3 +286,19 @@ def test_options_of_netcdf_c_about_caches_are_accepted(sherd, tmp_path):
     assert not (tmp_path / "x.zarr/.zgroup").read_text().count("nczarr")
     assert sherd.ok("nccopy", "-k", "nczarr", file, "y.nc").code == 0
     assert (tmp_path / "y.nc/.zgroup").exists()
+
+
+def test_szip_is_kept_in_zarr_and_back_in_a_file(sherd, tmp_path):
+    szip = {"compression": "szip", "szip_coding": "nn", "szip_pixels_per_block": 16}
+    source = netcdf4(tmp_path / "x.nc", {"v": szip, "w": szip | {"szip_coding": "ec", "chunksizes": (40, 50)}})
+    sherd.ok("nccopy", source, "x.zarr")
+    assert json.loads((tmp_path / "x.zarr/v/.zarray").read_text())["compressor"] == {"id": "szip", "mask": 32, "pixels-per-block": 16}
+    assert sherd.ok("ncdump", "x.zarr").stdout.decode() == expected(source)
+    # Where a chunk has the whole line, HDF5 and netcdf-c derive the same parameters, so the bytes are those of the file.
+    assert (tmp_path / "x.zarr/w/0.0").read_bytes() in source.read_bytes()
+    sherd.ok("nccopy", "--store-format", "zarr3", source, "y.zarr")
+    assert (tmp_path / "y.zarr/v/c/0/0").read_bytes() in source.read_bytes()
+    for copy in ("x.zarr", "y.zarr"):
+        sherd.ok("nccopy", copy, f"{copy}.nc")
+        assert expected("-hs", "-n", "x", tmp_path / f"{copy}.nc").count('_Filter = "4,') == 2
+        assert expected("-n", "x", tmp_path / f"{copy}.nc") == expected(source)
