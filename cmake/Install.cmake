@@ -45,13 +45,19 @@ if(NOT BUILD_SHARED_LIBS)
     set(zfp ON)
     set(pc_zfp " -lzfp")
   endif()
-  string(CONCAT link_dependencies "set(SHERD_DRACO ${draco})\nset(SHERD_ZFP ${zfp})\nset(SHERD_NETCDF OFF)\n"
+  set(szip OFF)
+  if(SHERD_SZIP_LIBRARY)
+    set(szip ON)
+    set(pc_szip " -laec")
+  endif()
+  string(CONCAT link_dependencies "set(SHERD_DRACO ${draco})\nset(SHERD_ZFP ${zfp})\nset(SHERD_SZIP ${szip})\n"
+    "set(SHERD_NETCDF OFF)\n"
     "include(\${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)")
   install(FILES cmake/Dependencies.cmake DESTINATION ${config_dir})
   list(JOIN SHERD_COMPRESSION_MODULES " " compression)
   list(JOIN SHERD_IMAGE_MODULES " " images)
   set(pc_requires "${compression} ${images} ${SHERD_DRACO_MODULES}")
-  set(pc_libs "-lsherd -lbz2${pc_zfp} -pthread")
+  set(pc_libs "-lsherd -lbz2${pc_zfp}${pc_szip} -pthread")
 endif()
 
 configure_package_config_file(cmake/sherd-config.cmake.in sherd-config.cmake INSTALL_DESTINATION ${config_dir}

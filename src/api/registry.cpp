@@ -18,8 +18,8 @@ extern const CodecEntry adler32_codec, astype_codec, base64_codec, bitround_code
     lzma_codec, msgpack2_codec, n5_default_codec, numcodecs_bitround_codec, numcodecs_blosc_codec,
     numcodecs_crc32c_codec, numcodecs_gzip_codec, numcodecs_packbits_codec, numcodecs_zstd_codec, optional_codec,
     packbits_codec, pcodec_codec, quantize_codec, reshape_codec, scale_offset_codec, shuffle_codec, squeeze_codec,
-    transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_codec, vlen_utf8_codec, zfp_codec, zfpy_codec, zlib_codec,
-    zstd_codec;
+    szip_codec, transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_codec, vlen_utf8_codec, zfp_codec, zfpy_codec,
+    zlib_codec, zstd_codec;
 const Format& draft2022_format() noexcept;
 const Format& precomputed_format() noexcept;
 const Format& zarr2_format() noexcept;
@@ -67,6 +67,7 @@ constexpr const CodecEntry* codec_table[] = {
     &scale_offset_codec,
     &shuffle_codec,
     &squeeze_codec,
+    &szip_codec,
     &transpose_codec,
     &vlen_array_codec,
     &vlen_bytes_codec,

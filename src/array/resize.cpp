@@ -199,6 +199,17 @@ void take_back(Array::State& state, const Shrinking& change) {
   });
 }
 
+/// A format may derive parameters of codecs from the array's shape; with others the stored chunks would be misread.
+Result<void> check_codecs(const Array::State& state, const NodeDocument& present, const Json& document) {
+  SHERD_TRY(resized, state.location.format->lower(document, state.config().limits));
+  const auto &before = present.array->codecs, &after = resized.array->codecs;
+  const auto [was, is] = std::ranges::mismatch(before, after);
+  if (was == before.end() && is == after.end()) return {};
+  return unsupported("the codec '" + (was != before.end() ? was->name : is->name) +
+                     "' depends on the shape of the array, so the stored chunks would become unreadable; copy the " +
+                     "array with other codecs, and resize the copy");
+}
+
 Result<void> change_shape(Array::State& state, const NextShape& next) {
   SHERD_TRY(require_writable(state.location));
   const std::string turn = state.document_key + std::string(kShapeLock);
@@ -215,6 +226,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next) {
     shrinks = false;
     for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
     SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
+    SHERD_TRY(check_codecs(state, present, document));
     if (shrinks) SHERD_TRY(state.check_change());
     if (shrinks) SHERD_TRY(erase_beyond(state, change));
     return document;

@@ -1,7 +1,8 @@
 // bytes (Zarr v3 core; `endian` before 2023): the elements in C order, each word in the byte order that the
 // configuration names. Words are the components of complex numbers, the code points of text, the fields of structs.
-// Types whose words are single bytes have no byte order: there `endian` may be missing and is ignored. Numbers of less
-// than eight bits have a byte each, whose other bits are ignored on reading.
+// Types whose words are single bytes have no byte order: there `endian` may be missing and is ignored. Zarr v2 has
+// structs whose fields differ in their order: there `endian` is a list, with an order or a list for each field. Numbers
+// of less than eight bits have a byte each, whose other bits are ignored on reading.
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "base/endian.hpp"
 #include "base/narrow.hpp"
 #include "base/try.hpp"
+#include "codec/byte_order.hpp"
 #include "codec/configuration.hpp"
 
 namespace sherd {
@@ -18,18 +20,21 @@ namespace {
 struct Words {
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  std::size_t word_size = 1;
+  std::size_t word_size = 1;  ///< if they are to be turned around, otherwise 1
   std::optional<NarrowNumbers> narrow = {};
 };
 
-void list_words(const DType& dtype, std::size_t offset, std::vector<Words>& to) {
+bool swaps(const Json& endian) { return endian.text() != (std::endian::native == std::endian::big ? "big" : "little"); }
+
+void list_words(const DType& dtype, const Json& endian, std::size_t offset, std::vector<Words>& to) {
   if (dtype.kind() != DType::Kind::structure) {
-    to.push_back({offset, dtype.size(), dtype.word_size(), narrow_numbers(dtype.kind())});
+    to.push_back({offset, dtype.size(), swaps(endian) ? dtype.word_size() : 1, narrow_numbers(dtype.kind())});
     return;
   }
-  for (const DTypeField& field : dtype.fields()) {
-    list_words(field.dtype, offset, to);
-    offset += field.dtype.size();
+  const auto fields = dtype.fields();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    list_words(fields[i].dtype, endian.is_array() ? endian.elements()[i] : endian, offset, to);
+    offset += fields[i].dtype.size();
   }
 }
 
@@ -56,9 +61,8 @@ bool has_optional(const DType& dtype) {
 class Bytes final : public ArrayBytesCodec {
  public:
   /// For elements of this type alone.
-  Bytes(const DType& dtype, std::endian order)
-      : swaps_(order != std::endian::native), word_size_(word_size(dtype, swaps_)) {
-    if (word_size_ == 0 && dtype.kind() == DType::Kind::structure) list_words(dtype, 0, fields_);
+  Bytes(const DType& dtype, const Json& endian) : word_size_(word_size(dtype, endian)) {
+    if (word_size_ == 0 && dtype.kind() == DType::Kind::structure) list_words(dtype, endian, 0, fields_);
   }
 
   Result<void> check(const ChunkType& in) const override {
@@ -92,9 +96,9 @@ class Bytes final : public ArrayBytesCodec {
 
  private:
   /// As raw_word_size() has it.
-  static std::size_t word_size(const DType& dtype, bool swaps) noexcept {
-    if (has_narrow_fields(dtype)) return 0;
-    return swaps && has_byte_order(dtype) ? dtype.word_size() : 1;
+  static std::size_t word_size(const DType& dtype, const Json& endian) noexcept {
+    if (has_narrow_fields(dtype) || endian.is_array()) return 0;
+    return swaps(endian) && has_byte_order(dtype) ? dtype.word_size() : 1;
   }
   /// There and back are the same.
   void convert(const DType& dtype, std::span<const std::byte> from, std::span<std::byte> to) const {
@@ -110,11 +114,10 @@ class Bytes final : public ArrayBytesCodec {
     for (const Words& field : fields_) {
       const auto bytes = element.subspan(field.offset, field.bytes);
       if (field.narrow) normalize(*field.narrow, bytes, bytes);
-      if (swaps_ && field.word_size > 1) swap_words(bytes, field.word_size);
+      if (field.word_size > 1) swap_words(bytes, field.word_size);
     }
   }
 
-  bool swaps_;
   std::size_t word_size_;      ///< see raw_word_size()
   std::vector<Words> fields_;  ///< of structs whose fields are not stored as they are in memory
 };
@@ -124,11 +127,16 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   const DType& dtype = context.in.dtype;
   // Structs that zarr-python wrote as `structured` have no `endian`; their bytes are little-endian.
   const bool required = has_byte_order(dtype) && dtype.kind() != DType::Kind::structure;
+  if (const Json* orders = configuration.find("endian"); orders != nullptr && orders->is_array()) {
+    SHERD_TRY(check_byte_orders(*orders, dtype).in_member("configuration.endian"));
+    SHERD_TRY(configuration.done());
+    return std::make_unique<Bytes>(dtype, *orders);
+  }
   SHERD_TRY(endian, configuration.text("endian", required ? std::nullopt : std::optional<std::string_view>("little")));
   SHERD_TRY(configuration.done());
   if (endian != "little" && endian != "big")
     return configuration_error("endian", "bytes: 'endian' must be \"little\" or \"big\"");
-  return std::make_unique<Bytes>(dtype, endian == "big" ? std::endian::big : std::endian::little);
+  return std::make_unique<Bytes>(dtype, Json(endian));
 }
 
 Result<Json> short_form(std::string_view argument, const DType& dtype) {
@@ -141,6 +149,16 @@ Result<Json> short_form(std::string_view argument, const DType& dtype) {
 constexpr std::string_view kAliases[] = {"endian"};
 
 }  // namespace
+
+Result<void> check_byte_orders(const Json& orders, const DType& dtype) {
+  if (orders.is_null() || orders == Json("little") || orders == Json("big")) return {};
+  const auto fields = dtype.fields();
+  if (dtype.kind() != DType::Kind::structure || !orders.is_array() || orders.size() != fields.size())
+    return invalid_argument("must be \"little\", \"big\", or a list of one for each field of a struct");
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    SHERD_TRY(check_byte_orders(orders.elements()[i], fields[i].dtype).in_member("[" + std::to_string(i) + "]"));
+  return {};
+}
 
 extern constinit const CodecEntry bytes_codec{
     .name = "bytes", .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};

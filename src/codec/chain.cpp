@@ -21,7 +21,6 @@ struct NotSupported {
 };
 constexpr NotSupported kNotSupported[] = {
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
-    {"szip", "; netcdf-c has it, through libaec"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.
 constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},

@@ -6,6 +6,7 @@
 
 #include "array/extension.hpp"
 #include "base/try.hpp"
+#include "codec/byte_order.hpp"
 #include "codec/chain.hpp"
 #include "draft2022/format.hpp"
 #include "format/numcodecs.hpp"
@@ -93,7 +94,8 @@ Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
   SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
   SHERD_TRY(stack, print_shards(spec, uri));
   SHERD_TRY(chunks, numcodecs_words(stack.codecs, "the draft"));
-  const NumpyType type{spec.dtype, chunks.big_endian};
+  SHERD_TRY(check_byte_orders(chunks.mixed, spec.dtype).in_member("codecs"));
+  const NumpyType type{spec.dtype, chunks.big_endian, chunks.mixed};
   SHERD_TRY(name, print_type(type).in_member("dtype"));
   Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
   if (!chunks.filters.empty()) attributes.set("filters", std::move(chunks.filters));

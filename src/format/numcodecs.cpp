@@ -7,12 +7,14 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
+#include "codec/szip.hpp"
 
 namespace sherd {
 
 namespace {
 
 constexpr std::string_view kPrefix = "numcodecs.";
+constexpr std::int64_t kSzipLsb = 8, kSzipMsb = 16;  // of its mask: the byte order of words
 constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
 /// Where filters name the types of elements before and after encoding.
 constexpr std::string_view kBefore[] = {"dtype", "decode_dtype"};
@@ -122,6 +124,16 @@ bool has_one_name(std::string_view name) {
   return is_compressor(name) || std::ranges::find(known, name) != std::end(known);
 }
 
+/// Without what numcodecs_szip() adds.
+Json szip_words(Json json) {
+  json.erase("bits-per-pixel");
+  json.erase("pixels-per-scanline");
+  const Json* mask = json.find("mask");
+  const auto number = mask != nullptr ? mask->as_int() : std::nullopt;
+  if (number) json.set("mask", *number & ~(kSzipLsb | kSzipMsb));
+  return json;
+}
+
 /// A codec as numcodecs has it, with its name as `id`.
 Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
   Json json;
@@ -136,6 +148,7 @@ Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
   // Releases of numcodecs before 0.13, and tensorstore, refuse the member; each frame says by itself whether it has a
   // checksum.
   if (name == "zstd") json.erase("checksum");
+  if (name == "szip") return szip_words(std::move(json));
   if (name != "blosc") return json;
   json.erase("typesize");
   const Json* shuffle = json.find("shuffle");
@@ -154,6 +167,19 @@ CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const 
   if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};
   if (id == "vlen-array") return {std::string(id), configuration};
   return {std::string(kPrefix) + std::string(id), configuration};
+}
+
+CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape& shape, const Shape& chunk) {
+  const Json* block = configuration.find("pixels-per-block");
+  const Json* mask = configuration.find("mask");
+  const auto pixels = block != nullptr ? block->as_uint() : std::nullopt;
+  const auto options = mask != nullptr ? mask->as_int() : std::nullopt;
+  if (pixels && options && !shape.empty()) {  // otherwise for the codec to refuse
+    configuration.set("mask", (*options & ~(kSzipLsb | kSzipMsb)) | (type.big_endian ? kSzipMsb : kSzipLsb));
+    configuration.set("bits-per-pixel", 8 * element_bytes(type.dtype));
+    configuration.set("pixels-per-scanline", szip_scanline(*pixels, shape.back(), chunk));
+  }
+  return {std::string(kPrefix) + "szip", std::move(configuration)};
 }
 
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
@@ -197,7 +223,10 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
     const CodecSpec& spec = specs[i];
     if (spec.name == "bytes") {
       const Json* endian = spec.configuration.find("endian");
-      words.big_endian = endian != nullptr && endian->text() == "big";
+      if (endian != nullptr && endian->is_array())
+        words.mixed = *endian;
+      else
+        words.big_endian = endian != nullptr && endian->text() == "big";
       continue;
     }
     SHERD_TRY(codec, codec_words(spec, format));
@@ -212,7 +241,7 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
 }
 
 bool is_compressor(std::string_view id) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy", "pcodec"};
+  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy", "pcodec", "szip"};
   return std::ranges::find(known, id) != std::end(known);
 }
 

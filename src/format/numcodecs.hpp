@@ -16,6 +16,10 @@ namespace sherd {
 /// has one, otherwise as "numcodecs.ID".
 [[nodiscard]] CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype);
 
+/// szip, of which NCZarr stores two parameters: with those that netcdf-c derives from a variable and its chunks.
+[[nodiscard]] CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape& shape,
+                                       const Shape& chunk);
+
 /// What is encoded by numcodecs.
 struct NumcodecsChunks {
   NumpyType type;
@@ -31,6 +35,7 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
 struct NumcodecsWords {
   bool fortran = false;
   bool big_endian = false;
+  Json mixed;                      ///< see NumpyType
   Json::Array filters;             ///< objects with an id
   std::optional<Json> compressor;  ///< likewise
 };

@@ -125,7 +125,7 @@ std::uint64_t count_fields(const DType& dtype) {
 }
 
 /// The type of a field [name, type, shape], before whose type were `before` elements of arrays.
-Result<DType> parse_array_field(const DType& dtype, const Json& json, Level level, std::uint64_t before) {
+Result<NumpyType> parse_array_field(NumpyType type, const Json& json, Level level, std::uint64_t before) {
   const Json one{Json::Array{json}};
   Shape shape;
   for (const Json& length : (json.is_array() ? json : one).elements()) {
@@ -133,17 +133,46 @@ Result<DType> parse_array_field(const DType& dtype, const Json& json, Level leve
     if (!count) return wrong_value(json, "the lengths of an array");
     shape.push_back(*count);
   }
-  SHERD_TRY(array, array_field(dtype, shape));
-  if (shape.empty()) return array;
-  level.array_elements = before + count_fields(array);
+  SHERD_TRY(array, array_field(type.dtype, shape));
+  type.dtype = std::move(array);
+  if (shape.empty()) return type;
+  level.array_elements = before + count_fields(type.dtype);
   if (level.array_elements > kMaxArrayElements) return too_many_elements();
-  return array;
+  for (std::size_t d = shape.size(); d-- > 0 && !type.mixed.is_null();)
+    type.mixed = Json(Json::Array(shape[d], type.mixed));
+  return type;
 }
 
-/// A NumPy structure: a list of [name, type]. The one byte order is that of all fields that have any.
+/// Whether the fields that have a byte order have the same one.
+bool has_one_order(std::span<const NumpyType> fields) {
+  const NumpyType* first = nullptr;
+  for (const NumpyType& field : fields) {
+    if (!has_byte_order(field.dtype)) continue;
+    if (first == nullptr) first = &field;
+    if (!field.mixed.is_null() || field.big_endian != first->big_endian) return false;
+  }
+  return true;
+}
+
+/// The struct of these fields.
+Result<NumpyType> structure_of(std::span<const NumpyType> types, std::vector<DTypeField> fields) {
+  SHERD_TRY(dtype, DType::structure(std::move(fields)));
+  NumpyType structure{std::move(dtype)};
+  if (has_one_order(types)) {
+    structure.big_endian =
+        std::ranges::any_of(types, [](const NumpyType& type) { return has_byte_order(type.dtype) && type.big_endian; });
+    return structure;
+  }
+  Json::Array orders;
+  for (const NumpyType& type : types) orders.push_back(type.endian());
+  structure.mixed = Json(std::move(orders));
+  return structure;
+}
+
+/// A NumPy structure: a list of [name, type].
 Result<NumpyType> parse_structure(const Json& json, Level level) {
   std::vector<DTypeField> fields;
-  std::optional<bool> big_endian;
+  std::vector<NumpyType> types;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const Json& field = json.elements()[i];
     const std::string location = "[" + std::to_string(i) + "]";
@@ -154,19 +183,17 @@ Result<NumpyType> parse_structure(const Json& json, Level level) {
                         .in_member(location + "[1]"));
     if (type.dtype.is_variable())
       return unsupported("fields that are objects are not supported").in_member(location + "[1]");
-    if (has_byte_order(type.dtype) && big_endian.value_or(type.big_endian) != type.big_endian)
-      return unsupported("fields of different byte orders are not supported").in_member(location);
-    if (has_byte_order(type.dtype)) big_endian = type.big_endian;
     if (field.size() == 3) {
-      SHERD_TRY(array, parse_array_field(type.dtype, field.elements()[2], level, before).in_member(location + "[2]"));
-      type.dtype = std::move(array);
+      SHERD_TRY(array,
+                parse_array_field(std::move(type), field.elements()[2], level, before).in_member(location + "[2]"));
+      type = std::move(array);
     }
     // NumPy numbers the fields without names, which are the padding of aligned structures.
     const std::string& name = field.elements()[0].text();
     fields.push_back({name.empty() ? "f" + std::to_string(i) : name, type.dtype});
+    types.push_back(std::move(type));
   }
-  SHERD_TRY(dtype, DType::structure(std::move(fields)));
-  return NumpyType{dtype, big_endian.value_or(false)};
+  return structure_of(types, std::move(fields));
 }
 
 Result<NumpyType> parse_at(const Json& json, Level level) {
@@ -178,10 +205,17 @@ Result<NumpyType> parse_at(const Json& json, Level level) {
 }
 
 /// A field as NumPy has it; its array, where it is one.
-Result<Json> print_field(const DTypeField& field, bool big_endian) {
+Result<Json> print_field(const std::string& name, NumpyType field) {
   const ArrayField array = as_array_field(field.dtype);
-  SHERD_TRY(type, print_numpy_type({array.element, big_endian}));
-  Json::Array list{field.name, std::move(type)};
+  for (std::size_t d = 0; d < array.shape.size() && !field.mixed.is_null(); ++d) {
+    const auto orders = field.mixed.elements();
+    if (std::ranges::any_of(orders, [&](const Json& order) { return !(order == orders[0]); }))
+      return unsupported("NumPy has arrays in fields of one byte order only");
+    field = field.field(0);
+  }
+  field.dtype = array.element;
+  SHERD_TRY(type, print_numpy_type(field));
+  Json::Array list{name, std::move(type)};
   if (!array.shape.empty()) list.push_back(Json::numbers(array.shape));
   return Json(std::move(list));
 }
@@ -230,18 +264,17 @@ std::string short_name(const NumpyType& type) {
   }
 }
 
-/// Turns the words of one element around.
-void swap_element(std::span<std::byte> element, const DType& dtype) {
-  if (dtype.kind() != Kind::structure) return swap_words(element, dtype.word_size());
-  for (const DTypeField& field : dtype.fields()) {
-    swap_element(element.first(field.dtype.size()), field.dtype);
+/// Turns the words of one element around that are not in the machine's order.
+void to_machine_order(std::span<std::byte> element, const NumpyType& type) {
+  if (type.dtype.kind() != Kind::structure) {
+    const bool big_machine = std::endian::native == std::endian::big;
+    return type.big_endian != big_machine ? swap_words(element, type.dtype.word_size()) : void();
+  }
+  for (std::size_t i = 0; i < type.dtype.fields().size(); ++i) {
+    const NumpyType field = type.field(i);
+    to_machine_order(element.first(field.dtype.size()), field);
     element = element.subspan(field.dtype.size());
   }
-}
-
-void to_machine_order(std::span<std::byte> element, const NumpyType& type) {
-  const bool big_machine = std::endian::native == std::endian::big;
-  if (type.big_endian != big_machine) swap_element(element, type.dtype);
 }
 
 /// The bytes of an element in base64; NumPy's byte strings end before their trailing zeros.
@@ -302,7 +335,7 @@ ArrayField as_array_field(DType dtype) {
 
 CodecSpec bytes_spec(const NumpyType& type) {
   if (!has_byte_order(type.dtype)) return {"bytes", {}};
-  return {"bytes", Json::Object{{"endian", type.big_endian ? "big" : "little"}}};
+  return {"bytes", Json::Object{{"endian", type.endian()}}};
 }
 
 Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other) {
@@ -310,11 +343,22 @@ Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other) {
   return parse_at(json, {other, 0, array_elements});
 }
 
+NumpyType NumpyType::field(std::size_t index) const {
+  NumpyType of{dtype.fields()[index].dtype, big_endian, {}};
+  if (mixed.is_null()) return of;
+  const Json& order = mixed.elements()[index];
+  if (order.is_array())
+    of.mixed = order;
+  else
+    of.big_endian = order.text() == "big";
+  return of;
+}
+
 Result<Json> print_numpy_type(const NumpyType& type) {
   if (type.dtype.kind() == Kind::structure) {
     Json::Array fields;
-    for (const DTypeField& field : type.dtype.fields()) {
-      SHERD_TRY(list, print_field(field, type.big_endian));
+    for (std::size_t i = 0; i < type.dtype.fields().size(); ++i) {
+      SHERD_TRY(list, print_field(type.dtype.fields()[i].name, type.field(i)));
       fields.push_back(std::move(list));
     }
     return Json(std::move(fields));

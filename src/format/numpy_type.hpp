@@ -8,10 +8,16 @@
 
 namespace sherd {
 
-/// The type of elements as they are stored. The byte order is that of all words.
+/// The type of elements as they are stored.
 struct NumpyType {
   DType dtype;
-  bool big_endian = false;
+  bool big_endian = false;  ///< of all words
+  Json mixed = {};          ///< of structs whose fields differ: each one's order, as the codec `bytes` has it
+
+  /// A field of a struct, with its byte order.
+  [[nodiscard]] NumpyType field(std::size_t index) const;
+  /// Either order, as the codec has it.
+  [[nodiscard]] Json endian() const { return mixed.is_null() ? Json(big_endian ? "big" : "little") : mixed; }
 };
 
 [[nodiscard]] Error unknown_numpy_type(std::string_view name);

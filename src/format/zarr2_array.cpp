@@ -6,6 +6,7 @@
 #include "array/extension.hpp"
 #include "base/base64.hpp"
 #include "base/try.hpp"
+#include "codec/byte_order.hpp"
 #include "codec/chain.hpp"
 #include "format/numcodecs.hpp"
 #include "format/zarr2.hpp"
@@ -63,7 +64,15 @@ Json without_default_level(Json configuration) {
   return configuration;
 }
 
-Result<CodecSpec> parse_codec(const Json& json, const DType& dtype, std::vector<std::string>& remarks) {
+/// What a codec's parameters may depend on. The grid is regular.
+struct Encoded {
+  const NumpyType& type;
+  ArraySpec& array;
+
+  [[nodiscard]] const Shape& chunk_shape() const { return std::get<RegularGrid>(array.grid).chunk_shape; }
+};
+
+Result<CodecSpec> parse_codec(const Json& json, const Encoded& encoded) {
   if (!json.is_object()) return wrong_value(json, "an object with the id of a codec");
   const Json* id = json.find("id");
   if (id == nullptr || !id->is_string()) return invalid_argument("must be the id of a codec").in_member("id");
@@ -76,18 +85,20 @@ Result<CodecSpec> parse_codec(const Json& json, const DType& dtype, std::vector<
         .in_member("id");
   Json configuration = json;
   configuration.erase("id");
-  configuration = repaired(std::move(configuration), name, dtype, remarks);
+  configuration = repaired(std::move(configuration), name, encoded.type.dtype, encoded.array.remarks);
   if (name == "gzip") configuration = without_default_level(std::move(configuration));
   if (name == "gzip" && configuration.find("level") == nullptr) configuration.set("level", 1);
-  return numcodecs_codec(name, configuration, dtype);
+  if (name == "szip")
+    return numcodecs_szip(std::move(configuration), encoded.type, encoded.array.shape, encoded.chunk_shape());
+  return numcodecs_codec(name, configuration, encoded.type.dtype);
 }
 
-Result<std::vector<CodecSpec>> parse_filters(const Json& list, const DType& dtype, std::vector<std::string>& remarks) {
+Result<std::vector<CodecSpec>> parse_filters(const Json& list, const Encoded& encoded) {
   std::vector<CodecSpec> filters;
   if (list.is_null()) return filters;
   if (!list.is_array()) return wrong_value(list, "a list of codecs, or null");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    SHERD_TRY(filter, parse_codec(list.elements()[i], dtype, remarks).in_member(at(i)));
+    SHERD_TRY(filter, parse_codec(list.elements()[i], encoded).in_member(at(i)));
     filters.push_back(std::move(filter));
   }
   return filters;
@@ -99,10 +110,10 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
     return wrong_value(*order, "\"C\" or \"F\"").in_member("order");
   SHERD_TRY(compressor, required(document, "compressor"));
   SHERD_TRY(list, required(document, "filters"));
-  SHERD_TRY(filters, parse_filters(*list, type.dtype, array.remarks).in_member("filters"));
+  SHERD_TRY(filters, parse_filters(*list, {type, array}).in_member("filters"));
   std::vector<CodecSpec> compressors;
   if (!compressor->is_null()) {
-    SHERD_TRY(codec, parse_codec(*compressor, type.dtype, array.remarks).in_member("compressor"));
+    SHERD_TRY(codec, parse_codec(*compressor, {type, array}).in_member("compressor"));
     compressors.push_back(std::move(codec));
   }
   return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors))
@@ -186,7 +197,8 @@ Result<Words> words_of(const ArraySpec& spec) {
   Words words;
   SHERD_TRY(codecs, numcodecs_words(spec.codecs, "Zarr v2"));
   words.codecs = std::move(codecs);
-  const NumpyType type{spec.dtype, words.codecs.big_endian};
+  SHERD_TRY(check_byte_orders(words.codecs.mixed, spec.dtype).in_member("codecs"));
+  const NumpyType type{spec.dtype, words.codecs.big_endian, words.codecs.mixed};
   SHERD_TRY(dtype, print_numpy_type(type).in_member("dtype"));
   words.dtype = std::move(dtype);
   words.fill_value = print_numpy_fill(spec.fill_value, type);
@@ -253,7 +265,7 @@ Result<Json> with_chunks(Json document, const ArraySpec& spec) {
   SHERD_TRY(words, words_of(spec));
   SHERD_TRY(old, parse_type(document));
   // What the type is called stays, unless its byte order is another one.
-  if (has_byte_order(spec.dtype) && old.big_endian != words.codecs.big_endian) {
+  if (has_byte_order(spec.dtype) && (old.big_endian != words.codecs.big_endian || !(old.mixed == words.codecs.mixed))) {
     document.set("dtype", std::move(words.dtype));
     document.set("fill_value", std::move(words.fill_value));
   }

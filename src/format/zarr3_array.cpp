@@ -3,6 +3,7 @@
 // Data types, fill values, grids, key encodings and codec lists have readers of their own; whether a codec chain fits
 // its chunks is found out when the chain is built.
 #include <algorithm>
+#include <functional>
 
 #include "array/extension.hpp"
 #include "base/try.hpp"
@@ -81,6 +82,33 @@ void remark_codecs(const Json& codecs, std::vector<std::string>& remarks) {
   }
 }
 
+/// Visits the configurations of `bytes` in a list and in the lists of shards in it.
+Result<void> visit_byte_orders(Json& codecs, const std::function<Result<void>(Json& configuration)>& visit) {
+  for (std::size_t i = 0; codecs.is_array() && i < codecs.size(); ++i) {
+    Json& codec = codecs.elements()[i];
+    Json* configuration = codec.is_object() ? codec.find("configuration") : nullptr;
+    if (configuration == nullptr || !configuration->is_object()) continue;
+    const Json* endian = codec.find("name")->text() == "bytes" ? configuration->find("endian") : nullptr;
+    if (endian != nullptr && endian->is_array())
+      SHERD_TRY(visit(*configuration).in_member("[" + std::to_string(i) + "].configuration.endian"));
+    if (Json* inner = configuration->find("codecs")) SHERD_TRY(visit_byte_orders(*inner, visit));
+  }
+  return {};
+}
+
+/// In Zarr v3 structs have one byte order; a list of those of the fields is of Zarr v2.
+Result<void> refuse_mixed_orders(Json codecs) {
+  return visit_byte_orders(
+      codecs, [](Json&) -> Result<void> { return invalid_argument("bytes: 'endian' must be \"little\" or \"big\""); });
+}
+Json with_one_order(Json codecs) {
+  (void)visit_byte_orders(codecs, [](Json& configuration) -> Result<void> {
+    configuration.set("endian", "little");
+    return {};
+  });
+  return codecs;
+}
+
 Result<std::vector<std::optional<std::string>>> parse_names(const Json& json, std::size_t rank) {
   std::vector<std::optional<std::string>> names;
   if (json.is_null()) return names;  // zarr-python 3.0 writes null where there are no names
@@ -149,6 +177,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(value, parse_fill(*fill, spec.dtype, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
   SHERD_TRY(chain, parse_codec_list(*codecs).in_member("codecs"));
+  SHERD_TRY(refuse_mixed_orders(*codecs).in_member("codecs"));
   spec.codecs = std::move(chain);
   remark_codecs(*codecs, spec.remarks);
   if (const Json* names = document.find("dimension_names")) {
@@ -167,7 +196,7 @@ Json print_array(const ArraySpec& spec) {
   document.set("chunk_grid", print_chunk_grid(spec.grid));
   document.set("chunk_key_encoding", print_key_encoding(spec.keys));
   document.set("fill_value", print_scalar(spec.fill_value.bytes(), spec.dtype));
-  document.set("codecs", codec_list_json(spec.codecs));
+  document.set("codecs", with_one_order(codec_list_json(spec.codecs)));
   document.set("attributes", spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes);
   if (!spec.dimension_names.empty()) document.set("dimension_names", print_names(spec.dimension_names));
   document.set("zarr_format", 3);

@@ -144,7 +144,7 @@ Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
 Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t element_size, NewVariable& definition,
                         std::vector<Json>& codecs) {
   const auto parameter = [&](std::uint64_t otherwise) { return filter.size() > 1 ? filter[1] : otherwise; };
-  constexpr std::uint64_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kBzip2 = 307, kZstd = 32015;
+  constexpr std::uint64_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kSzip = 4, kBzip2 = 307, kZstd = 32015;
   if (filter.front() != kShuffle && filter.front() != kFletcher32 && parameter(0) > 0xFF)
     return corrupt("the level " + std::to_string(parameter(0)) + " in _Filter is out of range");
   switch (filter.front()) {
@@ -160,6 +160,10 @@ Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t el
       definition.fletcher32 = true;
       codecs.push_back(codec("numcodecs.fletcher32", Json::Object{}));
       return {};
+    case kSzip:
+      codecs.push_back(codec("numcodecs.szip", Json::Object{{"mask", parameter(32)},
+                                                            {"pixels-per-block", filter.size() > 2 ? filter[2] : 32}}));
+      return {};
     case kBzip2:
       codecs.push_back(codec("numcodecs.bz2", Json::Object{{"level", parameter(9)}}));
       return {};
@@ -168,8 +172,8 @@ Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t el
       return {};
     default:
       return unsupported("the filter " + std::to_string(filter.front()) +
-                         " is not supported; those that are: 1 (deflate), 2 (shuffle), 3 (fletcher32), 307 (bzip2), "
-                         "32015 (zstd)");
+                         " is not supported; those that are: 1 (deflate), 2 (shuffle), 3 (fletcher32), 4 (szip), "
+                         "307 (bzip2), 32015 (zstd)");
   }
 }
 

@@ -11,13 +11,14 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint32_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kBzip2 = 307, kBlosc = 32001, kZstd = 32015;
+constexpr std::uint32_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kSzip = 4, kBzip2 = 307, kBlosc = 32001,
+                        kZstd = 32015;
 constexpr std::array<std::string_view, 6> kBloscCompressors = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
 constexpr std::string_view kAdvice = "; choose filters with -d or -F";
 
 std::string filter_name(std::uint32_t id) {
   constexpr std::pair<std::uint32_t, std::string_view> names[] = {
-      {kDeflate, "deflate"}, {kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}, {4, "szip"},
+      {kDeflate, "deflate"}, {kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}, {kSzip, "szip"},
       {5, "nbit"},           {6, "scaleoffset"},    {kBzip2, "bzip2"},           {32000, "lzf"},
       {32004, "lz4"},        {kBlosc, "blosc"},     {32008, "bitshuffle"},       {32013, "zfp"},
       {kZstd, "zstd"},       {32017, "sz"}};
@@ -75,6 +76,10 @@ Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
       filters.push_back({kBzip2, {level(1)}});
     else if (name == "zstd")
       filters.push_back({kZstd, {level(0)}});
+    else if (name == "szip")
+      filters.push_back({kSzip,
+                         {static_cast<std::uint32_t>(number_in(codec, "mask", 0)),
+                          static_cast<std::uint32_t>(number_in(codec, "pixels-per-block", 0))}});
     else
       return unsupported("the codec '" + name + "' has no counterpart among the filters of netCDF-4 files" +
                          std::string(kAdvice));
@@ -103,6 +108,8 @@ Result<Json> codec_of(const Filter& filter, FilterForm form, std::size_t element
     case kZstd:
       if (form == FilterForm::zarr3) return codec_json("zstd", {{"level", parameter(0, 3)}, {"checksum", false}});
       return codec_json("numcodecs.zstd", {{"level", parameter(0, 3)}});
+    case kSzip:  // two parameters; HDF5 stores two more, which follow from the type and the chunk
+      return codec_json("numcodecs.szip", {{"mask", parameter(0, 0)}, {"pixels-per-block", parameter(1, 0)}});
     case kBlosc: {
       const std::uint64_t compressor = parameter(6, 0);
       if (compressor >= kBloscCompressors.size()) break;

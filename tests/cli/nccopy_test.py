@@ -303,3 +303,19 @@ def test_chunks_along_unlimited_dimensions_are_kept_in_files(sherd, tmp_path):
     sherd.ok("nccopy", "x.nc", "y.zarr")
     assert "v:_ChunkSizes = 512 ;" in sherd.ok("ncdump", "-hs", "y.nc").text
     assert "v:_ChunkSizes = 3 ;" in sherd.ok("ncdump", "-hs", "y.zarr").text
+
+
+def test_szip_is_kept_in_zarr_and_back_in_a_file(sherd, tmp_path):
+    szip = {"compression": "szip", "szip_coding": "nn", "szip_pixels_per_block": 16}
+    source = netcdf4(tmp_path / "x.nc", {"v": szip, "w": szip | {"szip_coding": "ec", "chunksizes": (40, 50)}})
+    sherd.ok("nccopy", source, "x.zarr")
+    assert json.loads((tmp_path / "x.zarr/v/.zarray").read_text())["compressor"] == {"id": "szip", "mask": 32, "pixels-per-block": 16}
+    assert sherd.ok("ncdump", "x.zarr").stdout.decode() == expected(source)
+    # Where a chunk has the whole line, HDF5 and netcdf-c derive the same parameters, so the bytes are those of the file.
+    assert (tmp_path / "x.zarr/w/0.0").read_bytes() in source.read_bytes()
+    sherd.ok("nccopy", "--store-format", "zarr3", source, "y.zarr")
+    assert (tmp_path / "y.zarr/v/c/0/0").read_bytes() in source.read_bytes()
+    for copy in ("x.zarr", "y.zarr"):
+        sherd.ok("nccopy", copy, f"{copy}.nc")
+        assert expected("-hs", "-n", "x", tmp_path / f"{copy}.nc").count('_Filter = "4,') == 2
+        assert expected("-n", "x", tmp_path / f"{copy}.nc") == expected(source)

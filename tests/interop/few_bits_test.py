@@ -2,10 +2,7 @@
 it has; for the others the bytes that zarr-extensions describes, written out here (data-types/NAME/README.md and
 codecs/packbits/README.md of https://github.com/zarr-developers/zarr-extensions), and what zarrs keeps among its tests."""
 
-import io
 import json
-import pathlib
-import zipfile
 
 import ml_dtypes
 import numpy
@@ -120,3 +117,35 @@ def test_stored_bytes_are_those_of_zarr_extensions(tmp_path, name):
     (tmp_path / "a/c/0").write_bytes((patterns | (0xFF ^ (len(data) - 1))).astype("u1").tobytes())
     assert sherd.open(tmp_path / "a")[...].tobytes() == data.tobytes()
     assert sherd.open(tmp_path / "a")[1:3].tobytes() == data[1:3].tobytes()
+
+
+# https://github.com/zarr-developers/zarr-extensions, data-types/complex_float16/README.md and its neighbours: the real
+# part first, both as the float is stored.
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32", "float64", *FLOATS])
+def test_complex_numbers_are_two_numbers_of_ml_dtypes(tmp_path, name):
+    float_ = numpy.dtype(getattr(ml_dtypes, name, None) or name)
+    real, imaginary = numpy.array([1, 2, 0.5], float_), numpy.array([4, 1, 2], float_)
+    stored = numpy.stack([real, imaginary], axis=-1).tobytes()
+    array = sherd.create_array(tmp_path / "a", shape=(5,), dtype=f"complex_{name}", chunks=(3,), fill_value=[2.0, 1.0], codecs=["bytes"])
+    assert array.dtype.itemsize == 2 * float_.itemsize
+    array[:3] = numpy.frombuffer(stored, array.dtype)
+    assert (tmp_path / "a/c/0").read_bytes() == stored
+    assert sherd.open(tmp_path / "a")[...].tobytes() == stored + 2 * numpy.array([2, 1], float_).tobytes()
+
+
+def test_null_terminated_bytes_of_zarr_python_are_read(tmp_path):
+    data = numpy.array([b"a", b"", b"abcd"], "S4")
+    zarr.create_array(tmp_path / "a", shape=(4,), chunks=(2,), dtype="S4", fill_value=b"xy", compressors=None)[:3] = data
+    assert json.loads((tmp_path / "a/zarr.json").read_text())["data_type"]["name"] == "null_terminated_bytes"
+    assert sherd.open(tmp_path / "a")[...].tobytes() == data.tobytes() + b"xy\0\0"
+
+
+# https://github.com/zarr-developers/zarr-extensions, codecs/reshape/README.md: "does not change the lexicographical order"; zarrs
+# says the same of squeeze.
+@pytest.mark.parametrize("codec", [{"name": "reshape", "configuration": {"shape": [[0, 1], [2]]}}, {"name": "zarrs.squeeze"}])
+def test_reshaped_chunks_have_the_bytes_of_the_plain_ones(tmp_path, codec):
+    data = numpy.arange(24, dtype="<u2").reshape(1, 4, 6)
+    bytes_ = {"name": "bytes", "configuration": {"endian": "little"}}
+    sherd.create_array(tmp_path / "a", shape=data.shape, dtype="uint16", chunks=(1, 2, 6), codecs=[codec, bytes_])[...] = data
+    assert (tmp_path / "a/c/0/1/0").read_bytes() == data[0, 2:].tobytes()
+    assert (sherd.open(tmp_path / "a")[...] == data).all()

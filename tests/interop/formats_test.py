@@ -30,3 +30,12 @@ def test_every_registered_name_is_in_the_page(script):
 def test_a_name_that_the_engine_does_not_know_is_an_error(script):
     with pytest.raises(script.Unexplained):
         script.refusal(script.zarray_error({"filters": [{"id": "nonesuch"}]}), "nonesuch")
+
+
+def test_every_test_that_verifies_a_name_exists(script):
+    rows = [row for group in script.VERIFIED.values() for row in group]
+    for cited in {test for row in rows for test in row["tests"]}:
+        file, name = cited.split("::") if "::" in cited else cited.split(": ")
+        text = (ROOT / "tests" / file).read_text()
+        suite, _, test = name.partition(".")
+        assert f"def {name}(" in text or f"({suite}, {test})" in text, cited

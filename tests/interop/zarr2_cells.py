@@ -16,6 +16,7 @@ UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 STRUCTS = {
     "struct": [["a", "<i2"], ["b", "<f8"], ["c", "|b1"]],
     "struct big-endian": [["a", ">i2"], ["b", ">f8"]],
+    "struct of both orders": [["a", "<i2"], ["b", ">f8"], ["c", "|b1"], ["d", ">u4"]],
     "struct nested": [["a", "<i2"], ["b", [["c", "|u1"], ["d", "<f4"]]]],
     "struct with padding": [["a", "|u1"], ["", "|V3"], ["b", "<i4"]],
     "struct of arrays": [["a", "<i2", [3]], ["b", "|u1", [2, 2]]],
@@ -121,6 +122,7 @@ COMPRESSORS = {
     "lz4": {"id": "lz4", "acceleration": 1},
     "lzma": {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
     "zstd": {"id": "zstd", "level": 3},
+    "szip": {"id": "szip", "mask": 32, "pixels-per-block": 4},
     "zfpy": {"id": "zfpy", "mode": 4, "tolerance": -1, "rate": -1, "precision": -1, "compression_kwargs": {"tolerance": -1}},
     "pcodec": {"id": "pcodec", "level": 8, "mode_spec": "auto", "delta_spec": "auto", "paging_spec": "equal_pages_up_to",
                "delta_encoding_order": None, "equal_pages_up_to": 262144},

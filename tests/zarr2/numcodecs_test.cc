@@ -1,0 +1,120 @@
+// What `.zarray` does not say of szip: netcdf-c derives it from the variable.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/buffer.hpp"
+#include "tests/codec/codec_fixture.hpp"
+#include "tests/test_data.hpp"
+#include "tests/zarr2/zarr2_testing.hpp"
+
+namespace sherd::v2 {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kChanges = R"({"dtype": "<i2", "fill_value": 0, "shape": [6, 40], "chunks": [6, 20],
+  "compressor": {"id": "szip", "mask": 32, "pixels-per-block": 16}})";
+
+class V2Szip : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (array_with(kChanges)) return;
+    if (std::getenv("SHERD_CI") != nullptr) FAIL() << "libaec-dev is not installed; run script/bootstrap";
+    GTEST_SKIP() << "libaec-dev is not installed; run script/bootstrap";
+  }
+
+  /// A chunk of HDF5's that is encoded as netcdf-c does it for these changes: of 120 numbers in lines of 40.
+  static Json golden(std::string_view endian) {
+    std::ifstream file(test_data("codec/szip_streams.json"));
+    std::stringstream text;
+    text << file.rdbuf();
+    const Json rows = parsed(text.str());
+    for (const Json& row : rows.elements())
+      if (row.find("dtype")->text() == "int16" && row.find("shape")->dump() == "[3,40]" &&
+          row.find("endian")->text() == endian)
+        return row;
+    return {};
+  }
+  static std::string text_of(const Json& row, const char* member) {
+    const test::Bytes bytes = test::from_hex(row.find(member)->text());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  static std::string first_chunk(const Array& array) {
+    std::string elements(240, '\0');
+    array
+        .read(Box{{0, 0}, {6, 20}},
+              AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), DType::int16, {6, 20}))
+        .value();
+    return elements;
+  }
+};
+
+TEST_F(V2Szip, HasTheScanlinesOfTheVariableAndTheByteOrderOfItsType) {
+  for (const bool big : {false, true}) {
+    const Json row = golden(big ? "big" : "little"), native = golden("little");
+    ASSERT_FALSE(row.is_null());
+    std::string document = changed(kChanges);
+    if (big) document.replace(document.find("<i2"), 3, ">i2");
+    const auto store = hierarchy(document);
+    store->set("a/0.0", text_of(row, "encoded")).value();
+    Array array = open_a(store, true).value();
+    EXPECT_EQ(first_chunk(array), text_of(native, "elements"));
+    const std::string elements = text_of(native, "elements");
+    store->erase("a/0.0").value();
+    array
+        .write(Box{{0, 0}, {6, 20}},
+               ConstAnyView::dense(reinterpret_cast<const std::byte*>(elements.data()), DType::int16, {6, 20}))
+        .value();
+    EXPECT_EQ(text_at(*store, "a/0.0"), text_of(row, "encoded"));
+  }
+}
+
+TEST_F(V2Szip, IsCopiedToZarr3AndBackWithoutAChange) {
+  const auto store = hierarchy(changed(kChanges)), copied = memory_store(), back = memory_store();
+  store->set("a/0.0", text_of(golden("little"), "encoded")).value();
+  copy(store, copied, {.format = "zarr3"}).value();
+  EXPECT_EQ(parsed(text_at(*copied, "a/zarr.json")).find("codecs")->dump(),
+            R"([{"name":"bytes","configuration":{"endian":"little"}},{"name":"numcodecs.szip","configuration":)"
+            R"({"mask":40,"pixels-per-block":16,"bits-per-pixel":16,"pixels-per-scanline":40}}])");
+  std::string chunk;
+  for (const auto& [key, text] : tree_of(*copied))
+    if (key.ends_with("0.0") || key.ends_with("0/0")) chunk = text;
+  EXPECT_EQ(chunk, text_at(*store, "a/0.0"));
+  EXPECT_EQ(first_chunk(open_a(copied).value()), first_chunk(open_a(store).value()));
+  copy(copied, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray")));
+  EXPECT_EQ(text_at(*back, "a/0.0"), text_at(*store, "a/0.0"));
+}
+
+TEST_F(V2Szip, KeepsTheLengthOfItsScanlines) {
+  const auto store = hierarchy(changed(kChanges));
+  store->set("a/0.0", text_of(golden("little"), "encoded")).value();
+  Array array = open_a(store, true).value();
+  const std::string before = text_at(*store, "a/.zarray");
+  const auto longer = array.resize({6, 41});
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code(), ErrorCode::unsupported);
+  EXPECT_THAT(longer.error().text(), HasSubstr("'numcodecs.szip' depends on the shape of the array"));
+  EXPECT_EQ(text_at(*store, "a/.zarray"), before);
+  array.resize({7, 40}).value();
+  EXPECT_EQ(first_chunk(open_a(store).value()), text_of(golden("little"), "elements"));
+}
+
+TEST_F(V2Szip, OfAnotherScanlineIsEncodedAgainInACopy) {
+  const auto store = memory_store(), copied = memory_store();
+  CreateOptions options{.shape = {6, 40}, .dtype = DType::int16, .chunks = {6, 20}};
+  options.codecs = std::vector<Json>{"szip"};
+  Array array = create_array(store, "a", options).value();
+  const std::string elements = text_of(golden("little"), "elements");
+  array
+      .write(Box{{0, 0}, {6, 20}},
+             ConstAnyView::dense(reinterpret_cast<const std::byte*>(elements.data()), DType::int16, {6, 20}))
+      .value();
+  copy(store, copied, {.format = "zarr2"}).value();
+  EXPECT_EQ(first_chunk(open_a(copied).value()), elements);
+}
+
+}  // namespace
+}  // namespace sherd::v2
