@@ -14,7 +14,7 @@
 namespace sherd {
 namespace {
 
-/// The prefix of everything that the node consists of; `unsupported` if there is no such prefix.
+/// The prefix of everything that the node consists of; `unsupported` if the format has none.
 Result<std::string> prefix_of_node(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
   const auto is_inside = [&](const std::string& key) { return key.starts_with(keys.contents.front()); };

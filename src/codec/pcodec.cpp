@@ -80,7 +80,7 @@ Error unknown_word(std::string_view key, const std::string& word, std::string_vi
       .in_member("configuration." + name);
 }
 
-/// As numcodecs has it: an order alone asks for consecutive differences, one beside another choice is an error.
+/// As numcodecs has it: an order alone asks for consecutive differences; together with another choice it is an error.
 Result<void> parse_delta(Configuration& configuration, pcodec::Settings& settings) {
   using Delta = pcodec::Settings::Delta;
   SHERD_TRY(delta, configuration.text("delta_spec", "auto"));
