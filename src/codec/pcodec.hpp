@@ -111,14 +111,15 @@ struct Real {
   /// multiple * base as a word, where `latent` is that of a multiple: the integers up to `exact` around the middle,
   /// then each float that follows, to infinities and NaNs.
   [[nodiscard]] static Word product(Word latent, Float base) noexcept {
+    // Signs may be random, so nothing branches on them.
     const bool negative = latent < kMiddle<Word>;
-    const auto magnitude = static_cast<Word>(negative ? kMiddle<Word> - 1 - latent : latent - kMiddle<Word>);
+    const auto magnitude = static_cast<Word>(latent ^ (kMiddle<Word> - Word{negative}));
     Word bits;
     if (magnitude < exact)
-      bits = word(static_cast<Float>(magnitude));
+      bits = word(static_cast<Float>(static_cast<std::int64_t>(magnitude)));
     else
       bits = static_cast<Word>(word(static_cast<Float>(exact)) + (magnitude - exact));
-    if (negative) bits = static_cast<Word>(bits | kMiddle<Word>);
+    bits = static_cast<Word>(bits | Word{negative} << (kBits<Word> - 1));
     if constexpr (sizeof(Word) < 4) {
       constexpr unsigned infinity = 0x7c00, quiet = 0x0200;
       if ((bits & 0x7fffU) > infinity) return static_cast<Word>(bits | quiet);

@@ -103,11 +103,11 @@ class LatentReader {
     const Node* const nodes = table();
     std::array<std::uint32_t, kStates> states = states_;
     std::uint64_t at = from.position();
-    const auto take = [&](std::size_t i, std::uint64_t word, unsigned& used) {
-      const Node node = nodes[states[i % kStates]];
+    const auto take = [&](std::uint32_t& state, std::size_t i, std::uint64_t word, unsigned& used) {
+      const Node node = nodes[state];
       to[i] = node.lower;
       widths[i] = node.width;
-      states[i % kStates] = node.next + static_cast<std::uint32_t>(word >> used & ((1U << node.bits) - 1));
+      state = node.next + static_cast<std::uint32_t>(word >> used & ((1U << node.bits) - 1));
       used += node.bits;
     };
     std::size_t i = 0;
@@ -116,14 +116,15 @@ class LatentReader {
       const auto word = load_little<std::uint64_t>(from.data() + at / 8);
       const auto first = static_cast<unsigned>(at % 8);
       unsigned used = first;
-      take(i, word, used), take(i + 1, word, used), take(i + 2, word, used), take(i + 3, word, used);
+      take(states[0], i, word, used), take(states[1], i + 1, word, used);
+      take(states[2], i + 2, word, used), take(states[3], i + 3, word, used);
       at += used - first;
     }
     for (; i < count; ++i) {
       const auto word = load_little<std::uint64_t>(from.data() + at / 8);
       const auto first = static_cast<unsigned>(at % 8);
       unsigned used = first;
-      take(i, word, used);
+      take(states[i % kStates], i, word, used);
       at += used - first;
     }
     states_ = states;

@@ -55,11 +55,13 @@ TEST(Gdeflate, ChunksOfZarrsAreRead) {
 }
 
 TEST(Gdeflate, EveryLevelComesBack) {
-  for (const int each : {0, 1, 5, 9, 12})
-    for (const std::size_t size : {0, 1, 15, 16, 300, 65535, 65536, 65537, 140000}) {
+  for (const int each : {0, 1, 6, 12})
+    for (const std::size_t size : {0, 1, 15, 16, 300, 3000}) {
       expect_round_trip(*level(each), made(size, 5));
-      if (size < 70000) expect_round_trip(*level(each), noise(size));
+      expect_round_trip(*level(each), noise(size));
     }
+  for (const int each : {0, 1, 5})
+    for (const std::size_t size : {65535, 65536, 65537, 131073}) expect_round_trip(*level(each), made(size, 200));
 }
 
 TEST(Gdeflate, RepetitionsCompressAndNoiseGrowsByLittle) {
