@@ -36,7 +36,8 @@ def test_a_copy_with_too_little_memory_is_refused(sherd, source):
 
 def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):
     moved = sherd.ok("copy", source, "b", "--shards", "4,8", "--json").json
-    assert set(moved) == {"arrays", "groups", "shards", "shards_skipped", "chunks_moved", "chunks_encoded"}
+    assert set(moved) == {"arrays", "groups", "shards", "shards_skipped", "chunks_moved", "chunks_encoded", "dangling_kept",
+                          "dangling_dropped"}
     assert (moved["arrays"], moved["chunks_moved"], moved["chunks_encoded"]) == (1, 30, 0)
     encoded = sherd.ok("copy", source, "c", "--codec", "gzip:1", "--json").json
     assert (encoded["chunks_moved"], encoded["chunks_encoded"]) == (0, 30)

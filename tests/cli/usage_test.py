@@ -8,13 +8,13 @@ import sys
 import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "attrs", "resize",
-            "consolidate", "rename", "rm", "picture", "nccopy", "ncdump", "ncgen", "completion"]
+            "consolidate", "rename", "link", "rm", "picture", "nccopy", "ncdump", "ncgen", "completion"]
 KV = ["kv get", "kv put", "kv ls", "kv rm", "kv compact", "kv build"]
 
 
 def test_help_lists_every_subcommand_on_stdout(sherd):
     ran = sherd.ok("--help")
-    assert re.findall(r"^  ([a-z]+) ", ran.text.split("Subcommands:")[1], re.M) == [*COMMANDS, "kv"]
+    assert re.findall(r"^  ([a-z]+) ", ran.text.split("Subcommands:")[1], re.M) == [*COMMANDS, "annotations", "kv"]
     assert ran.stderr == ""
 
 
@@ -23,7 +23,7 @@ def test_help_lists_the_subcommands_for_values_by_id(sherd):
     assert [f"kv {word}" for word in words] == KV
 
 
-@pytest.mark.parametrize("command", COMMANDS + KV)
+@pytest.mark.parametrize("command", [*COMMANDS, *KV, "annotations build"])
 def test_each_subcommand_explains_itself_with_examples(sherd, command):
     text = sherd.ok(*command.split(), "--help").text
     assert f"Usage: sherd {command} [OPTIONS]" in text

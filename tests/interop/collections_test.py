@@ -229,23 +229,18 @@ def test_cloud_volume_reads_our_annotations_by_every_index(cloudvolume, tmp_path
     assert sherd.check(tmp_path, data=True)["faults"] == []
 
 
-@pytest.mark.parametrize("how", [None, "auto"])
-def test_cloud_volume_reads_annotations_that_were_built_from_columns(cloudvolume, tmp_path, how):
+def test_cloud_volume_reads_annotations_that_were_built_from_columns(cloudvolume, tmp_path):
     points = np.random.default_rng(7).random((300, 3), "f4") * 100
     score = np.arange(300, dtype="f4")
     report = ng.write_annotations(
         tmp_path, points, kind="point", dimensions=(1, 1, 1), properties={"score": score},
-        relationships={"cells": np.arange(300) % 4}, limit=20, sharding=how,
+        relationships={"cells": np.arange(300) % 4}, limit=20,
     )  # fmt: skip
     assert report["levels"] > 2
     info = json.loads((tmp_path / "info").read_text())
     # cloud-volume knows the type in capitals only.
     (tmp_path / "info").write_text(json.dumps(info | {"annotation_type": "POINT"}))
     peer = cloudvolume.from_cloudpath(f"file://{tmp_path}")
-    everything = peer.get_all()
-    order = np.argsort(everything.ids)
-    np.testing.assert_array_equal(np.asarray(everything.ids)[order], np.arange(300))
-    np.testing.assert_array_equal(np.asarray(everything.geometry)[order], points)
     np.testing.assert_array_equal(np.sort(peer.get_by_relationship("cells", 3).ids), np.arange(3, 300, 4))
     np.testing.assert_array_equal(np.ravel(peer.get_by_id(6).geometry), points[6])
 
@@ -268,5 +263,4 @@ def test_cloud_volume_writes_ply_and_obj_that_we_read(cloudvolume):
         np.testing.assert_array_equal(ours.vertices, vertices)
         np.testing.assert_array_equal(ours.triangles, faces)
     mesh = ng.Mesh(vertices, faces)
-    np.testing.assert_array_equal(cloudvolume.Mesh.from_ply(mesh.to_ply()).faces, faces)
     np.testing.assert_array_equal(cloudvolume.Mesh.from_obj(mesh.to_obj()).faces, faces)
