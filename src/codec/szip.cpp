@@ -23,13 +23,13 @@
 namespace sherd {
 namespace {
 
-constexpr std::int64_t kNearestNeighbor = 32, kMsb = 16;  // of the mask's options, the only ones that change a stream
-constexpr std::int64_t kMaxMask = 255;
+constexpr std::int64_t kNearestNeighbor = 32;  // of the mask's options this one and kMsb alone change a stream
 constexpr std::int64_t kMaxPixelsPerBlock = 32, kMaxBlocksPerScanline = 128;
 
 #ifdef SHERD_SZIP
 
 constexpr std::size_t kHeaderBytes = 4;
+constexpr std::int64_t kMsb = 16, kMaxMask = 255;
 
 struct Parameters {
   bool predicts = true;
