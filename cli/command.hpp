@@ -48,6 +48,7 @@ Run add_picture(Arguments& arguments);
 Run add_nccopy(Arguments& arguments);
 Run add_ncdump(Arguments& arguments);
 Run add_ncgen(Arguments& arguments);
+Run add_zmap(Arguments& arguments);
 Run add_completion(Arguments& arguments);
 Run add_kv_get(Arguments& arguments);
 Run add_kv_put(Arguments& arguments);
