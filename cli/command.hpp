@@ -50,6 +50,7 @@ Run add_picture(Arguments& arguments);
 Run add_nccopy(Arguments& arguments);
 Run add_ncdump(Arguments& arguments);
 Run add_ncgen(Arguments& arguments);
+Run add_zmap(Arguments& arguments);
 Run add_completion(Arguments& arguments);
 Run add_annotations_build(Arguments& arguments);
 Run add_kv_get(Arguments& arguments);

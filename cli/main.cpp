@@ -39,6 +39,7 @@ constexpr Command kCommands[] = {
     {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy},
     {"ncdump", "Print a netCDF dataset as CDL", add_ncdump},
     {"ncgen", "Make a netCDF dataset from CDL", add_ncgen},
+    {"zmap", "Print the stored objects of a netCDF dataset as they are", add_zmap},
     {"completion", "Print a completion script for a shell", add_completion},
 };
 constexpr Command kKvCommands[] = {

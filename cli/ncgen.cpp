@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "api/netcdf.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
@@ -67,7 +68,7 @@ struct Ncgen {
   std::optional<std::string> input;
   std::string output, name, kind, language;
   bool binary = false, header = false, no_fill = false, no_durable = false, nc3 = false, nc4 = false, nc5 = false,
-       nc6 = false, nc7 = false;
+       nc6 = false, nc7 = false, truncate = false;
 
   Result<int> run(Session& session) const {
     if (!language.empty() && language != "b")
@@ -99,6 +100,9 @@ struct Ncgen {
     netcdf::CdlOptions options;
     options.header_only = header;
     options.no_fill = no_fill;
+    SHERD_TRY(mode, output_mode());
+    if (mode.compat_seed) options.long_texts = netcdf::LongTexts::cut_bytes;
+    if (truncate) options.long_texts = netcdf::LongTexts::cut_characters;
     if (!kind.empty()) {
       const auto model = model_called(kind);
       if (!model)
@@ -109,6 +113,12 @@ struct Ncgen {
     if (nc5) options.model = netcdf::DataModel::classic_64;
     if (nc4) options.model = netcdf::DataModel::enhanced;
     return options;
+  }
+
+  [[nodiscard]] Result<netcdf::Mode> output_mode() const {
+    if (output.empty()) return netcdf::with_environment({});
+    SHERD_TRY(parsed, netcdf::parse_dataset_url(output));
+    return netcdf::with_environment(parsed.mode);
   }
 
   Result<std::string> source(Session& session) const {
@@ -177,6 +187,8 @@ Run add_ncgen(Arguments& arguments) {
   arguments.flag("-6", ncgen->nc6, "As -k nc6: the classic model");
   arguments.flag("-7", ncgen->nc7, "As -k nc7: the classic model");
   arguments.flag("-x", ncgen->no_fill, "No fill values: elements that are not given are undefined");
+  arguments.flag("--truncate", ncgen->truncate,
+                 "Cut texts that are longer than _nczarr_maxstrlen, with a warning; default: an error");
   arguments.text("-N", "NAME", ncgen->name, "The name of the dataset, for the default of -o with standard input");
   arguments.flag("-H", ncgen->header, "The header only: data are read and left out");
   arguments.flag("--no-durable", ncgen->no_durable,

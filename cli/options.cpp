@@ -73,6 +73,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.choice("--progress", {"auto", "always", "never"}, options.progress,
                    "Progress on stderr; auto: on a terminal");
   arguments.flag("--stats", options.stats, "At the end, requests, bytes, chunks, memory and time as JSON on stderr");
+  arguments.flag("--trace", options.trace, "Each request of a store on stderr, as with NCTRACING=9 in the environment");
   arguments.repeated("--limit", "NAME=VALUE", options.limits,
                      "Raise a limit on what stored bytes may require, such as chunk_bytes=8GiB");
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "api/registry.hpp"
+#include "api/trace.hpp"
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
@@ -23,6 +24,7 @@ namespace sherd::cli {
 namespace {
 
 constexpr std::uint64_t kMostThreads = 4096;
+constexpr unsigned kMostTrace = 9;
 
 // A signal handler can reach nothing but globals.
 volatile std::sig_atomic_t signal_received = 0;
@@ -111,7 +113,9 @@ Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
     SHERD_TRY(seconds, parse_seconds(options.lock_timeout).in([] { return "--lock-timeout"; }));
     session->lock_timeout_ = seconds;
   }
-  if (options.stats) session->recorder_ = std::make_shared<Recorder>();
+  const unsigned level = options.trace ? kMostTrace : trace_level();
+  if (options.stats || level > 0) session->recorder_ = std::make_shared<Recorder>();
+  if (level > 0) trace(*session->recorder_, level);
   return session;
 }
 
@@ -182,7 +186,7 @@ void Session::note(const std::string& text) {
 }
 
 void Session::report_stats() const {
-  if (!recorder_) return;
+  if (!options_.stats) return;
   const Recorder::Stats stats = recorder_->stats();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
   const Json json(Json::Object{{"requests", stats.requests},

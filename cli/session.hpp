@@ -21,6 +21,7 @@ struct Everywhere {
   bool json = false;
   bool quiet = false;
   bool stats = false;
+  bool trace = false;
   std::uint64_t threads = 0;
   std::string progress = "auto";
   std::string store_format;

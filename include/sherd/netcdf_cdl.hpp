@@ -19,10 +19,18 @@ enum class DataModel : std::uint8_t {
   classic_64,  ///< of CDF-5: classic with all integers
 };
 
+/// What is done with texts of strings that are longer than `_nczarr_maxstrlen` says.
+enum class LongTexts : std::uint8_t {
+  refused,         ///< invalid_argument
+  cut_characters,  ///< cut between characters, with a warning
+  cut_bytes,       ///< cut at that byte: literally what netcdf-c's documentation says (compat=seed)
+};
+
 struct CdlOptions {
   DataModel model = DataModel::enhanced;  ///< what goes beyond it is invalid_argument
   bool header_only = false;               ///< the data section is read and left out
   bool no_fill = false;                   ///< for all variables, elements that are never written are undefined
+  LongTexts long_texts = LongTexts::refused;
   Limits limits = {};
 };
 

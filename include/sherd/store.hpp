@@ -120,6 +120,8 @@ struct StoreTraits {
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
   bool can_list = true;            ///< visit() works, and with it everything that removes or moves a prefix
+  /// The longest key. S3 allows 1024 bytes.
+  std::uint32_t max_key_bytes = 4096;
 };
 
 /// An object that a list contains or, in a list of ListDepth::children, the objects below a longer prefix.
@@ -244,6 +246,9 @@ class SHERD_API Recorder {
   void start();
   std::vector<Request> stop();
   [[nodiscard]] Stats stats() const noexcept;
+  /// Calls `visit` for every request, as soon as it is answered, one call at a time. To be called before requests are
+  /// made.
+  void follow(std::function<void(const Request&)> visit) { visit_ = std::move(visit); }
 
   void request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length);
   std::atomic<std::uint64_t> chunks_decoded{0}, chunks_encoded{0}, chunks_moved{0};
@@ -254,6 +259,7 @@ class SHERD_API Recorder {
   std::mutex mutex_;
   std::vector<Request> log_;
   std::vector<std::size_t> begins_;  ///< where in the log each start() was
+  std::function<void(const Request&)> visit_;
 };
 
 /// An empty store in this process's memory. Uses config.lock_timeout, where a handle has no other.

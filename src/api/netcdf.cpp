@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "api/location.hpp"
+#include "api/trace.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -13,6 +14,7 @@
 #include "netcdf/writer.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
+#include "sherd/netcdf_zmap.hpp"
 
 namespace sherd::netcdf {
 
@@ -41,7 +43,7 @@ std::string file_path_of(const ParsedUrl& url) {
 
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Dataset> {
-    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
     return read_dataset(std::move(location), with_environment(options.mode));
   });
 }
@@ -62,7 +64,7 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
 Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Writer> {
     if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-    SHERD_TRY(location, make_location(std::move(store), options.path, options.config));
+    SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
     location.writable = true;
     return open_writer(std::move(location), with_environment(options.mode));
   });
@@ -83,7 +85,7 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
   return as_call(options.config, [&]() -> Result<Writer> {
     if (options.format != "zarr2" && options.format != "zarr3")
       return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, options.config));
+    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, traced(options.config)));
     NewDataset with = options;
     with.mode = with_environment(options.mode);
     return create_writer(std::move(location), with);
@@ -97,6 +99,18 @@ Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   with.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();
   return in_store(create(std::move(store), with), name);
+}
+
+Result<Zmap> Zmap::open(std::string_view url, const Config& config) {
+  SHERD_TRY(parsed, parse_dataset_url(url));
+  if (is_netcdf_file(file_path_of(parsed)))
+    return invalid_argument(std::string(url) + " is a netCDF file, which has no keys; ncdump prints it");
+  SHERD_TRY(store, open_store(store_of(parsed), config));
+  const Config with = traced(config);
+  Zmap map(with.recorder ? recorded_store(store, with.recorder) : store);
+  SHERD_TRY(root, map.look("/"));
+  if (root.status == ZmapStatus::no_object) return not_found("no objects are stored at " + store->url());
+  return map;
 }
 
 Result<void> Cdl::check(const NewDataset& options) const {

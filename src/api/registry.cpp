@@ -26,6 +26,9 @@ const Format& zarr2_format() noexcept;
 const Format& zarr3_format() noexcept;
 const StorageKind& dual_format_storage() noexcept;
 const StorageKind& volume_storage() noexcept;
+namespace netcdf {
+const MemberNotes& nczarr_notes() noexcept;
+}  // namespace netcdf
 
 namespace {
 
@@ -107,9 +110,14 @@ std::span<const StorageKind* const> storage_table() noexcept {
   return storages;
 }
 
+std::span<const MemberNotes* const> notes_table() noexcept {
+  static const std::array notes{&netcdf::nczarr_notes()};
+  return notes;
+}
+
 }  // namespace
 
-Tables tables() noexcept { return {codec_table, format_table(), storage_table()}; }
+Tables tables() noexcept { return {codec_table, format_table(), storage_table(), notes_table()}; }
 
 std::span<const StoreEntry> store_table() noexcept { return stores; }
 

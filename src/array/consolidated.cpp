@@ -65,33 +65,6 @@ Result<bool> is_consolidated(const NodeLocation& location) {
 /// Whether a later attempt may succeed: the store could not be reached, or the call was interrupted.
 bool is_passing(const Error& error) { return error.code() == ErrorCode::unavailable; }
 
-/// The same node as the store around has it; nullopt if there is none that could have it, or its root is not a group.
-/// The store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of "h.zarr".
-Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
-  auto above = location.store->parent();
-  if (!above && is_passing(above.error())) return std::move(above).error();
-  if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
-  NodeLocation outer = location;
-  outer.store = std::move((*above)->store);
-  auto format = location.format->in(*outer.store, location.config.limits);
-  if (!format && is_passing(format.error())) return std::move(format).error();
-  if (!format || *format == nullptr) return std::optional<NodeLocation>();
-  const auto group = (*format)->open(*outer.store, "", location.config.limits);
-  if (!group && is_passing(group.error())) return group.error();
-  if (!group || !*group || (*group)->type != NodeType::group) return std::optional<NodeLocation>();
-  outer.format = *std::move(format);
-  outer.path = join_path((*above)->name, location.path);
-  return std::optional(std::move(outer));
-}
-
-Result<NodeLocation> from_outermost(NodeLocation location) {
-  for (;;) {
-    SHERD_TRY(outer, from_around(location));
-    if (!outer) return location;
-    location = *std::move(outer);
-  }
-}
-
 /// What the consolidated metadata of the group at `location` says of the nodes below `path`, a path from there; nullopt
 /// if it has none, or does not know that path.
 Result<std::optional<Entries>> entries_below(const NodeLocation& location, const std::string& path) {
@@ -142,6 +115,31 @@ std::vector<std::string> ancestors(const std::string& path) {
   for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1))
     paths.push_back(path.substr(0, end));
   return paths;
+}
+
+Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
+  auto above = location.store->parent();
+  if (!above && is_passing(above.error())) return std::move(above).error();
+  if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
+  NodeLocation outer = location;
+  outer.store = std::move((*above)->store);
+  auto format = location.format->in(*outer.store, location.config.limits);
+  if (!format && is_passing(format.error())) return std::move(format).error();
+  if (!format || *format == nullptr) return std::optional<NodeLocation>();
+  const auto group = (*format)->open(*outer.store, "", location.config.limits);
+  if (!group && is_passing(group.error())) return group.error();
+  if (!group || !*group || (*group)->type != NodeType::group) return std::optional<NodeLocation>();
+  outer.format = *std::move(format);
+  outer.path = join_path((*above)->name, location.path);
+  return std::optional(std::move(outer));
+}
+
+Result<NodeLocation> from_outermost(NodeLocation location) {
+  for (;;) {
+    SHERD_TRY(outer, from_around(location));
+    if (!outer) return location;
+    location = *std::move(outer);
+  }
 }
 
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below) {

@@ -3,6 +3,7 @@
 // docs/decisions/0007-consolidated-metadata.md says why it is done so.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,12 @@ namespace sherd {
 
 /// The paths of the groups in which a node lies, the root first.
 [[nodiscard]] std::vector<std::string> ancestors(const std::string& path);
+
+/// The same node as the store around has it; nullopt if there is none that could have it, or its root is not a group.
+/// The store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of "h.zarr".
+[[nodiscard]] Result<std::optional<NodeLocation>> from_around(const NodeLocation& location);
+/// The same of the outermost store around.
+[[nodiscard]] Result<NodeLocation> from_outermost(NodeLocation location);
 
 /// Makes the consolidated metadata of all groups around a node, also those above the root of its store, say what the
 /// documents of that node, of the groups on the way to it and of the nodes at `below` (paths from it, groups before

@@ -166,7 +166,17 @@ Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& locatio
 }
 
 Result<void> check_documents(const NodeLocation& location, const Json& document) {
-  return check_texts(location.format->documents(location.path, document), location.config.limits);
+  const std::vector<Document> documents = location.format->documents(location.path, document);
+  for (const Document& each : documents) SHERD_TRY(check_key_length(*location.store, each.key));
+  return check_texts(documents, location.config.limits);
+}
+
+Result<void> check_key_length(const Store& store, const std::string& key) {
+  const std::uint64_t longest = store.traits().max_key_bytes;
+  if (key.size() <= longest) return {};
+  return unsupported("the key '" + key.substr(0, 80) + "…' has " + std::to_string(key.size()) +
+                     " bytes, and keys of the store " + store.url() + " have at most " + std::to_string(longest) +
+                     "; use shorter names or fewer groups");
 }
 
 Result<void> check_text(std::string_view text, const Limits& limits) {

@@ -30,8 +30,12 @@ Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, 
 /// for one of them.
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition);
-/// `unsupported` if readers with these limits would not accept the documents of a node at `location`.
+/// `unsupported` if readers with these limits would not accept the documents of a node at `location`, or if a key of
+/// the node is longer than those of the store.
 Result<void> check_documents(const NodeLocation& location, const Json& document);
+
+/// `unsupported` if a key is longer than those of the store.
+Result<void> check_key_length(const Store& store, const std::string& key);
 
 /// Writes the documents of the counterpart, if `node` has one; see NodeDocument::counterpart.
 Result<void> write_counterpart(const NodeLocation& location, const NodeDocument& node);

@@ -20,6 +20,7 @@
 namespace sherd {
 
 class Format;
+class MemberNotes;
 class StorageKind;
 struct NodeLocation;
 
@@ -28,6 +29,7 @@ struct Tables {
   CodecTable codecs;
   std::span<const Format* const> formats;
   std::span<const StorageKind* const> storages;  ///< the first one that stores an array does
+  std::span<const MemberNotes* const> notes = {};
 };
 using FormatTable = std::span<const Format* const>;
 
@@ -231,6 +233,31 @@ class Spelling {
 
  protected:
   ~Spelling() = default;
+};
+
+/// A group's metadata, and its path in the store.
+struct StoredGroup {
+  std::string path;
+  Json document;
+};
+
+/// What a data model above the formats keeps in a group's metadata about its members, so that its readers need not
+/// list the store, and in those of the members. No format knows it, so that it has a table of its own
+/// (array/member_notes.hpp, docs/decisions/0037).
+class MemberNotes {
+ public:
+  using Members = std::vector<std::pair<std::string, NodeType>>;
+  virtual ~MemberNotes() = default;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< of the model, for messages
+  /// The members that a group lists; nullopt if the model keeps no list there.
+  [[nodiscard]] virtual std::optional<Members> listed(const Json& group) const = 0;
+  /// Whether a group has to list this node: not what the model's readers cannot open.
+  [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
+  /// The group's metadata with this member in the list; without a type, with no member of this name.
+  [[nodiscard]] virtual Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const = 0;
+  /// The metadata of a node as a member of the last of `groups`, of which the first is the outermost. The last one's
+  /// get what those of the node refer to.
+  [[nodiscard]] virtual Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const = 0;
 };
 
 /// That capability of a format; nullptr if it does not have it.

@@ -11,6 +11,7 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
+#include "array/member_notes.hpp"
 #include "array/prepared.hpp"
 #include "array/staged.hpp"
 #include "array/storage.hpp"
@@ -192,9 +193,12 @@ Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, 
 Result<void> make_parents(const NodeLocation& location, const Site& site) {
   for (const std::string& path : site.missing_groups) {
     const NodeLocation parent = at_path(location, path);
-    SHERD_TRY(group, location.format->group_document(Json()));
-    SHERD_TRY(lock, lock_documents(parent, group));
-    auto written = write_documents(parent, group, Condition::absent());
+    SHERD_TRY(document, location.format->group_document(Json()));
+    SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
+    SHERD_TRY(listed, introduce(parent, group));
+    SHERD_TRY(lock, lock_documents(parent, group.document));
+    auto written = write_documents(parent, group.document, Condition::absent());
+    if (written && listed) SHERD_TRY(list_member(parent));
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
     SHERD_TRY(is_there, is_group(parent));
@@ -203,9 +207,11 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
   return {};
 }
 
-Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Site& site, const NodeDocument& node) {
+/// Adds the notes of a member of its group to `node`.
+Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Site& site, NodeDocument& node) {
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site));
+  SHERD_TRY(listed, introduce(location, node));
   SHERD_TRY(lock, lock_documents(location, node.document));
   if (site.occupied || site.foreign) {
     if (lock == nullptr) {
@@ -224,6 +230,7 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
   }
   SHERD_TRY(write_counterpart(location, node));
   SHERD_TRY(versions, write_documents(location, node.document, Condition::absent()));
+  if (listed) SHERD_TRY(list_member(location));
   SHERD_TRY(renew_consolidated(location));
   SHERD_TRY(location.store->erase_prefix(staging_name(location.path) + "/"));  // left by a killed process
   return versions;
@@ -350,7 +357,11 @@ Result<NodeDocument> make_document(const NodeLocation& location, const CreateOpt
   if (kind != nullptr) SHERD_TRY(kind->lay_out(location, node, options));
   NodeLocation reading = location;
   reading.writable = false;
-  SHERD_TRY(make_array(std::move(reading), node));  // what cannot be opened is not written
+  SHERD_TRY(array, make_array(std::move(reading), node));  // what cannot be opened is not written
+  Shape last = array.state().grid.count(array.shape());
+  const bool is_empty = std::ranges::find(last, 0U) != last.end();
+  for (std::uint64_t& each : last) each -= is_empty ? 0 : 1;
+  if (!is_empty && !node.array->ids) SHERD_TRY(check_key_length(*location.store, array.state().key(last)));
   SHERD_TRY(check_documents(location, node.document));
   return node;
 }
@@ -418,6 +429,7 @@ Result<void> wait_for_writers(const NodeLocation& location) {
 // after the documents are gone, those below among them, the writers at work are waited for, and what they have stored
 // goes too (docs/decisions/0014).
 Result<void> clear_location(const NodeLocation& location) {
+  SHERD_TRY(unlist_member(location));
   SHERD_TRY(unlist(location));
   SHERD_TRY(erase_documents(location));
   SHERD_TRY(erase_contents(location));

@@ -10,6 +10,7 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
+#include "array/member_notes.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -83,12 +84,14 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(note_moving(destination_));
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_location(destination_, clear_));
+  SHERD_TRY(listed, introduce_stored(destination_, location_, below));
   committing_ = true;
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
   }));
   SHERD_TRY(store.erase(note_key()));  // first: with it, the next maker would treat the remains as an unfinished node
   SHERD_TRY(store.erase_prefix(prefix_));
+  if (listed) SHERD_TRY(list_member(destination_));
   return renew_consolidated(destination_, below);
 }
 

@@ -466,7 +466,7 @@ Result<Cdl> Cdl::parse(std::string_view text, const CdlOptions& options) {
   state->text_size = text.size();
   SHERD_TRY(Parser(text, options, *state).run());
   SHERD_TRY(check_data_model(state->root, options.model));
-  SHERD_TRY(finish_cdl(*state));
+  SHERD_TRY(finish_cdl(*state, options.long_texts));
   return Cdl(std::move(state));
 }
 

@@ -93,7 +93,7 @@ Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::
 Result<void> read_cdl_data(CdlTokens& tokens, CdlVariable& variable);
 
 /// After all is read: strings get their lengths, and what cannot be written is refused.
-Result<void> finish_cdl(Cdl::State& state);
+Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts);
 
 /// Refuses what goes beyond a data model.
 Result<void> check_data_model(const CdlGroup& root, DataModel model);

@@ -81,11 +81,20 @@ Json dimension_names_of(const VariableDefinition& variable) {
   return names_of(names);
 }
 
+/// Whether a variable in this group gets the names of its dimensions for xarray. The documentation has them in the root
+/// only, where the dimensions are too.
+bool has_names(const Form& form, const std::string& group, const VariableDefinition& variable) {
+  if (form.mode.noxarray) return false;
+  if (!form.mode.compat_seed) return true;
+  return group == "/" && std::ranges::all_of(variable.dimensions,
+                                             [](const DimensionDefinition* each) { return each->group->path == "/"; });
+}
+
 bool is_text(Type type) { return type == Type::character || type == Type::string; }
 
 std::string text_dtype(const Form& form, const VariableDefinition& variable) {
   if (variable.options.type == Type::string) return "|S" + std::to_string(variable.string_length);
-  return form.mode.pure ? "|S1" : ">S1";
+  return form.mode.pure && !form.mode.compat_seed ? "|S1" : ">S1";
 }
 
 /// As in CreateOptions::codecs: netCDF shuffles, compresses and adds the checksum, in this order.
@@ -232,12 +241,12 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
   return Json(Json::Object{{".zgroup", std::move(zgroup)}, {".zattrs", std::move(stored)}});
 }
 
-Result<Json> stored_attributes(const Form& form, const VariableDefinition& variable) {
+Result<Json> stored_attributes(const Form& form, const std::string& group, const VariableDefinition& variable) {
   Json types;
   SHERD_TRY(stored, typed_attributes(form, variable.options.attributes, variable.touched, types));
   const bool scalar = variable.dimensions.empty();
   const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
-  if (!form.v3() && !form.mode.noxarray) stored.set(kNamesAttribute, dimension_names_of(variable));
+  if (!form.v3() && has_names(form, group, variable)) stored.set(kNamesAttribute, dimension_names_of(variable));
   if (noted) {
     Json note{Json::Object{{"dimension_references", references_of(variable)}}};
     if (scalar) note.set("scalar", 1);
@@ -253,7 +262,7 @@ Result<NodeDocument> new_variable(const Form& form, const std::string& group, co
   if (variable.options.string_length == 0U) return invalid_argument("must be 1 or more").in_member("string_length");
   const NodeLocation location = form.at(member_path(group, variable.options.name));
   SHERD_TRY(options, array_options(form, variable));
-  SHERD_TRY(attributes, stored_attributes(form, variable));
+  SHERD_TRY(attributes, stored_attributes(form, group, variable));
   if (form.v3()) options.attributes = attributes;
   SHERD_TRY(node, new_document(location, options));
   if (form.v3()) return node;

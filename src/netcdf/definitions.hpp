@@ -69,8 +69,9 @@ struct Form {
 
 /// The whole metadata of a group. Of attributes of an existing one only those that were set.
 [[nodiscard]] Result<Json> group_metadata(const Form& form, const GroupDefinition& group);
-/// The attributes of a variable as they are stored, with the notes among them.
-[[nodiscard]] Result<Json> stored_attributes(const Form& form, const VariableDefinition& variable);
+/// The attributes of a variable of this group as they are stored, with the notes among them.
+[[nodiscard]] Result<Json> stored_attributes(const Form& form, const std::string& group,
+                                             const VariableDefinition& variable);
 /// The metadata of a new variable's array, lowered.
 [[nodiscard]] Result<NodeDocument> new_variable(const Form& form, const std::string& group,
                                                 const VariableDefinition& variable);

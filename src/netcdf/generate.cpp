@@ -46,9 +46,17 @@ void complete_codecs(NewVariable& definition) {
   definition.codecs->insert(definition.codecs->begin(), std::move(bytes));
 }
 
-/// Cuts texts that are longer than the dataset says, between characters, and makes the strings of others long enough.
-void fit_strings(Cdl::State& state, CdlVariable& variable) {
-  if (variable.definition.type != Type::string) return;
+/// Where a text that is too long is cut: between characters, or literally at that byte.
+std::size_t cut_of(const std::string& text, std::uint64_t length, LongTexts how) {
+  auto end = static_cast<std::size_t>(length);
+  if (how == LongTexts::cut_bytes) return end;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+  return end;
+}
+
+/// Makes strings long enough, or cuts texts that are longer than the dataset says.
+Result<void> fit_strings(Cdl::State& state, CdlVariable& variable, LongTexts how) {
+  if (variable.definition.type != Type::string) return {};
   std::string_view limit = kMaxLength;
   auto length = string_length_in(variable.definition.attributes);
   if (!length) length = string_length_in(state.root.attributes, limit = kDefaultMaxLength);
@@ -56,19 +64,23 @@ void fit_strings(Cdl::State& state, CdlVariable& variable) {
   if (auto* texts = std::get_if<std::vector<std::string>>(&variable.data.values)) {
     for (std::string& text : *texts) {
       if (length && text.size() > *length) {
-        std::size_t end = *length;
-        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
-        text.resize(end);
+        if (how == LongTexts::refused)
+          return at(variable.position,
+                    invalid_argument("'" + variable.definition.name + "' has a text of " + std::to_string(text.size()) +
+                                     " bytes, more than the " + std::to_string(*length) + " of " + std::string(limit) +
+                                     "; raise that attribute, or cut such texts with --truncate"));
+        text.resize(cut_of(text, *length, how));
         ++cut;
       }
       longest = std::max<std::uint64_t>(longest, text.size());
     }
   }
-  if (cut > 0)
+  if (cut > 0 && how == LongTexts::cut_characters)
     state.warnings.push_back(variable.full_name() + ": " + std::to_string(cut) +
                              (cut == 1 ? " text is" : " texts are") + " longer than " + std::to_string(*length) +
                              " bytes (" + std::string(limit) + ") and cut to that");
   variable.definition.string_length = std::max(longest, length.value_or(kDefaultStringLength));
+  return {};
 }
 
 /// A fill value of text is written into every element.
@@ -209,7 +221,7 @@ Result<void> check_string_bytes(const Writer& writer, const CdlVariable& variabl
 
 }  // namespace
 
-Result<void> finish_cdl(Cdl::State& state) {
+Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts) {
   if (state.header_only) {
     SHERD_TRY(for_each_group(state.root, [](CdlGroup& group) -> Result<void> {
       for (CdlDimension* each : group.dimension_order)
@@ -220,7 +232,7 @@ Result<void> finish_cdl(Cdl::State& state) {
   }
   return for_each_variable(state.root, [&](CdlVariable& variable) -> Result<void> {
     complete_codecs(variable.definition);
-    fit_strings(state, variable);
+    SHERD_TRY(fit_strings(state, variable, long_texts));
     return check_filled(variable);
   });
 }

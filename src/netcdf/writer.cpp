@@ -1,5 +1,7 @@
 // Definitions are kept in memory and stored together. An array appears with all of its metadata, and after the groups
-// around it; a group's list of members is stored before its members, since readers only warn of one that is missing.
+// around it. A stored group lists new members after they are stored, since netcdf-c opens nothing of a dataset that
+// lists one that is missing; a new group, which its own group does not list yet, is stored with its list before its
+// members.
 #include "netcdf/writer.hpp"
 
 #include <algorithm>
@@ -103,7 +105,7 @@ struct Elements {
   const std::byte* data = nullptr;
 };
 
-Result<Elements> elements_of(const Values& values, const DType& dtype) {
+Result<Elements> elements_of(const Values& values, const DType& dtype, bool cuts) {
   Elements elements;
   if (const auto* texts = std::get_if<std::vector<std::string>>(&values)) {
     const std::size_t size = dtype.size();
@@ -114,12 +116,12 @@ Result<Elements> elements_of(const Values& values, const DType& dtype) {
       if (dtype.is_variable()) {
         const VarBytes handle{text.data(), text.size()};
         std::memcpy(to, &handle, sizeof handle);
-      } else if (text.size() > size) {
+      } else if (text.size() > size && !cuts) {
         return invalid_argument("a text has " + std::to_string(text.size()) +
                                 " bytes, and the strings of the variable " + std::to_string(size) +
                                 "; define it with a larger " + std::string(kMaxLength));
       } else {
-        std::memcpy(to, text.data(), text.size());
+        std::memcpy(to, text.data(), std::min(text.size(), size));
       }
     }
     elements.data = elements.bytes.data();
@@ -129,8 +131,9 @@ Result<Elements> elements_of(const Values& values, const DType& dtype) {
   return elements;
 }
 
-Result<void> write_elements(const Array& array, const Box& box, const Values& values) {
-  SHERD_TRY(elements, elements_of(values, array.dtype()));
+/// `cuts`: texts that are too long are cut, instead of refused.
+Result<void> write_elements(const Array& array, const Box& box, const Values& values, bool cuts) {
+  SHERD_TRY(elements, elements_of(values, array.dtype(), cuts));
   return array.write(box, ConstAnyView::dense(elements.data, array.dtype(), box.shape));
 }
 
@@ -194,7 +197,7 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
     return fill_text(variable, Box{Shape(variable.array->ndim(), 0), variable.array->shape()});
   }
   if (!variable.changed) return {};
-  SHERD_TRY(attributes, stored_attributes(state.form, variable));
+  SHERD_TRY(attributes, stored_attributes(state.form, group.path, variable));
   if (variable.touched) {
     Json made{Json::Object{{state.form.v3() ? "attributes" : ".zattrs", std::move(attributes)}}};
     SHERD_TRY(edit_node(location, NodeType::array, made, variable.touched));
@@ -206,7 +209,8 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
 }
 
 Result<void> store_definitions(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
-  SHERD_TRY(store_group(state, group));
+  const bool is_new = !group.stored;
+  if (is_new) SHERD_TRY(store_group(state, group));
   // Most of the time is spent waiting for the disk, by as many threads as that is worth.
   Config config = with_requests(state.form.location.config, kWaiting);
   config.progress = nullptr;
@@ -215,7 +219,7 @@ Result<void> store_definitions(const Writer::State& state, GroupDefinition& grou
     return store_variable(state, group, each).in([&] { return member_path(group.path, each.options.name); });
   }));
   for (const auto& each : group.groups) SHERD_TRY(store_definitions(state, *each));
-  return {};
+  return is_new ? Result<void>() : store_group(state, group);
 }
 
 void mark_all(GroupDefinition& group) {  // NOLINT(misc-no-recursion)
@@ -338,6 +342,7 @@ Result<Target> prepare(Writer::State& state, std::string_view variable, const Bo
 Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   auto state = std::make_shared<Writer::State>();
   state->form.location = std::move(location);
+  state->form.location.tables.notes = {};  // it makes its own
   state->form.mode = options.mode;
   state->overwrite = options.overwrite;
   state->consolidated = options.consolidated;
@@ -366,6 +371,8 @@ Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> 
   auto group = std::make_unique<GroupDefinition>();
   group->name = name;
   group->path = member_path(parent->path, name);
+  const NodeLocation location = state_->form.at(group->path);
+  SHERD_TRY(check_key_length(*location.store, location.format->document_key(location.path, NodeType::group)));
   group->parent = parent;
   group->attributes = std::move(attributes);
   parent->groups.push_back(std::move(group));
@@ -449,7 +456,7 @@ Result<void> Writer::write(std::string_view variable, const Box& box, const Valu
               return invalid_argument("the variable is of type " + std::string(to_string(type)) +
                                       ", the values of type " + std::string(to_string(type_of(values))));
             }));
-  return write_elements(target.array, target.box, values);
+  return write_elements(target.array, target.box, values, state_->form.mode.compat_seed);
 }
 
 Result<void> Writer::write(std::string_view variable, const Box& box, std::span<const std::byte> elements) {

@@ -1,5 +1,6 @@
 // What lies below a prefix of another store, as a store of its own: every key gets the prefix put before it. Sources
 // keep the names of the other store.
+#include <algorithm>
 #include <utility>
 
 #include "base/try.hpp"
@@ -31,6 +32,11 @@ class PrefixedStore final : public ForwardingStore {
       : ForwardingStore(std::move(store)), prefix_(std::move(prefix)), url_(url_below(store_->url(), prefix_)) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.max_key_bytes -= static_cast<std::uint32_t>(std::min<std::uint64_t>(traits.max_key_bytes, prefix_.size()));
+    return traits;
+  }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return store_->open(prefix_ + key);

@@ -145,8 +145,9 @@ void Recorder::request(std::string_view op, const std::string& key, std::uint64_
   ++requests_;
   if (op == "get") bytes_read_ += length;
   if (op == "put") bytes_written_ += length;
-  if (!keeping_) return;
+  if (!keeping_ && !visit_) return;
   const std::lock_guard guard(mutex_);
+  if (visit_) visit_({std::string(op), key, offset, length});
   if (!begins_.empty()) log_.push_back({std::string(op), key, offset, length});
 }
 

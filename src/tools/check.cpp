@@ -20,6 +20,7 @@
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/check_listing.hpp"
+#include "tools/check_members.hpp"
 
 namespace sherd {
 namespace {
@@ -58,7 +59,8 @@ class TreeCheck {
         options_(options),
         store_(*root.store),
         format_(*root.format),
-        budget_(root.config.memory_budget) {}
+        budget_(root.config.memory_budget),
+        lists_(root.tables, format_) {}
 
   Result<CheckReport> run() {
     std::vector<Member> members{{root_.path, true, nullptr}};
@@ -74,6 +76,7 @@ class TreeCheck {
                                  "consolidated metadata names '" + path + "', which does not exist");
       merge(listing.findings);
     }
+    lists_.end(report_);
     if (root_.config.progress) root_.config.progress({checked_bytes_, listed_bytes_});
     return std::move(report_);
   }
@@ -131,6 +134,8 @@ class TreeCheck {
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) group_document = (*document)->document;
       compare(member, (*document)->document);
+      lists_.met(path, &**document);
+      if (kind == Kind::group) lists_.begin(path, group_document);
       if (const auto& spec = (*document)->array; spec && lacks_byte_order(spec->codecs, root_.codecs(), spec->dtype))
         findings.warning(
             "byte_order_missing", {},
@@ -337,7 +342,8 @@ class TreeCheck {
   }
 
   // A damaged document is a fault of its own.
-  static void forget(const Member& member) {
+  void forget(const Member& member) {
+    lists_.met(member.path, nullptr);
     for (Listing* listing = member.listing; listing != nullptr; listing = listing->around)
       listing->unseen.erase(member.path.substr(listing->prefix.size()));
   }
@@ -466,6 +472,7 @@ class TreeCheck {
   const Format& format_;
   Budget budget_;
   CheckReport report_;
+  MemberLists lists_;
   std::deque<Listing> listings_;
   std::set<std::string> referred_;  // paths of collections of objects and of the chunks of scales
   std::set<std::string> damaged_;   // keys of documents

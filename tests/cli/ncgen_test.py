@@ -60,10 +60,14 @@ def test_a_sample_is_printed_as_by_netcdf_c(sherd, tmp_path, sample):
     assert of_sherd(sherd, text) == of_netcdf_c(tmp_path, text)
 
 
-def test_texts_that_are_too_long_are_cut_between_characters_with_a_warning(sherd):
-    ran = sherd.ok("ncgen", "-o", "x.zarr", SAMPLES / "all4.cdl")
+def test_texts_that_are_too_long_are_refused_or_cut_between_characters_with_a_warning(sherd):
+    refused = sherd("ncgen", "-o", "x.zarr", SAMPLES / "all4.cdl")
+    assert refused.code == 2 and "--truncate" in refused.stderr and "'vstr' has a text of 31 bytes" in refused.stderr
+    ran = sherd.ok("ncgen", "--truncate", "-o", "x.zarr", SAMPLES / "all4.cdl")
     assert "/vstr8: 2 texts are longer than 8 bytes (_nczarr_maxstrlen) and cut to that" in ran.stderr
     assert 'vstr8 = "abc", "01234567", _, "größee" ;' in sherd.ok("ncdump", "x.zarr").text
+    silent = sherd.ok("ncgen", "-o", "y.zarr#compat=seed", SAMPLES / "all4.cdl")
+    assert silent.stderr == ""
 
 
 INTEGERS = {"byte": ("b", -128, 127), "short": ("s", -32768, 32767), "int": ("", -2147483648, 2147483647), "int64": ("LL", -(2**63), 2**63 - 1),

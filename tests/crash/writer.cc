@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "sherd/netcdf_writer.hpp"
 #include "tests/crash/operations.hpp"
 
 namespace {
@@ -39,8 +40,29 @@ void must(const Result<void>& result) {
   if (!result) fail(result.error());
 }
 
+/// A netCDF dataset that is synced, and then, behind the mark, changed and synced again.
+void write_netcdf(const std::string& directory, const sherd::Config& config) {
+  using namespace sherd::netcdf;
+  using Ints = std::vector<std::int32_t>;
+  Writer writer = must(Writer::create(directory, {.config = config}));
+  must(writer.set_attribute("/", {"title", std::string("first")}));
+  must(writer.define_dimension("/", "t", 0, true));
+  must(writer.define_dimension("/", "x", 3));
+  must(writer.define_variable("/", {.name = "v", .dimensions = {"t", "x"}, .chunks = {1, 3}}));
+  must(writer.write("v", {{0, 0}, {2, 3}}, Ints{1, 2, 3, 4, 5, 6}));
+  must(writer.sync());
+  (void)::getppid();
+  must(writer.set_attribute("/", {"title", std::string("second")}));
+  must(writer.define_group("/g"));
+  must(writer.define_variable("/g", {.name = "w", .dimensions = {"x"}}));
+  must(writer.write("/g/w", {{0}, {3}}, Ints{7, 8, 9}));
+  must(writer.write("v", {{2, 0}, {1, 3}}, Ints{10, 11, 12}));
+  must(writer.sync());
+}
+
 void run_operation(const std::string& directory, const std::string& name, std::uint16_t value,
                    const sherd::Config& config) {
+  if (name == "netcdf") return write_netcdf(directory, config);
   if (name == "create") {
     (void)::getppid();
     return operations::create(directory, "end", config);

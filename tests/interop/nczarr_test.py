@@ -174,3 +174,32 @@ def test_what_ncgen_writes_is_read_by_netcdf_c(tmp_path, release):
     assert values["c"] == ["a", "b", "", "", "c", "d", "", ""] and values["scalar"] == [0.1]
     assert values["long"] == ["a" * 300, "größe"]
     assert found["groups"]["g"]["variables"]["w"]["values"][:3] == [0.5, 1.0, float("-inf")]
+
+
+@pytest.mark.parametrize("length", ["fixed", "unlimited"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_arrays_made_copied_and_erased_as_those_of_zarr_are_variables_for_netcdf_c(tmp_path, release, length):
+    folder = written(tmp_path / "x.zarr", "zarr2", "nczarr", length)
+    other = written(tmp_path / "other.zarr", "zarr2", "nczarr", "fixed")
+    def run(*arguments, **more):
+        subprocess.run([BUILD / "bin/sherd", *map(str, arguments)], check=True, **more)
+
+    run("create", folder / "g1/made", "--shape", "4,7", "--dtype", "int32", "--chunks", "4,7", "--codec", "bytes",
+        "--dimension-names", "x,new", "--attributes", '{"units": "m", "scale": 0.5}')
+    run("write", folder / "g1/made", "--select", ":,:", "-i", "-", input=np.arange(28, dtype="<i4").tobytes())
+    run("create", folder / "deep/er/unnamed", "--shape", "3", "--dtype", "float64", "--codec", "bytes")
+    run("create", folder / "no_type", "--shape", "3", "--dtype", "complex64")
+    run("copy", other / "vi", folder / "copied")
+    run("copy", other / "g1", folder / "g2")
+    run("rm", folder / "letters")
+    run("check", folder)
+    found = json.loads(peer(release, "read", f"file://{folder}#mode=nczarr,file"))
+    assert sorted(found["variables"]) == ["bytes", "copied", "scalar", "texts", "vi"]
+    assert sorted(found["groups"]) == ["deep", "g1", "g2"]
+    made = found["groups"]["g1"]["variables"]["made"]
+    assert made == {"type": "int32", "dimensions": ["x", "new"], "attributes": {"units": "m", "scale": 0.5},
+                    "values": list(range(28))}
+    assert found["groups"]["g1"]["dimensions"]["new"] == [7, False]
+    assert found["groups"]["deep"]["groups"]["er"]["variables"]["unnamed"]["values"] == [0.0] * 3
+    assert found["variables"]["copied"] == found["variables"]["vi"]
+    assert found["groups"]["g2"]["variables"]["gv"]["values"] == [0.5] * 12

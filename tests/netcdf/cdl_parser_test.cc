@@ -32,8 +32,8 @@ std::string attribute_of(const std::string& text, const std::string& type = {}) 
   return header.substr(begin, header.find(" ;\n", begin) - begin);
 }
 /// The data of `v` as they are printed, without line breaks.
-std::string data_of(const std::string& declaration, const std::string& text) {
-  const std::string all = round_trip(with(declaration, "v = " + text + " ;"));
+std::string data_of(const std::string& declaration, const std::string& text, const CdlOptions& options = {}) {
+  const std::string all = round_trip(with(declaration, "v = " + text + " ;"), options);
   const std::size_t begin = all.find(" v =") + 4;
   std::string data;
   for (const char c : all.substr(begin, all.find(" ;\n", begin) - begin))
@@ -298,10 +298,14 @@ TEST(CdlTexts, FollowOneAnotherAlongOneDimension) {
 TEST(CdlStrings, AreAsLongAsTheLongestUnlessAnAttributeSaysOtherwise) {
   const std::string longest(1000, 'a');
   EXPECT_EQ(data_of("string v(y) ;", "\"" + longest + "\", \"b\""), "\"" + longest + "\", \"b\"");
-  const auto cdl = Cdl::parse(with("string v(y) ; v:_nczarr_maxstrlen = 4 ;", "v = \"größe\", \"four\" ;")).value();
+  const std::string limited = with("string v(y) ; v:_nczarr_maxstrlen = 4 ;", "v = \"größe\", \"four\" ;");
+  EXPECT_EQ(Cdl::parse(limited).error().code(), ErrorCode::invalid_argument);
+  const auto cdl = Cdl::parse(limited, {.long_texts = LongTexts::cut_characters}).value();
   EXPECT_EQ(cdl.warnings(), std::vector<std::string>{"/v: 1 text is longer than 4 bytes (_nczarr_maxstrlen) and cut to "
                                                      "that"});
-  EXPECT_EQ(data_of("string v(y) ; v:_nczarr_maxstrlen = 3 ;", "\"größe\", \"four\""), "\"gr\", \"fou\"");
+  EXPECT_EQ(data_of("string v(y) ; v:_nczarr_maxstrlen = 3 ;", "\"größe\", \"four\"",
+                    {.long_texts = LongTexts::cut_characters}),
+            "\"gr\", \"fou\"");
 }
 
 TEST(CdlSpecials, DecideHowAVariableIsStored) {

@@ -1,0 +1,50 @@
+#include "api/trace.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace sherd {
+
+namespace {
+
+/// Keys are printed as one line, whatever they contain.
+std::string printed(const std::string& key) {
+  std::string text;
+  for (const char c : key) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return text;
+}
+
+}  // namespace
+
+unsigned trace_level() noexcept {
+  const char* text = std::getenv("NCTRACING");  // NOLINT(concurrency-mt-unsafe)
+  if (text == nullptr) return 0;
+  const std::string_view digits(text);
+  unsigned level = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), level);
+  return parsed.ec == std::errc() ? level : 1;  // NCTRACING=yes
+}
+
+void trace(Recorder& recorder, unsigned level) {
+  if (level == 0) return;
+  recorder.follow([level](const Recorder::Request& request) {
+    if (level < 2 && (request.op == "get" || request.op == "list")) return;
+    std::string line = "trace: " + request.op + " /" + printed(request.key);
+    if (request.op == "get" || request.op == "put")
+      line += " " + std::to_string(request.offset) + "+" + std::to_string(request.length);
+    line += '\n';
+    std::fputs(line.c_str(), stderr);
+  });
+}
+
+Config traced(Config config) {
+  const unsigned level = config.recorder ? 0 : trace_level();
+  if (level == 0) return config;
+  config.recorder = std::make_shared<Recorder>();
+  trace(*config.recorder, level);
+  return config;
+}
+
+}  // namespace sherd

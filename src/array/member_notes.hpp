@@ -1,0 +1,29 @@
+// Lists of members in the metadata of groups (MemberNotes): kept true while nodes are made, moved and erased. A node is
+// listed once it is visible, and no longer listed before it goes, because readers that follow a list may fail where a
+// listed node is missing, and merely do not see one that is not listed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+/// The model that keeps a list in this metadata; nullptr if none does.
+[[nodiscard]] const MemberNotes* notes_in(const Tables& tables, const Json& group);
+
+/// Gives a node that is about to be written at `location` the notes of a member of the group there. Returns whether the
+/// group keeps a list, in which the node belongs once it is written.
+Result<bool> introduce(const NodeLocation& location, NodeDocument& node);
+/// The same for a node that is stored at `staged`, with all below it, and is about to be moved to `location`. `below`
+/// are the paths of its members.
+Result<bool> introduce_stored(const NodeLocation& location, const NodeLocation& staged,
+                              const std::vector<std::string>& below);
+/// Lists the node at `location` in its group's metadata if it exists, and otherwise takes it out of the list. The
+/// caller calls renew_consolidated() after it.
+Result<void> list_member(const NodeLocation& location);
+/// Takes a node that is about to be erased out of the list.
+Result<void> unlist_member(const NodeLocation& location);
+
+}  // namespace sherd

@@ -1,0 +1,307 @@
+// NCZarr's metadata of nodes that are made, moved and erased as those of Zarr. Each group says where the notes of its
+// generation are: in `.zgroup` and `.zarray`, in attributes, or, for readers of several generations, in both. Nodes
+// that netcdf-c cannot open are not listed, because it opens nothing of a dataset that lists one.
+#include <algorithm>
+#include <array>
+
+#include "array/hierarchy.hpp"
+#include "format/zarr_common.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/notes.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+/// Where a generation of NCZarr has its notes, and what they are called.
+struct Form {
+  const char *group_part, *array_part;
+  const char *group, *array, *superblock;
+  const char *dimensions, *arrays, *references;
+};
+constexpr const char* kTypes = "_nczarr_attr";
+constexpr const char* kGroups = "groups";
+constexpr const char* kAttributeParts[] = {".zattrs", "attributes"};
+constexpr Form kForms[] = {
+    {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
+    {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
+    {".zattrs", ".zattrs", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
+     "dimension_references"},
+    {"attributes", "attributes", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
+     "dimension_references"},
+};
+
+bool in_attributes(const Form& form) { return std::string_view(form.group_part) != ".zgroup"; }
+bool in_upper_case(const Form& form) { return form.group[1] == 'N'; }
+
+template <class Document>
+auto* part_of(Document& document, const char* part, const char* note) {
+  auto* found = document.find(part);
+  return found != nullptr && found->is_object() ? found->find(note) : nullptr;
+}
+
+/// The forms in which a group has its notes.
+std::vector<const Form*> forms_of(const Json& group) {
+  std::vector<const Form*> forms;
+  for (const Form& form : kForms) {
+    const Json* note = part_of(group, form.group_part, form.group);
+    if (note != nullptr && note->is_object()) forms.push_back(&form);
+  }
+  return forms;
+}
+
+bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
+
+Json& attributes_of(Json& document) {
+  const char* part = is_v3(document) ? "attributes" : ".zattrs";
+  Json* found = document.find(part);
+  return found != nullptr && found->is_object() ? *found : document.set(part, Json::Object{});
+}
+
+StoredNode stored(const Json& document) {
+  StoredNode node{.path = {}, .name = {}, .document = document};
+  for (const char* part : kAttributeParts)
+    if (const Json* found = document.find(part); found != nullptr && found->is_object()) node.attributes = *found;
+  return node;
+}
+
+GroupNote group_note_of(const Json& document) {
+  Warnings ignored;
+  return group_note(stored(document), ignored).value_or(GroupNote{});
+}
+
+void remove_name(Json& list, const std::string& name) {
+  if (!list.is_array()) return;
+  Json::Array others;
+  for (const Json& each : list.elements())
+    if (each.text() != name) others.push_back(each);
+  if (others.size() != list.size()) list = Json(std::move(others));
+}
+
+void add_name(Json& list, const std::string& name) {
+  Json::Array all;
+  if (list.is_array()) all.assign(std::as_const(list).elements().begin(), std::as_const(list).elements().end());
+  if (std::ranges::any_of(all, [&](const Json& each) { return each.text() == name; })) return;
+  all.emplace_back(name);
+  list = Json(std::move(all));
+}
+
+/// The groups of one dataset, and the dimensions that their metadata define.
+class Scope {
+ public:
+  /// `groups` lead from the root of a store to the group of a new member.
+  explicit Scope(std::span<StoredGroup> groups) : groups_(groups.last(depth_in(groups))) {}
+
+  /// The full name of the nearest dimension of this name and length. One that is not known is defined in the last
+  /// group, with another name if the group has one of another length.
+  std::string refer(const std::optional<std::string>& name, std::uint64_t length) {
+    std::string wanted = name && !name->empty() && name->find('/') == name->npos ? *name : anonymous(length);
+    if (const auto found = find(wanted, length)) return *found;
+    while (defines(wanted)) {
+      wanted = wanted == anonymous(length) || wanted.ends_with('_') ? wanted + "_" : anonymous(length);
+      if (const auto found = find(wanted, length)) return *found;
+    }
+    define(wanted, length);
+    return full_name(groups_.size() - 1, wanted);
+  }
+
+ private:
+  static std::string anonymous(std::uint64_t length) { return "_Anonymous_Dim_" + std::to_string(length); }
+
+  static std::size_t depth_in(std::span<const StoredGroup> groups) {
+    std::size_t depth = 0;
+    while (depth < groups.size()) {
+      const Json& document = groups[groups.size() - 1 - depth].document;
+      if (forms_of(document).empty()) break;
+      ++depth;
+      if (std::ranges::any_of(
+              kForms, [&](const Form& form) { return part_of(document, form.group_part, form.superblock) != nullptr; }))
+        break;
+    }
+    return depth;
+  }
+
+  [[nodiscard]] std::string full_name(std::size_t group, const std::string& name) const {
+    const auto below = path_from(groups_.front().path, groups_[group].path);
+    return member_path(below ? "/" + std::string(*below) : "/", name);
+  }
+  [[nodiscard]] std::optional<std::string> find(const std::string& name, std::uint64_t length) const {
+    for (std::size_t i = groups_.size(); i-- > 0;)
+      for (const DimensionNote& each : group_note_of(groups_[i].document).dimensions)
+        if (each.name == name && each.length == length) return full_name(i, name);
+    return std::nullopt;
+  }
+  [[nodiscard]] bool defines(const std::string& name) const {
+    const auto dimensions = group_note_of(groups_.back().document).dimensions;
+    return std::ranges::find(dimensions, name, &DimensionNote::name) != dimensions.end();
+  }
+  void define(const std::string& name, std::uint64_t length) {
+    Json& document = groups_.back().document;
+    for (const Form* form : forms_of(document)) {
+      Json& note = *part_of(document, form->group_part, form->group);
+      Json* lengths = note.find(form->dimensions);
+      if (lengths == nullptr || !lengths->is_object()) lengths = &note.set(form->dimensions, Json::Object{});
+      lengths->set(name, length);
+    }
+  }
+
+  std::span<StoredGroup> groups_;
+};
+
+/// The names of an array's dimensions: those of the dataset from which it comes, or its own.
+std::vector<std::optional<std::string>> names_of(const NodeDocument& node, const std::optional<ArrayNote>& note) {
+  std::vector<std::optional<std::string>> names = node.array->dimension_names;
+  if (note && note->dimensions.size() == node.array->shape.size()) {
+    names.clear();
+    for (const std::string& each : note->dimensions) names.emplace_back(each.substr(each.rfind('/') + 1));
+  }
+  names.resize(node.array->shape.size());
+  return names;
+}
+
+/// Types of all attributes; those that are noted stay.
+void note_types(Json& document, bool upper) {
+  const AttributeNotes notes = attribute_notes(stored(document));
+  Json& attributes = attributes_of(document);
+  Json types{Json::Object{}};
+  for (const auto& [name, json] : std::as_const(attributes).members()) {
+    if (is_hidden_attribute(name)) continue;
+    const std::string* noted = notes.type_of(name);
+    types.set(name, noted != nullptr ? *noted : attribute_type_name(inferred_values(json)));
+  }
+  const char* member = upper ? "_NCZARR_ATTR" : kTypes;
+  for (const char* other : {kTypes, "_NCZARR_ATTR", "_nczarr_attrs"}) attributes.erase(other);
+  attributes.set(member, Json::Object{{"types", std::move(types)}});  // last, as readers of 4.9.1 expect
+}
+
+void erase_notes(Json& document) {
+  for (const Form& form : kForms)
+    for (const char* part : {form.group_part, form.array_part})
+      if (Json* found = document.find(part); found != nullptr && found->is_object())
+        for (const char* note : {form.group, form.array, form.superblock}) found->erase(note);
+  attributes_of(document).erase("_NCProperties");
+}
+
+Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
+  Json document = node.document;
+  Warnings ignored;
+  const auto note = array_note(stored(document), ignored);
+  const Shape& shape = node.array->shape;
+  const bool scalar = shape.empty() || (note && note->scalar && shape == Shape{1});
+  const auto forms = forms_of(groups.back().document);
+  std::vector<std::string> references;
+  Json::Array names;
+  Scope scope(groups);
+  const auto wanted = names_of(node, note);
+  for (std::size_t d = 0; d < shape.size() && !scalar; ++d) {
+    references.push_back(scope.refer(wanted[d], shape[d]));
+    names.emplace_back(references.back().substr(references.back().rfind('/') + 1));
+  }
+  const Json full = Json::Array(references.begin(), references.end());
+  erase_notes(document);
+  const auto set_note = [&](const Form& form) {
+    Json made{Json::Object{{form.references, full}}};
+    if (scalar && in_attributes(form)) made.set("scalar", 1);
+    made.set("storage", scalar && !in_attributes(form) ? "scalar" : "chunked");
+    if (note && note->characters) made.set("type", "char");
+    Json& part = in_attributes(form) ? attributes_of(document) : *document.find(form.array_part);
+    part.set(form.array, std::move(made));
+  };
+  for (const Form* form : forms) set_note(*form);
+  // Releases from 4.9.3 on look for this note of scalars in attributes only.
+  if (scalar && forms.size() == 1 && !in_attributes(*forms.front())) set_note(kForms[2]);
+  if (is_v3(document) && !scalar) document.set("dimension_names", Json(names));
+  if (!is_v3(document)) {
+    if (names.empty()) names.emplace_back("_scalar_");
+    attributes_of(document).set(kNamesAttribute, Json(std::move(names)));
+  }
+  note_types(document, in_upper_case(*forms.front()));
+  return document;
+}
+
+/// A group, which keeps the dimensions that it defines. Its members are listed as they come.
+Json introduced_group(const Json& parent, const NodeDocument& node) {
+  Json document = node.document;
+  const GroupNote note = group_note_of(document);
+  erase_notes(document);
+  for (const Form* form : forms_of(parent)) {
+    Json lengths{Json::Object{}};
+    for (const DimensionNote& each : note.dimensions)
+      lengths.set(each.name, each.unlimited && in_attributes(*form)
+                                 ? Json(Json::Object{{"size", each.length}, {"unlimited", 1}})
+                                 : Json(each.length));
+    Json& part = in_attributes(*form) ? attributes_of(document) : *document.find(form->group_part);
+    part.set(form->group, Json::Object{{form->dimensions, std::move(lengths)},
+                                       {form->arrays, Json(Json::Array{})},
+                                       {kGroups, Json(Json::Array{})}});
+  }
+  note_types(document, in_upper_case(*forms_of(parent).front()));
+  return document;
+}
+
+/// Whether netcdf-c has the type, and reads chunks of this order and size.
+bool is_readable(const Json& array, const ArraySpec& spec) {
+  const Json* dtype = array.find("dtype");
+  const Json* order = array.find("order");
+  const auto* grid = std::get_if<RegularGrid>(&spec.grid);
+  if (dtype == nullptr || !dtype->is_string() || dtype->text().size() < 3 || grid == nullptr) return false;
+  constexpr std::string_view names[] = {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"};
+  const std::string_view name = std::string_view(dtype->text()).substr(1);
+  if (name.front() != 'S' && std::ranges::find(names, name) == std::end(names)) return false;
+  if (spec.shape.empty() || (order != nullptr && order->text() == "F")) return false;
+  for (std::size_t d = 0; d < spec.shape.size(); ++d)
+    if (grid->chunk_shape[d] > std::max<std::uint64_t>(spec.shape[d], 1)) return false;
+  return true;
+}
+
+class NczarrNotes final : public MemberNotes {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "NCZarr"; }
+
+  [[nodiscard]] std::optional<Members> listed(const Json& group) const override {
+    if (forms_of(group).empty()) return std::nullopt;
+    Members members;
+    for (const ListedMember& each : group_note_of(group).members) members.emplace_back(each.name, each.type);
+    return members;
+  }
+
+  [[nodiscard]] bool lists(const NodeDocument& node) const override {
+    if (node.implicit) return false;
+    if (!node.array) return node.type == NodeType::group;
+    if (const Json* array = node.document.find(".zarray")) return is_readable(*array, *node.array);
+    return is_v3(node.document) && variable_type(node.array->dtype, false).has_value();
+  }
+
+  [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {
+    for (const Form* form : forms_of(group)) {
+      Json& note = *part_of(group, form->group_part, form->group);
+      for (const auto& [list, of] : {std::pair(form->arrays, NodeType::array), std::pair(kGroups, NodeType::group)}) {
+        Json* names = note.find(list);
+        if (type != of) {
+          if (names != nullptr) remove_name(*names, member);
+          continue;
+        }
+        add_name(names != nullptr ? *names : note.set(list, Json(Json::Array{})), member);
+      }
+    }
+    return group;
+  }
+
+  [[nodiscard]] Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const override {
+    if (groups.empty() || forms_of(groups.back().document).empty()) return node.document;
+    return node.type == NodeType::array ? introduced_array(groups, node)
+                                        : introduced_group(groups.back().document, node);
+  }
+};
+
+}  // namespace
+
+const MemberNotes& nczarr_notes() noexcept;
+const MemberNotes& nczarr_notes() noexcept {
+  static const NczarrNotes instance;
+  return instance;
+}
+
+}  // namespace sherd::netcdf

@@ -1,0 +1,50 @@
+#include "tools/check_members.hpp"
+
+#include "array/member_notes.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+
+namespace {
+constexpr std::string_view kCode = "member_list";
+}  // namespace
+
+void MemberLists::begin(const std::string& path, const Json& group) {
+  const MemberNotes* const notes = notes_in(tables_, group);
+  const auto members = notes != nullptr ? notes->listed(group) : std::nullopt;
+  if (!members) return;
+  auto list = std::make_unique<List>(format_.document_key(path, NodeType::group));
+  list->notes = notes;
+  for (const auto& [name, type] : *members) list->unmet.emplace(name, type);
+  lists_.emplace(path, std::move(list));
+}
+
+void MemberLists::met(const std::string& path, const NodeDocument* node) {
+  const KeyParts parts = split_key(path);
+  const std::string_view above = parts.prefix.substr(0, parts.prefix.empty() ? 0 : parts.prefix.size() - 1);
+  const auto found = path.empty() ? lists_.end() : lists_.find(std::string(above));
+  if (found == lists_.end()) return;
+  List& list = *found->second;
+  const std::string name(parts.name);
+  const auto listed = list.unmet.extract(name);
+  if (node == nullptr || (!listed.empty() && listed.mapped() == node->type)) return;
+  const std::string whose(list.notes->name());
+  if (!listed.empty())
+    list.findings.warning(kCode, {}, whose + "'s list of members has '" + name + "' with another type");
+  else if (list.notes->lists(*node))
+    list.findings.warning(
+        kCode, {},
+        whose + "'s list of members leaves out '" + name + "', so that programs that follow the list do not see it");
+}
+
+void MemberLists::end(CheckReport& report) {
+  for (auto& [path, list] : lists_) {
+    for (const auto& [name, type] : list->unmet)
+      list->findings.warning(kCode, {},
+                             std::string(list->notes->name()) + "'s list of members has '" + name +
+                                 "', which does not exist; programs that follow the list may not open the dataset");
+    add_findings(report, list->findings);
+  }
+}
+
+}  // namespace sherd

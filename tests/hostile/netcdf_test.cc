@@ -1,0 +1,213 @@
+// Hostile documents through the netCDF layer: 1 to 37 of docs/limits.md in each document of a dataset. A fault of the
+// root is a typed error; a fault below it costs that node, with a warning, and never the dataset or memory that a
+// document claims.
+#include <gtest/gtest.h>
+
+#include "sherd/netcdf.hpp"
+#include "sherd/netcdf_writer.hpp"
+#include "tests/format/documents_testing.hpp"
+#include "tests/hostile/hostile.hpp"
+
+namespace sherd::hostile {
+namespace {
+
+using netcdf::Dataset;
+
+constexpr const char* kZarray = R"({"chunks": [2, 4], "compressor": null, "dtype": "<u2", "fill_value": 0,
+  "filters": null, "order": "C", "shape": [4, 8], "zarr_format": 2,
+  "_nczarr_array": {"dimrefs": ["/y", "/x"], "storage": "chunked"}})";
+constexpr const char* kZgroup = R"({"zarr_format": 2, "_nczarr_superblock": {"version": "2.0.0"},
+  "_nczarr_group": {"dims": {"y": 4, "x": 8}, "vars": ["good", "bad"], "groups": ["g"]}})";
+constexpr const char* kTypes = R"({"units": "K", "_nczarr_attr": {"types": {"units": ">S1"}}})";
+
+/// A dataset with a good variable, one at "bad" and a group at "g".
+std::shared_ptr<Store> dataset() {
+  auto store = memory_store();
+  for (const char* key : {"good/.zarray", "bad/.zarray"}) store->set(key, kZarray).value();
+  for (const char* key : {"good/.zattrs", "bad/.zattrs", "g/.zattrs"}) store->set(key, kTypes).value();
+  store->set(".zgroup", kZgroup).value();
+  store->set(".zattrs", "{}").value();
+  store->set("g/.zgroup", R"({"zarr_format": 2, "_nczarr_group": {"dims": {}, "vars": [], "groups": []}})").value();
+  return store;
+}
+
+struct BadText {
+  const char* name;
+  std::string text;
+};
+
+/// 1 to 11. What netcdf-c writes, such as NaN and bytes behind a document, is read.
+std::vector<BadText> bad_texts() {
+  std::string deep, keys;
+  for (int i = 0; i < 1'000'000; ++i) deep += "{\"a\":";
+  for (int i = 0; i < 100'000; ++i) keys += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\":0";
+  return {{"an empty file", ""},
+          {"a byte order mark", "\xef\xbb\xbf{}"},
+          {"invalid UTF-8", "{\"a\": \"\xc0\xaf\"}"},
+          {"a lone surrogate", R"({"a": "\ud800"})"},
+          {"a million brackets", std::string(1'000'000, '[')},
+          {"a million braces", deep},
+          {"more bytes than metadata_bytes", "{\"a\": \"" + std::string(std::size_t{1} << 23, 'x') + "\"}"},
+          {"a key twice", R"({"zarr_format": 2, "a": 1, "\u0061": 2})"},
+          {"more values than json_values", keys + "}"},
+          {"a list", "[]"},
+          {"a word", "Nothing"},
+          {"half of a document", R"({"zarr_format": 2, "shape")"}};
+}
+
+Config limited() {
+  Config config;
+  config.limits.json_values = 50'000;
+  config.limits.metadata_bytes = std::uint64_t{1} << 22;
+  return config;
+}
+
+/// Everything that a user can ask of it.
+void use(const Dataset& found) {
+  (void)netcdf::dump(found, {.name = "x"}, [](std::string_view) -> Result<void> { return {}; });
+}
+
+TEST(HostileNetcdf, TextsBelowTheRootCostTheirNodeOnly) {
+  for (const std::string key : {"bad/.zarray", "bad/.zattrs", "g/.zgroup", "g/.zattrs"})
+    for (const BadText& bad : bad_texts()) {
+      const auto store = dataset();
+      store->set(key, bad.text).value();
+      const auto found = Dataset::open(store, {.config = limited()});
+      ASSERT_TRUE(found.has_value()) << key << ": " << bad.name << ": " << found.error().text();
+      EXPECT_FALSE(found->warnings().empty()) << key << ": " << bad.name;
+      EXPECT_TRUE(found->root().variable("good")) << key << ": " << bad.name;
+      use(*found);
+    }
+}
+
+TEST(HostileNetcdf, TextsOfTheRootAreRefused) {
+  for (const std::string key : {".zgroup", ".zattrs"})
+    for (const BadText& bad : bad_texts()) {
+      const auto store = dataset();
+      store->set(key, bad.text).value();
+      const auto found = Dataset::open(store, {.config = limited()});
+      ASSERT_FALSE(found) << key << ": " << bad.name;
+      const ErrorCode code = found.error().code();
+      EXPECT_TRUE(code == ErrorCode::corrupt || code == ErrorCode::unsupported) << found.error().text();
+      EXPECT_FALSE(netcdf::Writer::open(store, {.config = limited()})) << key << ": " << bad.name;
+      EXPECT_EQ(store->get(key).value().value().size(), bad.text.size());
+    }
+}
+
+TEST(HostileNetcdf, ConsolidatedTextsAreIgnored) {
+  for (const BadText& bad : bad_texts()) {
+    const auto store = dataset();
+    store->set(".zmetadata", bad.text).value();
+    const auto found = Dataset::open(store, {.config = limited()});
+    ASSERT_TRUE(found.has_value()) << bad.name << ": " << found.error().text();
+    EXPECT_TRUE(found->root().variable("good")) << bad.name;
+    EXPECT_TRUE(found->root().variable("bad")) << bad.name;
+  }
+}
+
+struct BadMember {
+  int number;  ///< of docs/limits.md
+  std::string changes;
+};
+
+std::string repeated_one(std::size_t count) {
+  std::string list = "[1";
+  for (std::size_t i = 1; i < count; ++i) list += ",1";
+  return list + "]";
+}
+
+TEST(HostileNetcdf, MembersOfAnArrayCostTheirVariableOnly) {
+  const BadMember members[] = {{12, R"({"shape": [4, 1e999]})"},
+                               {13, R"({"shape": [4, 9223372036854775808]})"},
+                               {14, R"({"shape": [4, -1]})"},
+                               {15, R"({"shape": [4, 1.5]})"},
+                               {16, R"({"shape": ["4", 8]})"},
+                               {17, R"({"shape": []})"},
+                               {18, R"({"shape": )" + repeated_one(100'000) + "}"},
+                               {19, R"({"shape": [4294967296, 4294967296]})"},
+                               {20, R"({"chunks": [4294967296, 4294967296]})"},
+                               {21, R"({"chunks": [2, 0]})"},
+                               {22, R"({"chunks": [2]})"},
+                               {25, R"({"filters": {}})"},
+                               {25, R"({"compressor": []})"},
+                               {26, R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}, {"id": "vlen-utf8"}]})"},
+                               {29, R"({"order": [1, 0]})"},
+                               {31, R"({"fill_value": "x"})"},
+                               {31, R"({"fill_value": [0, 1]})"},
+                               {32, R"({"dtype": "|V137438953472"})"},
+                               {32, R"({"dtype": "|S99999999999999999999"})"},
+                               {33, R"({"dtype": [["a", "|V1073741824"], ["b", "|V1073741824"]]})"},
+                               {36, R"({"dimension_separator": ".."})"},
+                               {37, R"({"zarr_format": 3})"},
+                               {37, R"({"shape": "-", "chunks": "-", "dtype": "-"})"}};
+  for (const BadMember& bad : members) {
+    const auto store = dataset();
+    store->set("bad/.zarray", changed(kZarray, bad.changes)).value();
+    const auto found = Dataset::open(store);
+    const std::string about = std::to_string(bad.number) + ": " + bad.changes.substr(0, 80);
+    ASSERT_TRUE(found.has_value()) << about << found.error().text();
+    EXPECT_FALSE(found->root().variable("bad")) << about;
+    EXPECT_FALSE(found->warnings().empty()) << about;
+    EXPECT_TRUE(found->root().variable("good")) << about;
+    use(*found);
+  }
+}
+
+// 34 and 35, and what else only notes have.
+TEST(HostileNetcdf, NotesThatAreWrongAreIgnoredWithAWarning) {
+  const std::string notes[] = {R"({"dimrefs": ["/y", "/gone"]})",
+                               R"({"dimrefs": ["/y"]})",
+                               R"({"dimrefs": ["/y", "/x", "/x"]})",
+                               R"({"dimrefs": ["/x", "/y"]})",
+                               R"({"dimrefs": ["/g/../y", "/./x"]})",
+                               R"({"dimrefs": ["", "/"]})",
+                               R"({"dimrefs": [1, 2]})",
+                               R"({"dimrefs": {"a": 1}})",
+                               R"({"dimrefs": ["/_zdim_99999999999999999999", "/.zdim_-1"]})",
+                               R"({"dimrefs": [")" + std::string(5000, 'n') + R"(", "/x"]})"};
+  for (const std::string& note : notes) {
+    const auto store = dataset();
+    store->set("bad/.zarray", changed(kZarray, R"({"_nczarr_array": )" + note + "}")).value();
+    const auto found = Dataset::open(store);
+    ASSERT_TRUE(found.has_value()) << note << found.error().text();
+    ASSERT_TRUE(found->root().variable("bad")) << note;
+    EXPECT_EQ(found->root().variable("bad")->shape(), (Shape{4, 8})) << note;
+    EXPECT_FALSE(found->warnings().empty()) << note;
+    use(*found);
+  }
+}
+
+TEST(HostileNetcdf, AttributesOfAnyNameAndFormAreRead) {
+  const std::string attributes[] = {"{\"" + std::string(100'000, 'n') + "\": 1}",
+                                    R"({"a\u0000b": "\u0000", "": 1})",
+                                    R"({"_nczarr_attr": {"types": {"units": "<i8"}}, "units": "not a number"})",
+                                    R"({"_nczarr_attr": {"types": {"units": ">S99999999999999999999"}}, "units": 1})",
+                                    R"({"_ARRAY_DIMENSIONS": ["/", ".."], "CLASS": [[[]]]})",
+                                    R"({"_ARRAY_DIMENSIONS": "x", "_FillValue": {"a": [1e999]}})",
+                                    R"({"_nczarr_maxstrlen": 99999999999, "_nczarr_default_maxstrlen": -1})"};
+  for (const std::string& text : attributes) {
+    const auto store = dataset();
+    store->set("bad/.zattrs", text).value();
+    const auto found = Dataset::open(store);
+    ASSERT_TRUE(found.has_value()) << text.substr(0, 80) << found.error().text();
+    EXPECT_TRUE(found->root().variable("bad")) << text.substr(0, 80);
+    use(*found);
+  }
+}
+
+// The group "c" would be its own member, if names could lead upwards.
+TEST(HostileNetcdf, ListsCannotLeadOutOfTheirGroup) {
+  const auto store = dataset();
+  store
+      ->set("g/.zgroup", R"({"zarr_format": 2, "_nczarr_group": {"dims": {"d": 18446744073709551615},
+    "vars": ["../good", "/good", "", "."], "groups": ["..", "../g", "g\u0000"]}})")
+      .value();
+  const auto found = Dataset::open(store);
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  EXPECT_TRUE(found->root().group("g")->variables().empty());
+  EXPECT_TRUE(found->root().group("g")->groups().empty());
+  use(*found);
+}
+
+}  // namespace
+}  // namespace sherd::hostile

@@ -1,0 +1,219 @@
+// Nodes of a dataset that are made, copied and erased as arrays and groups of Zarr: NCZarr's metadata follow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "sherd/group.hpp"
+#include "sherd/netcdf_writer.hpp"
+#include "sherd/tools.hpp"
+#include "tests/netcdf/netcdf_testing.hpp"
+
+namespace sherd::netcdf {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Json json_at(Store& store, const std::string& key) { return Json::parse(store.get(key).value().value()).value(); }
+
+/// A dataset with a dimension x of 4, a variable and a group.
+std::shared_ptr<Store> written(const std::string& format, bool unlimited = false, bool consolidated = true) {
+  auto store = memory_store();
+  Writer writer = Writer::create(store, {.format = format, .consolidated = consolidated}).value();
+  writer.define_dimension("/", "x", 4).value();
+  if (unlimited) writer.define_dimension("/", "t", 1, true).value();
+  writer.define_variable("/", {.name = "v", .dimensions = {"x"}}).value();
+  writer.define_group("/g").value();
+  writer.sync().value();
+  return store;
+}
+
+sherd::CreateOptions ints(Shape shape, std::vector<std::optional<std::string>> names = {}) {
+  sherd::CreateOptions options{.shape = std::move(shape), .dtype = DType::int32};
+  if (!names.empty()) options.dimension_names = std::move(names);
+  return options;
+}
+
+std::vector<std::string> names(const std::vector<Dimension>& dimensions) {
+  std::vector<std::string> all;
+  for (const Dimension& each : dimensions) all.push_back(each.full_name());
+  return all;
+}
+
+std::vector<std::string> faults(const std::shared_ptr<Store>& store) {
+  std::vector<std::string> messages;
+  const CheckReport report = sherd::check(store).value();
+  for (const Fault& fault : report.faults) messages.push_back(fault.key + ": " + fault.message);
+  return messages;
+}
+
+class Member : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, Member, testing::Values("zarr2", "zarr3"));
+
+TEST_P(Member, MadeAsAnArrayIsAVariableWithTheDimensionsAround) {
+  for (const bool unlimited : {false, true}) {
+    const auto store = written(GetParam(), unlimited);
+    sherd::Group root = open_group(store, {.writable = true}).value();
+    root.create_array("g/made", ints({4, 3}, {"x", "y"})).value();
+    root.create_array("g/unnamed", ints({3, 4})).value();
+    root.create_array("a/b/deep", ints({5}, {"x"})).value();
+    const Dataset dataset = Dataset::open(store).value();
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    EXPECT_THAT(names(dataset.root().variable("g/made")->dimensions()), ElementsAre("/x", "/g/y"));
+    EXPECT_THAT(names(dataset.root().variable("g/unnamed")->dimensions()),
+                ElementsAre("/g/_Anonymous_Dim_3", "/g/_Anonymous_Dim_4"));
+    EXPECT_THAT(names(dataset.root().variable("a/b/deep")->dimensions()), ElementsAre("/a/b/x"));
+    EXPECT_THAT(faults(store), IsEmpty());
+  }
+}
+
+TEST_P(Member, ThatIsErasedIsNoLongerListed) {
+  const auto store = written(GetParam());
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  root.create_array("g/made", ints({4}, {"x"})).value();
+  root.erase("v").value();
+  root.erase("g").value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_TRUE(dataset.root().variables().empty());
+  EXPECT_TRUE(dataset.root().groups().empty());
+  EXPECT_EQ(dataset.root().dimension("x")->length, 4U);
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST_P(Member, ThatIsReplacedByAnotherKindOfNodeIsListedAsThatKind) {
+  const auto store = written(GetParam());
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  sherd::CreateOptions options = ints({4}, {"x"});
+  options.overwrite = true;
+  root.create_array("g", options).value();
+  root.create_group("v", {}, true).value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_TRUE(dataset.root().variable("g"));
+  EXPECT_TRUE(dataset.root().group("v"));
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST_P(Member, WithAttributesHasTheirTypes) {
+  const auto store = written(GetParam());
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  sherd::CreateOptions options = ints({4}, {"x"});
+  options.attributes =
+      Json::parse(R"({"units": "K", "scale": 0.5, "count": 7, "list": [1, 2], "any": {"a": 1}})").value();
+  root.create_array("made", options).value();
+  const Dataset dataset = Dataset::open(store).value();
+  const Variable made = *dataset.root().variable("made");
+  EXPECT_EQ(*made.attribute("units"), Values("K"));
+  EXPECT_EQ(*made.attribute("count"), Values(std::vector<std::int32_t>{7}));
+  EXPECT_EQ(*made.attribute("list"), Values(std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(*made.attribute("any"), Values(R"({"a":1})"));
+  const bool is_v3 = std::string(GetParam()) == "zarr3";
+  const Json document = json_at(*store, is_v3 ? "made/zarr.json" : "made/.zattrs");
+  const Json* notes = is_v3 ? document.find("attributes") : &document;
+  EXPECT_EQ(notes->find("_nczarr_attr")->find("types")->find("scale")->text(), "<f8");
+}
+
+TEST_P(Member, CopiedFromAnotherDatasetRefersToDimensionsOfThisOne) {
+  const auto from = memory_store();
+  Writer writer = Writer::create(from, {.format = GetParam()}).value();
+  writer.define_dimension("/", "t", 2).value();
+  writer.define_dimension("/", "x", 4).value();
+  writer.define_group("/h").value();
+  writer.define_dimension("/h", "own", 3).value();
+  writer.define_variable("/h", {.name = "w", .dimensions = {"t", "x", "own"}}).value();
+  writer.define_variable("/h", {.name = "scalar", .type = Type::float64}).value();
+  writer.write("/h/scalar", {}, std::vector<double>{1.5}).value();
+  writer.sync().value();
+  const auto store = written(GetParam());
+  sherd::copy(from, store, {.source_path = "h", .destination_path = "g/h"}).value();
+  sherd::copy(from, store, {.source_path = "h/w", .destination_path = "w"}).value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_THAT(names(dataset.root().variable("g/h/w")->dimensions()), ElementsAre("/g/h/t", "/x", "/g/h/own"));
+  EXPECT_THAT(names(dataset.root().variable("w")->dimensions()), ElementsAre("/t", "/x", "/own"));
+  EXPECT_EQ(dataset.root().variable("g/h/scalar")->read().value(), Values(std::vector<double>{1.5}));
+  EXPECT_TRUE(dataset.root().variable("g/h/scalar")->dimensions().empty());
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST_P(Member, MadeByManyAtATimeIsNeverLeftOut) {
+  const auto store = written(GetParam(), false, false);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      sherd::Group root = open_group(store, {.writable = true}).value();
+      for (int n = 0; n < 5; ++n) {
+        const std::string name = "a" + std::to_string(i) + "_" + std::to_string(n);
+        root.create_array(name, ints({4}, {"x"})).value();
+        if (n == 2) root.erase(name).value();
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_EQ(dataset.root().variables().size(), 1U + 8 * 4);
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST(MemberOfZarr2, ThatNetcdfCannotOpenIsNotListed) {
+  const auto store = written("zarr2");
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  root.create_array("complex", {.shape = {4}, .dtype = DType::complex128}).value();
+  root.create_array("half", {.shape = {4}, .dtype = DType::float16}).value();
+  root.create_array("point", {.shape = {}, .dtype = DType::int32}).value();
+  root.create_array("long_chunk", {.shape = {4}, .dtype = DType::int32, .chunks = {5}}).value();
+  const Json note = *json_at(*store, ".zgroup").find("_nczarr_group");
+  EXPECT_EQ(note.find("vars")->dump(), R"(["v"])");
+  EXPECT_EQ(json_at(*store, "half/.zarray").find("_nczarr_array"), nullptr);
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST(MemberOfZarr2, HasTheNotesOfTheGenerationOfItsGroup) {
+  const auto store = store_of({
+      {".zgroup", R"({"zarr_format": 2, "_NCZARR_SUPERBLOCK": {"version": "2.0.0"},
+                      "_NCZARR_GROUP": {"dims": {"x": 4}, "vars": [], "groups": []}})"},
+      {".zattrs", "{}"},
+  });
+  open_group(store, {.writable = true}).value().create_array("v", ints({4}, {"x"})).value();
+  EXPECT_EQ(json_at(*store, "v/.zarray").find("_NCZARR_ARRAY")->find("dimrefs")->dump(), R"(["/x"])");
+  EXPECT_NE(json_at(*store, "v/.zattrs").find("_NCZARR_ATTR"), nullptr);
+  EXPECT_EQ(json_at(*store, ".zgroup").find("_NCZARR_GROUP")->find("vars")->dump(), R"(["v"])");
+  EXPECT_EQ(Dataset::open(store).value().generation(), Generation::v2a);
+}
+
+TEST(MemberOfZarr2, IsInTheConsolidatedMetadataOfItsGroup) {
+  const auto store = written("zarr2");
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  root.create_array("made", ints({4}, {"x"})).value();
+  root.erase("g").value();
+  const Json entries = *json_at(*store, ".zmetadata").find("metadata");
+  EXPECT_EQ(entries.find(".zgroup")->find("_nczarr_group")->find("vars")->dump(), R"(["v","made"])");
+  EXPECT_EQ(entries.find(".zgroup")->find("_nczarr_group")->find("groups")->dump(), "[]");
+  EXPECT_NE(entries.find("made/.zarray"), nullptr);
+}
+
+TEST(MemberOfPureZarr, NeedsNoNotes) {
+  const auto store = memory_store();
+  create_group(store, "", {}, false, {}, "zarr2").value().create_array("v", ints({4}, {"x"})).value();
+  EXPECT_EQ(store->get("v/.zarray").value().value().find("_nczarr"), std::string::npos);
+}
+
+TEST(MemberLists, ThatDisagreeWithTheStoreAreReportedByCheck) {
+  const auto store = written("zarr2", false, false);
+  Json group = json_at(*store, ".zgroup");
+  group.find("_nczarr_group")->set("vars", Json::Array{"gone"});
+  group.find("_nczarr_group")->set("groups", Json::Array{"v"});
+  store->set(".zgroup", group.dump()).value();
+  const auto found = faults(store);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_THAT(found, testing::Contains(HasSubstr("'gone', which does not exist")));
+  EXPECT_THAT(found, testing::Contains(HasSubstr("leaves out 'g'")));
+  EXPECT_THAT(found, testing::Contains(HasSubstr("has 'v' with another type")));
+  EXPECT_EQ(sherd::check(store).value().faults.front().severity, Fault::Severity::warning);
+}
+
+}  // namespace
+}  // namespace sherd::netcdf
