@@ -55,8 +55,8 @@ class SHERD_API Error {
   /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
   [[nodiscard]] std::string text() const;
 
-  /// Puts `place` and a colon before the message.
-  Error&& in(std::string_view place) &&;
+  /// Puts `location` and a colon before the message.
+  Error&& in(std::string_view location) &&;
   /// Names the key, the slot or the member; what an inner layer has named already stays
   /// (a member is a path: the outer part is put before the inner one).
   Error&& in_key(std::string_view key) &&;
@@ -130,10 +130,10 @@ class [[nodiscard]] Result {
   const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
-  /// Adds a location to the error. `place` is called on failure only; its result must convert to std::string_view.
+  /// Adds a location to the error. `location` is called on failure only; its result must convert to std::string_view.
   template <class F>
-  Result&& in(F&& place) && {
-    if (!has_value()) std::move(error()).in(std::forward<F>(place)());
+  Result&& in(F&& location) && {
+    if (!has_value()) std::move(error()).in(std::forward<F>(location)());
     return std::move(*this);
   }
   Result&& in_key(std::string_view key) && {
