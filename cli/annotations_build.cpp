@@ -155,7 +155,8 @@ Run add_annotations_build(Arguments& arguments) {
       "an info document, with enum_values and enum_labels; may be given several times");
   arguments.repeated("--relationship", "NAME", build->relationships,
                      "A column of ids of related objects, separated by spaces; may be given several times");
-  arguments.number("--cell-limit", build->limit, "Annotations per cell of the spatial index; finer levels hold the others");
+  arguments.number("--cell-limit", build->limit,
+                   "Annotations per cell of the spatial index; finer levels hold the others");
   arguments.text("--sharding", "auto|none|JSON|@FILE", build->sharding,
                  "How values of an index share objects; default: auto");
   arguments.text("--lower-bound", "X,Y,Z", build->lower, "Default: that of the annotations");

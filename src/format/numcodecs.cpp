@@ -241,7 +241,8 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
 }
 
 bool is_compressor(std::string_view id) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd", "zfpy", "pcodec", "szip"};
+  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2",    "lz4",
+                                        "lzma", "zstd", "zfpy",  "pcodec", "szip"};
   return std::ranges::find(known, id) != std::end(known);
 }
 

@@ -53,8 +53,9 @@ struct TypeDocument {
   TypeOf type_of;
 };
 /// Format::members() of a format whose nodes have directories of their own. The first of `documents` is
-/// read in all directories in one batch, and each further one in the directories whose type is still unknown. A document
-/// that cannot be read hides no other member; only what fails for all of them (no memory, no descriptors) is an error.
+/// read in all directories in one batch, and each further one in the directories whose type is still unknown. A
+/// document that cannot be read hides no other member; only what fails for all of them (no memory, no descriptors) is
+/// an error.
 Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
                                                                              const std::string& path,
                                                                              const Limits& limits,

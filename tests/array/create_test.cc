@@ -336,8 +336,7 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .codecs = std::vector<Json>{parsed(R"({"name": "ztsd"})")}}, invalid,
                  "codecs[0].name");
   expect_refused({.shape = shape, .raw_codecs = parsed(R"(["bytes", "ztsd"])")}, invalid, "raw_codecs[1].name");
-  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "szip"}}, ErrorCode::unsupported,
-                 "codecs[1]");
+  expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "szip"}}, ErrorCode::unsupported, "codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{}, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");
   expect_refused({.shape = shape, .auto_shards = true, .raw_codecs = parsed("[]")}, invalid, "raw_codecs");

@@ -54,8 +54,7 @@ TEST_F(Link, RefusesWhatIsNotACollectionOfThatKind) {
     return link_collections(store_, path, links).error();
   };
   EXPECT_EQ(error({.mesh = "missing"}).code(), ErrorCode::not_found);
-  EXPECT_THAT(error({.skeletons = "names"}).text(),
-              HasSubstr("v/names holds segment properties, not skeletons"));
+  EXPECT_THAT(error({.skeletons = "names"}).text(), HasSubstr("v/names holds segment properties, not skeletons"));
   EXPECT_THAT(error({.mesh = "bones", .skeletons = "bones"}).text(), HasSubstr("not meshes"));
   EXPECT_THAT(error({.mesh = "/mesh"}).text(), HasSubstr("'/mesh' is not a path from the directory of the volume"));
   EXPECT_THAT(error({.mesh = "../../mesh"}).text(), HasSubstr("leads out of the store"));
