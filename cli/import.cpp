@@ -6,6 +6,7 @@
 #include "cli/describe.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
+#include "cli/pyramid.hpp"
 #include "cli/scratch_file.hpp"
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
@@ -34,6 +35,7 @@ struct Import {
   bool big_endian = false, apply_scale = false;
   ArrayOptions array;
   VolumeOptions volume;
+  PyramidOptions pyramid;
 
   Result<int> run(Session& session) const {
     ImportOptions options{.from = from, .big_endian = big_endian, .apply_scale = apply_scale};
@@ -42,6 +44,8 @@ struct Import {
     options.create.format = session.format();
     SHERD_TRY(array.apply(options.create));
     SHERD_TRY(apply_space(options));
+    SHERD_TRY(levels, pyramid.get());
+    options.pyramid = std::move(levels);
     if (shape) {
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
       options.shape = std::move(lengths);
@@ -115,6 +119,7 @@ Run add_import(Arguments& arguments) {
       "x, y and z");
   arguments.text("--units", "nanometer", import->units,
                  "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'");
+  import->pyramid.add_to(arguments);
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");
   arguments.examples(
@@ -122,6 +127,8 @@ Run add_import(Arguments& arguments) {
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",
         "a stack of images, voxels in nm"},
        {"sherd import cells.ome.tif cells.zarr", "an OME-TIFF, its dimensions t,c,z,y,x as far as it has them"},
+       {"sherd import cells.ome.tif cells.ome.zarr --pyramid mean",
+        "straight into an OME-Zarr image of several resolutions"},
        {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
        {"sherd import dump.bin d.zarr --from raw --shape 512,512 --dtype float32", "plain bytes"}});
   return [import](Session& session) { return import->run(session); };

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "io/image.hpp"
+#include "ome/ome.hpp"
 #include "tools/copy.hpp"
+#include "tools/copy_labels.hpp"
 
 namespace sherd {
 
@@ -19,7 +21,8 @@ struct ImageSource {
   Image image;
   std::vector<LevelSource> levels;
   bool is_group = false;
-  Json attributes = {};  ///< of the group
+  Json attributes = {};   ///< of the group
+  bool permuted = false;  ///< whether levels are seen in another order of dimensions than they are stored in
 };
 
 /// Reads the documents at `source`; `volume` says whether the copy is one of Neuroglancer's.
