@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
+#include "cli/pyramid.hpp"
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "sherd/tools.hpp"
@@ -34,52 +35,15 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
                                "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
 }
 
-Result<Pyramid> parse_pyramid(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::string method = text.substr(0, colon);
-  if (method != "mean" && method != "mode")
-    return invalid_argument("--pyramid: '" + method + "' is neither mean (of images) nor mode (of labels)");
-  Pyramid pyramid{.method = method == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode};
-  if (colon == text.npos) return pyramid;
-  const auto levels = parse_shape(text.substr(colon + 1));
-  if (!levels || levels->size() != 1)
-    return invalid_argument("--pyramid: '" + text + "': a number of levels follows the colon, as in " + method + ":3");
-  pyramid.levels = levels->front();
-  return pyramid;
-}
-
-/// "1,2,2" or "z=1,y=2,x=2"; "auto" is none.
-Result<std::vector<Pyramid::Factor>> parse_factors(const std::string& text) {
-  std::vector<Pyramid::Factor> factors;
-  if (text == "auto") return factors;
-  for (const auto& name : parse_names(text)) {
-    const std::string word = name.value_or("");
-    const std::size_t equals = word.find('=');
-    const std::size_t begin = equals == word.npos ? 0 : equals + 1;
-    const auto number = parse_shape(word.substr(begin));
-    if (!number || number->size() != 1 || equals == 0)
-      return invalid_argument("'" + word + "' is not a factor; write 1,2,2 or z=1,y=2,x=2, or auto");
-    factors.push_back({begin == 0 ? "" : word.substr(0, equals), number->front()});
-  }
-  return factors;
-}
-
 /// Options of images and volumes.
 struct ImageOptions {
-  std::optional<std::string> pyramid, factors, sharding, axes, resolution, voxel_offset;
+  PyramidOptions pyramid;
+  std::optional<std::string> sharding, axes, resolution, voxel_offset;
   std::string encoding, type, dangling;
-  bool ignore_zero = false;
 
   void add_to(Arguments& arguments) {
     arguments.begin_group("Images, and volumes of Neuroglancer (--to precomputed)");
-    arguments.text("--pyramid", "mean|mode[:LEVELS]", pyramid,
-                   "Also compute coarser resolutions: the mean for images, the mode for labels; LEVELS of them, or "
-                   "until one chunk holds the image");
-    arguments.text("--factors", "1,2,2|auto", factors,
-                   "--pyramid: how much coarser each level is, 1 or 2 for each of x, y and z in the order of the axes, "
-                   "or by name as in z=1,y=2,x=2; default: auto, which halves the axes whose spacing is less than "
-                   "twice the finest");
-    arguments.flag("--ignore-zero", ignore_zero, "--pyramid mode: use 0 only if there is no other value");
+    pyramid.add_to(arguments);
     arguments.text("--axes", "z,y,x", axes,
                    "The axes of the Zarr array, in its order: x, y, z, c and t; for SRC if neither its names nor "
                    "OME-NGFF axes describe them; for DST if SRC is a volume, default: c,z,y,x");
@@ -107,17 +71,8 @@ struct ImageOptions {
     options.type = type;
     if (axes)
       for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
-    if (ignore_zero && !pyramid) return invalid_argument("--ignore-zero can only be used with --pyramid mode");
-    if (pyramid) {
-      SHERD_TRY(wanted, parse_pyramid(*pyramid));
-      options.pyramid = wanted;
-      options.pyramid->ignore_zero = ignore_zero;
-    }
-    if (factors) {
-      if (!pyramid) return invalid_argument("--factors can only be used with --pyramid");
-      SHERD_TRY(parsed, parse_factors(*factors).in([] { return "--factors"; }));
-      options.pyramid->factors = std::move(parsed);
-    }
+    SHERD_TRY(levels, pyramid.get());
+    options.pyramid = std::move(levels);
     if (resolution) {
       SHERD_TRY(nanometres, parse_positive(*resolution, 3).in([] { return "--resolution"; }));
       options.resolution = {nanometres[0], nanometres[1], nanometres[2]};

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "cli/collection.hpp"
 #include "cli/values.hpp"
+#include "ome/ome.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -151,6 +152,33 @@ void attribute_rows(const Json& attributes, Rows& rows) {
   }
 }
 
+/// The resolutions of an image, with the size of their elements, and its labels.
+void image_rows(const Group& group, Rows& rows) {
+  const auto image = describe_image(group);
+  if (!image || !*image) return;
+  const auto axes = member(**image, "axes"), levels = member(**image, "levels"), labels = member(**image, "labels");
+  bool first = true;
+  for (const Json& level : levels.elements()) {
+    std::string size;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      const Json& axis = axes.elements()[d];
+      if (member(axis, "type").text() == "channel") continue;
+      const std::string unit = member(axis, "unit").text();
+      size += (size.empty() ? "" : ", ") + member(axis, "name").text() + " " +
+              member(level, "scale").elements()[d].dump() + (unit.empty() ? "" : " " + unit);
+    }
+    const Json shape = member(level, "shape");
+    rows.push_back({first ? "levels" : "",
+                    member(level, "path").text() + "  " + (shape.is_null() ? "missing" : shape.dump()) + "  " +
+                        member(level, "dtype").text(),
+                    size});
+    first = false;
+  }
+  std::string names;
+  for (const Json& label : labels.elements()) names += (names.empty() ? "" : ", ") + label.text();
+  if (!names.empty()) rows.push_back({"labels", names});
+}
+
 }  // namespace
 
 std::string dtype_text(const DType& dtype) {
@@ -172,6 +200,7 @@ Json describe(const Node& node) {
                            {"node_type", "group"},
                            {"attributes", group->attributes()}});
     if (Json scales = scales_of(*group); !scales.is_null()) json.set("scales", std::move(scales));
+    if (auto image = describe_image(*group); image && *image) json.set("image", **std::move(image));
     return json;
   }
   const Array& array = std::get<Array>(node);
@@ -206,6 +235,7 @@ std::vector<std::vector<std::string>> describe_rows(const Node& node) {
     array_rows(std::get<Array>(node), rows);
   else
     std::ranges::move(scale_rows(std::get<Group>(node)), std::back_inserter(rows));
+  if (!is_array) image_rows(std::get<Group>(node), rows);
   attribute_rows(std::visit([](const auto& handle) { return handle.attributes(); }, node), rows);
   return rows;
 }

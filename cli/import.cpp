@@ -5,6 +5,7 @@
 #include "cli/object_file.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
+#include "cli/pyramid.hpp"
 #include "cli/scratch_file.hpp"
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
@@ -21,11 +22,12 @@ struct Import {
   bool big_endian = false, apply_scale = false;
   ArrayOptions array;
   VolumeOptions volume;
+  PyramidOptions pyramid;
 
   /// A skeleton or a mesh.
   Result<int> run_object(Session& session) const {
-    if (shape || axes || spacing || !dtype.empty() || big_endian || apply_scale || !array.is_plain() ||
-        array.attributes || volume.is_given())
+    if (shape || axes || spacing || pyramid.pyramid || pyramid.factors || !dtype.empty() || big_endian || apply_scale ||
+        !array.is_plain() || array.attributes || volume.is_given())
       return invalid_argument("skeletons and meshes are imported with --id, --units, --from and --overwrite only");
     ObjectFileOptions options{.format = from, .id = id, .overwrite = array.overwrite};
     if (units) options.unit = *units;
@@ -41,6 +43,8 @@ struct Import {
     options.create.format = session.format();
     SHERD_TRY(array.apply(options.create));
     SHERD_TRY(apply_space(options));
+    SHERD_TRY(levels, pyramid.get());
+    options.pyramid = std::move(levels);
     if (shape) {
       SHERD_TRY(lengths, parse_shape(*shape).in([] { return "--shape"; }));
       options.shape = std::move(lengths);
@@ -117,6 +121,7 @@ Run add_import(Arguments& arguments) {
       "--units", "nanometer", import->units,
       "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'. Of the coordinates "
       "in SWC (default: um), PLY and OBJ (default: nm)");
+  import->pyramid.add_to(arguments);
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");
   add_object_id(arguments, import->id,
@@ -127,6 +132,8 @@ Run add_import(Arguments& arguments) {
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",
         "a stack of images, voxels in nm"},
        {"sherd import cells.ome.tif cells.zarr", "an OME-TIFF, its dimensions t,c,z,y,x as far as it has them"},
+       {"sherd import cells.ome.tif cells.ome.zarr --pyramid mean",
+        "straight into an OME-Zarr image of several resolutions"},
        {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
        {"sherd import 17.swc em/skeletons", "a skeleton, the object 17"},
        {"sherd import cell.ply em/mesh --id 17", "a mesh in nanometers"},

@@ -142,7 +142,7 @@ Run add_zmap(Arguments& arguments) {
   arguments.flag("-h", zmap->headers, "Metadata documents only, no chunks");
   arguments.flag("-k,--keys", zmap->keys, "Keys and sizes only, no contents");
   arguments.flag("--search", zmap->search,
-                 "The names directly below KEY, one a line, whether they have objects or not");
+                 "The names directly below KEY, one per line, whether they have objects or not");
   arguments.choice("-x", {"objdump"}, zmap->action, "As netcdf-c's zmapio has it; objdump is the default");
   arguments.examples({{"sherd zmap ocean.zarr", "every object: number, key, size and contents; chunks as hexadecimal"},
                       {"sherd zmap -h ocean.zarr /temp", "the metadata documents of one variable"},

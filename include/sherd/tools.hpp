@@ -17,10 +17,10 @@
 
 namespace sherd {
 
-/// Coarser resolutions of an image, each half of the one before along some axes. At the edge of an odd length
-/// elements are computed from the existing ones.
+/// Coarser resolutions of an image, each half of the one before along some axes, or less by other factors. At the edge
+/// of a length that is not a multiple elements are computed from the existing ones.
 struct Pyramid {
-  /// How much coarser a level is than the one before, along an axis: 1 or 2.
+  /// How much coarser a level is than the one before, along an axis; all of them together 512 at most.
   struct Factor {
     std::string axis = {};  ///< its name, such as "z"; empty: factors are in the order of the axes
     std::uint64_t factor = 2;
@@ -31,9 +31,9 @@ struct Pyramid {
   Method method = Method::mean;
   std::optional<std::uint64_t> levels = {};  ///< default: until one chunk holds the image
   bool ignore_zero = false;                  ///< mode: 0 is used only if there is no other value
-  /// One per axis, or one for each of x, y and z, or by name (others have 1; channels cannot become coarser). Empty:
-  /// for each level, those of x, y and z are halved whose spacing is less than twice the finest, so that planes of
-  /// 40 nm with pixels of 4 nm stay until pixels have 32 nm.
+  /// One per axis, or one for each of x, y and z, or by name (others have 1). Empty: for each level, those of x, y and
+  /// z are halved whose spacing is less than twice the finest, so that planes of 40 nm with pixels of 4 nm stay until
+  /// pixels have 32 nm.
   std::vector<Factor> factors = {};
 };
 
@@ -140,10 +140,14 @@ struct ImportOptions {
   /// Nanometres per voxel along x, y and z: spacing and units in one.
   std::optional<std::array<double, 3>> resolution = {};
   std::function<void(const std::string&)> note = {};  ///< called with what of the file is left out
-  CreateOptions create = {};                          ///< shape and dtype are taken from the source
+  /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
+  /// known, by it or by `axes`; channels are put before space.
+  std::optional<Pyramid> pyramid = {};
+  CreateOptions create = {};  ///< shape and dtype are taken from the source
 };
 /// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. Where something fails no
 /// array stays behind. Spatial facts become attributes (docs/files.md); create.attributes are added to them and win.
+/// Returns the array; of a pyramid the finest level.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
 
 struct ExportOptions {

@@ -156,8 +156,12 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
   SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
-  SHERD_TRY(import_at(source, options, location));
-  return open_array(url, {.writable = true, .config = options.create.config});
+  if (!options.pyramid) {
+    SHERD_TRY(import_at(source, options, location));
+    return open_array(url, {.writable = true, .config = options.create.config});
+  }
+  SHERD_TRY(import_pyramid(source, options, location));
+  return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
 }
 
 }  // namespace sherd

@@ -91,8 +91,6 @@ struct FormatTraits {
   std::optional<CodecTable> codecs = {};  ///< that its chunks can have, if not those of Tables
   /// False if the documents of groups describe their arrays, so that arrays are not created and erased alone.
   bool arrays_have_documents = true;
-  /// The version of OME-NGFF by which groups of this format describe images.
-  std::string_view ome_version = "0.5";
   /// Whether readers ignore an unknown member that is an object with "must_understand": false.
   bool ignores_members = false;
 };

@@ -95,8 +95,12 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> AxisGrid::runs(std::uint64_
 }
 
 ChunkGrid::ChunkGrid(const ArraySpec& spec) : keys_(spec.keys) {
-  keys_.order = full_order(keys_.order, keys_.offsets.size());
-  if (const auto* regular = std::get_if<RegularGrid>(&spec.grid)) {
+  const auto* regular = std::get_if<RegularGrid>(&spec.grid);
+  const bool has_ranges = keys_.kind == KeyEncoding::Kind::ranges;
+  keys_.order = full_order(keys_.order, has_ranges           ? keys_.offsets.size()
+                                        : regular != nullptr ? regular->chunk_shape.size()
+                                                             : std::get<RectilinearGrid>(spec.grid).axes.size());
+  if (regular != nullptr) {
     for (std::size_t d = 0; d < regular->chunk_shape.size(); ++d) {
       if (regular->clipped)
         axes_.emplace_back(regular->chunk_shape[d], spec.shape[d]);
@@ -142,11 +146,11 @@ Shape ChunkGrid::count(const Shape& array_shape) const {
 std::string ChunkGrid::key(const Shape& cell) const {
   if (shards_) return shards_->hashed ? std::to_string(first_id(cell)) : shard_key(cell);
   if (keys_.kind == KeyEncoding::Kind::ranges) return range_key(cell);
-  if (cell.empty()) return std::string(scalar_key(keys_));
+  if (keys_.order.empty()) return std::string(scalar_key(keys_));
   std::string key = keys_.kind == KeyEncoding::Kind::v2 ? "" : "c";
-  for (std::size_t d = 0; d < cell.size(); ++d) {
-    if (keys_.kind == KeyEncoding::Kind::standard || d > 0) key += keys_.separator;
-    key += std::to_string(cell[d]);
+  for (std::size_t j = 0; j < keys_.order.size(); ++j) {
+    if (keys_.kind == KeyEncoding::Kind::standard || j > 0) key += keys_.separator;
+    key += std::to_string(cell[keys_.order[j]]);
   }
   return key;
 }
@@ -154,7 +158,7 @@ std::string ChunkGrid::key(const Shape& cell) const {
 std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
   if (shards_) return shards_->hashed ? parse_id_key(key) : parse_shard_key(key);
   if (keys_.kind == KeyEncoding::Kind::ranges) return parse_range_key(key);
-  if (axes_.empty()) return key == scalar_key(keys_) ? std::optional<Shape>(Shape{}) : std::nullopt;
+  if (keys_.order.empty()) return key == scalar_key(keys_) ? std::optional(Shape(axes_.size(), 0)) : std::nullopt;
   if (keys_.kind != KeyEncoding::Kind::v2) {
     if (key.empty() || key.front() != 'c') return std::nullopt;
     key.remove_prefix(1);
@@ -163,14 +167,15 @@ std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
     if (key.empty() || key.front() != keys_.separator) return std::nullopt;
     key.remove_prefix(1);
   }
-  Shape cell;
-  for (std::size_t d = 0; d < axes_.size(); ++d) {
-    const auto end = d + 1 < axes_.size() ? key.find(keys_.separator) : key.size();
+  Shape cell(axes_.size(), 0);
+  for (std::size_t j = 0; j < keys_.order.size(); ++j) {
+    const std::size_t d = keys_.order[j];
+    const auto end = j + 1 < keys_.order.size() ? key.find(keys_.separator) : key.size();
     if (end == std::string_view::npos || end == 0 || (end > 1 && key.front() == '0')) return std::nullopt;
     std::uint64_t number = 0;
     const auto [stop, error] = std::from_chars(key.data(), key.data() + end, number);
     if (error != std::errc() || stop != key.data() + end || !axes_[d].has(number)) return std::nullopt;
-    cell.push_back(number);
+    cell[d] = number;
     key.remove_prefix(std::min(end + 1, key.size()));
   }
   return cell;

@@ -119,13 +119,12 @@ class Zarr2 final : public Format, public Consolidation, public Spelling {
     // zarr-python's own default.
     static const FormatTraits all{
         .name = "zarr2",
-        .default_codecs = {{Json(Json::Object{
-                               {"name", "blosc"},
-                               {"configuration",
-                                Json::Object{
-                                    {"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
-                           {"bytes"}},
-        .ome_version = "0.4"};
+        .default_codecs = {
+            {Json(Json::Object{
+                {"name", "blosc"},
+                {"configuration",
+                 Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
+            {"bytes"}}};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {

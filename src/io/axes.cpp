@@ -13,8 +13,9 @@
 #include "base/url.hpp"
 #include "io/image.hpp"
 #include "io/nifti_header.hpp"
-#include "io/units.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "ome/ome.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {
@@ -30,21 +31,11 @@ struct ImageAround {
   std::size_t level = 0;
 };
 
-const Json* member(const Json& attributes, std::string_view name) {
-  const Json* ome = attributes.find("ome");
-  return (ome != nullptr ? *ome : attributes).find(name);
-}
-
 // The number of the resolution that is stored at `below`.
 std::optional<std::size_t> level_at(const Json& attributes, const std::string& below) {
-  const Json* all = member(attributes, "multiscales");
-  if (all == nullptr || all->elements().empty()) return std::nullopt;
-  const Json* datasets = all->elements().front().find("datasets");
-  if (datasets == nullptr) return std::nullopt;
-  for (std::size_t i = 0; i < datasets->elements().size(); ++i) {
-    const Json* path = datasets->elements()[i].find("path");
-    if (path == nullptr || !path->is_string()) continue;
-    const auto normal = normal_path(path->text());
+  const auto datasets = ome_datasets(attributes);
+  for (std::size_t i = 0; i < datasets.size() && datasets[i].image == 0; ++i) {
+    const auto normal = normal_path(datasets[i].path);
     if (normal && *normal == below) return i;
   }
   return std::nullopt;
@@ -290,7 +281,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   facts.axes = axes_of(array, facts.attributes);
   const auto c = facts.find("c");
   facts.channels = channels_of(facts.attributes);
-  if (const Json* label = facts.attributes.find("image-label")) {
+  if (const Json* label = facts.attributes.find(kImageLabel)) {
     facts.labels = true;
     facts.label_colours = label_colours_of(*label);
   }
@@ -316,7 +307,8 @@ Result<ImageFacts> find_image_facts(const Array& array) {
     return in_store(
         corrupt("does not have as many dimensions as the image has axes").in_key(state.document_key).in_member("shape"),
         array.store()->url());
-  if (const Json* omero = member(around->attributes, "omero"); omero != nullptr) facts.channels = channels_of(*omero);
+  if (const Json* omero = ome_member(around->attributes, "omero"); omero != nullptr)
+    facts.channels = channels_of(*omero);
   facts.labels = around->image.labels;
   facts.label_colours = label_colours_of(around->image.label);
   take_axes(axes_of(around->image, around->level));
@@ -341,7 +333,8 @@ Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool in
   for (std::size_t d = 0; d < own.offset.size() && !into_volume; ++d)
     own.offset[d] = facts.axes[d].origin / own.spacing[d];
   image.levels = {std::move(own)};
-  if (const Json* omero = member(around->attributes, "omero"); omero != nullptr && omero->find("channels") != nullptr)
+  if (const Json* omero = ome_member(around->attributes, "omero");
+      omero != nullptr && omero->find("channels") != nullptr)
     image.channels = *omero->find("channels");
   keep_scale(image.info, around->level);
   return std::optional(SingleLevel{std::move(image), std::move(facts.attributes)});

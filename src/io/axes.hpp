@@ -10,14 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "ome/axis.hpp"
 #include "sherd/group.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd {
-
-[[nodiscard]] inline bool is_spatial_axis(std::string_view name) noexcept {
-  return name == "x" || name == "y" || name == "z";
-}
 
 struct ImageAxis {
   std::string name;                    ///< x, y, z, c (channel), t (time), or the document's own; empty: none

@@ -7,7 +7,7 @@
 #include "array/core.hpp"
 #include "io/image.hpp"
 #include "io/nifti_header.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "io/hyperstack.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {

@@ -1,12 +1,15 @@
 // A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
 // that follow its shards, one box being read while the one before it is written. It is moved to its path when it is
 // whole (array/staged.hpp), so where that fails what existed there stays.
+#include "io/import.hpp"
+
+#include <numeric>
+
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "io/files.hpp"
 #include "io/import_space.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -17,6 +20,13 @@ namespace {
 template <class T>
 std::vector<T> reversed(const std::vector<T>& values) {
   return {values.rbegin(), values.rend()};
+}
+
+template <class T>
+std::vector<T> in_order(const std::vector<T>& values, const std::vector<std::size_t>& order) {
+  std::vector<T> result;
+  for (std::size_t d = 0; d < values.size(); ++d) result.push_back(values[order[d]]);
+  return result;
 }
 
 // The format of a file, or of the files that a directory or pattern names.
@@ -74,28 +84,15 @@ Config quiet(Config config) {
   return config;
 }
 
-Result<void> fill(ArrayFileReader& reader, const Array& array, const Config& config, const std::string& url) {
-  const FileArray& file = reader.array();
-  const Array target = array.with_config(quiet(config));
-  BlockRequest request;
-  request.shape = file.shape;
-  request.coarse = file.fortran ? reversed(array.shards().value_or(Shape{})) : array.shards().value_or(Shape{});
-  request.fine = file.fortran ? reversed(array.chunks()) : array.chunks();
-  request.elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / file.dtype.size());
-  request.random_access = reader.random_access();
-  Transfer transfer;
-  transfer.take = [&](const Box& box, std::span<std::byte> into) {
-    return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
-      return reader.read(first, into.subspan(at * file.dtype.size(), count * file.dtype.size()));
-    });
-  };
-  transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
-    const Box where = file.fortran ? Box{reversed(box.origin), reversed(box.shape)} : box;
-    const auto view = ConstAnyView::dense(bytes.data(), file.dtype, where.shape, file.fortran ? Order::f : Order::c);
-    return in_store(target.write(where, view), url);
-  };
-  SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
-  return reader.finish();
+// The dimension of the file for each of the array: in C order the last one is the fastest of both.
+std::vector<std::size_t> file_order(const FileImport& from) {
+  const std::size_t rank = from.reader->array().shape.size();
+  std::vector<std::size_t> order = from.order;
+  order.resize(rank);
+  if (from.order.empty()) std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t& d : order)
+    if (from.reader->array().fortran) d = rank - 1 - d;
+  return order;
 }
 
 // Options of one kind of file have no effect on others.
@@ -116,15 +113,62 @@ Result<void> check_taken(const FileFormat& format, const ImportOptions& options,
 
 }  // namespace
 
-Result<void> import_at(const std::string& source, const ImportOptions& options, const NodeLocation& location) {
+Result<FileImport> open_import(const std::string& source, const ImportOptions& options) {
   SHERD_TRY(format, format_of(source, options.from));
   SHERD_TRY(check_taken(*format, options, source));
+  FileImport import;
   SHERD_TRY(reader, format->open(source, options));
-  SHERD_TRY(create, target_options(reader->array(), options));
+  import.reader = std::move(reader);
+  SHERD_TRY(create, target_options(import.reader->array(), options));
+  import.create = std::move(create);
+  return import;
+}
+
+Result<void> fill_array(const FileImport& from, const Array& array, const std::string& url) {
+  const Config& config = from.create.config;
+  ArrayFileReader& reader = *from.reader;
+  const FileArray& file = reader.array();
+  const Array target = array.with_config(quiet(config));
+  const std::vector<std::size_t> order = file_order(from);
+  std::vector<std::size_t> back(order.size());
+  for (std::size_t d = 0; d < order.size(); ++d) back[order[d]] = d;
+  const auto in_file = [&](const Shape& lengths) { return lengths.empty() ? lengths : in_order(lengths, back); };
+  BlockRequest request;
+  request.shape = file.shape;
+  request.coarse = in_file(array.shards().value_or(Shape{}));
+  request.fine = in_file(array.chunks());
+  request.elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / file.dtype.size());
+  request.random_access = reader.random_access();
+  Transfer transfer;
+  transfer.take = [&](const Box& box, std::span<std::byte> into) {
+    return for_each_run(file.shape, box, [&](std::uint64_t first, std::uint64_t at, std::uint64_t count) {
+      return reader.read(first, into.subspan(at * file.dtype.size(), count * file.dtype.size()));
+    });
+  };
+  transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
+    const auto dense = ConstAnyView::dense(bytes.data(), file.dtype, box.shape);
+    const ConstAnyView view{dense.data, dense.dtype, in_order(dense.shape, order), in_order(dense.strides, order)};
+    return in_store(target.write(Box{in_order(box.origin, order), view.shape}, view), url);
+  };
+  SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
+  return reader.finish();
+}
+
+Json permuted_attributes(Json attributes, const std::vector<std::size_t>& order) {
+  for (const char* name : {"spacing", "units", "voxel_offset"}) {
+    Json* list = attributes.find(name);
+    if (list == nullptr || !list->is_array() || list->size() != order.size()) continue;
+    *list = Json(in_order(std::as_const(*list).elements(), order));
+  }
+  return attributes;
+}
+
+Result<void> import_at(const std::string& source, const ImportOptions& options, const NodeLocation& location) {
+  SHERD_TRY(import, open_import(source, options));
   const std::string& url = location.store->url();
-  SHERD_TRY(document, in_store(new_document(location, create), url));
-  return create_with(location, document, create.overwrite,
-                     [&](const Array& array) { return fill(*reader, array, create.config, url); });
+  SHERD_TRY(document, in_store(new_document(location, import.create), url));
+  return create_with(location, document, import.create.overwrite,
+                     [&](const Array& array) { return fill_array(import, array, url); });
 }
 
 }  // namespace sherd

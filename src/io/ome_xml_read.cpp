@@ -12,7 +12,7 @@
 #include "base/try.hpp"
 #include "io/hyperstack.hpp"
 #include "io/image.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {

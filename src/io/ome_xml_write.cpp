@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "io/image.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {

@@ -11,7 +11,7 @@
 #include "io/image.hpp"
 #include "io/ome_xml_write.hpp"
 #include "io/tiff_session.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 #include "os/calls.hpp"
 
 namespace sherd {

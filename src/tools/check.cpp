@@ -21,6 +21,7 @@
 #include "store/retry.hpp"
 #include "tools/check_listing.hpp"
 #include "tools/check_members.hpp"
+#include "tools/check_ome.hpp"
 
 namespace sherd {
 namespace {
@@ -132,7 +133,10 @@ class TreeCheck {
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
       const bool own = kind == Kind::group || format_.arrays_have_documents();
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
-      if (kind == Kind::group) group_document = (*document)->document;
+      if (kind == Kind::group) {
+        group_document = (*document)->document;
+        SHERD_TRY(check_ome_group(at_path(root_, path), **document, findings));
+      }
       compare(member, (*document)->document);
       lists_.met(path, &**document);
       if (kind == Kind::group) lists_.begin(path, group_document);

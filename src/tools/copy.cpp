@@ -8,6 +8,7 @@
 //   5. What has been made is moved to the destination, and the note is erased.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
+#include "tools/copy_labels.hpp"
 #include "tools/copy_options.hpp"
 
 #include <algorithm>
@@ -24,6 +25,7 @@
 #include "io/image.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "ome/ome.hpp"
 
 namespace sherd {
 namespace {
@@ -55,6 +57,16 @@ class TreeCopy {
 
   Result<CopyReport> run() {
     SHERD_TRY(in_store(plan_all(), source_.store->url()));
+    return make_all();
+  }
+
+  Result<CopyReport> run(std::vector<NodeCopy> nodes) {
+    nodes_ = std::move(nodes);
+    return make_all();
+  }
+
+ private:
+  Result<CopyReport> make_all() {
     SHERD_TRY(renew_consolidated_metadata());
     for (NodeCopy& node : nodes_) {
       if (node.stored.empty()) node.stored = documents_of(node);
@@ -64,21 +76,25 @@ class TreeCopy {
     const auto making = [&](const NodeLocation& location) { return make(location); };
     const StagedCopy copy{{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making};
     SHERD_TRY(is_there, has_documents(*destination_.store, nodes_.front()));
+    bool completed = false;
     if (is_there) {
-      SHERD_TRY(completed, complete_staged(destination_, copy));
-      if (completed) return report();
+      SHERD_TRY(done, complete_staged(destination_, copy));
+      completed = done;
     }
-    SHERD_TRY(make_staged(destination_, copy, options_));
+    if (!completed) SHERD_TRY(make_staged(destination_, copy, options_));
+    if (labelled_) SHERD_TRY(list_labels(*labelled_));
     return report();
   }
 
- private:
   // Makes what is not there yet, the root's document last.
   Result<void> make(const NodeLocation& root) {
     for (NodeCopy& node : nodes_) {
       if (node.document.type != NodeType::array) continue;
       SHERD_TRY(check_links(at(root, node.path), node.document));
       SHERD_TRY(write_counterpart(at(root, node.path), node.document));
+      if (node.fill)  // its writes confirm their document
+        for (const Document& document : node.stored)
+          SHERD_TRY(root.store->set(document.key, document.text).in_key(document.key));
       SHERD_TRY(destination, make_array(at(root, node.path), node.document));
       if (node.reduced) {
         const NodeCopy& finer = nodes_[node.reduced->node];
@@ -87,6 +103,11 @@ class TreeCopy {
                                      std::make_shared<CoarserElements>(node.reduced->how)));
         total_ += reduced.bytes;
         SHERD_TRY(copy_objects(reduced));
+      } else if (node.fill) {
+        const std::uint64_t bytes = element_count(destination.shape()).value_or(0) * destination.dtype().size();
+        SHERD_TRY(node.fill(destination));
+        total_ += bytes;
+        counts_.bytes += bytes;
       } else {
         node.array->destination = std::move(destination);
         SHERD_TRY(copy_objects(*node.array));
@@ -149,8 +170,10 @@ class TreeCopy {
   Result<void> plan_all() {
     if (asks_for_cutout(options_) && options_.config.layout != Layout::plain)
       return unsupported("layout zarr+neuroglancer: is made of whole arrays; copy the part first, and then the copy");
+    SHERD_TRY(labelled, find_labelled_image(destination_));
+    labelled_ = std::move(labelled);
     SHERD_TRY(of_image, is_image());
-    if (!of_image) {
+    if (!labelled_ && !of_image) {
       SHERD_TRY(refuse_volume_options(options_));
       const std::string_view image_option = !options_.type.empty()  ? "type"
                                             : options_.resolution   ? "resolution"
@@ -162,7 +185,7 @@ class TreeCopy {
       SHERD_TRY(plan(""));
       return check_ranks();
     }
-    SHERD_TRY(planned, plan_image(source_, destination_, options_));
+    SHERD_TRY(planned, plan_image(source_, destination_, options_, labelled_));
     nodes_ = std::move(planned.nodes);
     dangling_ = std::move(planned.dangling);
     for (const NodeCopy& node : nodes_)
@@ -207,7 +230,10 @@ class TreeCopy {
     SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (changes_format()) {
-      const std::string_view ome = new_format_.traits().ome_version;
+      const std::string_view ome = ome_version_of(new_format_);
+      for (OmeDataset& dataset : ome_datasets(node.document.attributes))
+        if (const auto below = normal_path(dataset.path))
+          axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
       SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
       carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits);
       node.document.document = std::move(fresh);
@@ -250,6 +276,7 @@ class TreeCopy {
     // An array whose layout stays keeps its document to the byte.
     Json attributes = node.document.attributes;
     if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
+    if (changes_format()) name_axes(path, spec);
     SHERD_TRY(name_axes(spec));
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
@@ -300,6 +327,13 @@ class TreeCopy {
           .in_member("axes");
     spec.dimension_names.assign(names.begin(), names.end());
     return {};
+  }
+
+  // In OME-NGFF 0.5 the dimensions of each resolution are called as the axes are; 0.4 has no names for them.
+  void name_axes(const std::string& path, ArraySpec& spec) const {
+    const auto axes = axes_.find(path);
+    if (axes == axes_.end() || axes->second.size() != spec.shape.size()) return;
+    spec.dimension_names.assign(axes->second.begin(), axes->second.end());
   }
 
   // A resolution that is copied without the group around it says itself what the image is. What the group's metadata
@@ -463,6 +497,8 @@ class TreeCopy {
   /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
   std::map<std::string, std::string> referred_;
   std::vector<std::pair<std::string, std::string>> dangling_;  ///< of a new volume
+  std::map<std::string, std::vector<std::string>> axes_;       ///< of the resolutions of images, by path
+  std::optional<LabelledImage> labelled_;
   bool rank_met_ = false;
   std::uint64_t total_ = 0;
   CopyCounts counts_;
@@ -490,6 +526,11 @@ Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& 
   SHERD_TRY(copy.make(location));
   if (is_ours || !left.note()) SHERD_TRY(left.erase(destination));
   return true;
+}
+
+Result<CopyReport> make_nodes(std::vector<NodeCopy> nodes, const NodeLocation& destination,
+                              const CopyOptions& options) {
+  return in_store(TreeCopy(destination, destination, options).run(std::move(nodes)), destination.store->url());
 }
 
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options) {

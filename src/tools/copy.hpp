@@ -16,6 +16,7 @@
 #include "array/hierarchy.hpp"
 #include "array/storage.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "ome/image.hpp"
 #include "sherd/tools.hpp"
 #include "tools/cutout.hpp"
 #include "tools/reduce.hpp"
@@ -59,6 +60,7 @@ struct NodeCopy {
   std::vector<Document> stored = {};  ///< the documents that are written; empty until they are made of `document`
   std::optional<ArrayCopy> array = {};
   std::optional<ReducedFrom> reduced = {};
+  std::function<Result<void>(const Array&)> fill = {};  ///< of an array that is made of a file
 };
 
 /// Whether a copy is one of an image, as a whole, rather than of nodes one by one.
@@ -71,7 +73,22 @@ struct ImageCopy {
   std::vector<NodeCopy> nodes;
   std::vector<std::pair<std::string, std::string>> dangling = {};
 };
-Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
+/// `labelled` is the image whose labels the copy is to be.
+struct LabelledImage;
+Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options,
+                             const std::optional<LabelledImage>& labelled);
+/// The nodes of an image in several resolutions whose finest one, `0`, is filled by a function.
+struct FilledImage {
+  Image image;
+  NodeDocument array;
+  std::function<Result<void>(const Array&)> fill;
+};
+Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
+                                          const CopyOptions& options);
+/// Makes nodes that are planned, as copy_nodes() does.
+Result<CopyReport> make_nodes(std::vector<NodeCopy> nodes, const NodeLocation& destination, const CopyOptions& options);
+/// Makes an OME-NGFF group of a file, in the resolutions of options.pyramid.
+Result<void> import_pyramid(const std::string& source, const ImportOptions& options, const NodeLocation& destination);
 /// The location of a copy's source; if the copy becomes a volume, the volume counterpart of a dual-format array.
 Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,
                                     const CopyOptions& options);
@@ -99,6 +116,8 @@ Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& de
 /// as options name any.
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
                               const Cutout* cutout = nullptr);
+/// The same array with chunks in C order; nullopt where they are already, or are inside other codecs.
+Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec);
 /// Whether its last chunks end where the array does.
 bool is_clipped(const Array::State& state);
 

@@ -13,6 +13,7 @@
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "store/key.hpp"
+#include "tools/copy_axes.hpp"
 #include "tools/copy_options.hpp"
 #include "tools/pyramid.hpp"
 
@@ -120,6 +121,41 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
         .in_member("chunks");
   spec.shape = std::move(shape);
   return spec;
+}
+
+// An image of OME-NGFF has channels before space.
+Result<void> put_in_ome_order(ImageSource& source) {
+  Image& image = source.image;
+  SHERD_TRY(check_ome_axes(image.axes).in_member("axes"));
+  if (is_ome_order(image.axes)) return {};
+  if (is_volume(source.levels.front().location))
+    return std::move(invalid_argument("must have c before x, y and z, as OME-NGFF requires")).in_member("axes");
+  const auto order = ome_order(image.axes);
+  image = permuted(std::move(image), order);
+  for (LevelSource& level : source.levels) level.document = permuted(std::move(level.document), order);
+  source.permuted = true;
+  return {};
+}
+
+// A volume has three axes: a plane becomes one of a single slice, as thick as its pixels are wide.
+Result<void> add_slices(ImageSource& source) {
+  Image& image = source.image;
+  const std::size_t rank = image.axes.size(), x = dimension_of(image.axes, "x");
+  const auto has = [&](std::string_view axis) { return dimension_of(image.axes, axis) != rank; };
+  if (has("z") || has("t") || !has("x") || !has("y")) return {};
+  const double thickness = image.levels.front().spacing[x];
+  image.axes.insert(image.axes.begin(), "z");
+  image.units.insert(image.units.begin(), image.units[x]);
+  for (ImageLevel& level : image.levels) {
+    level.spacing.insert(level.spacing.begin(), thickness);
+    level.offset.insert(level.offset.begin(), 0);
+  }
+  for (LevelSource& level : source.levels) {
+    const std::string key = level.location.format->document_key(level.location.path, NodeType::array);
+    SHERD_TRY(node, with_leading_dimension(std::move(level.document)).in_key(key));
+    level.document = std::move(node);
+  }
+  return {};
 }
 
 // Whether the copy is one of labels: as the options say, else as its pyramid or the source has it.
@@ -245,28 +281,55 @@ class ArraysPlan {
 
   Result<std::vector<NodeCopy>> run() && {
     const bool group = source_.is_group || options_.pyramid.has_value();
+    if (group && source_.cutout && !is_ome_order(source_.image.axes))
+      return std::move(
+                 unsupported("cannot be combined with an image whose channels follow x, y or z; copy the part as an "
+                             "array first, and make the image of that"))
+          .in_member(options_.select ? "select" : "dtype");
+    if (group) SHERD_TRY(put_in_ome_order(source_));
     if (group) nodes_.emplace_back();
     for (std::size_t i = 0; i < source_.levels.size(); ++i) {
       std::string& path = source_.image.levels[i].path;
-      if (options_.pyramid) path = std::to_string(i);
+      if (options_.pyramid || path.empty()) path = std::to_string(i);
       SHERD_TRY(add(source_.levels[i], group ? path : ""));
     }
     if (options_.pyramid) SHERD_TRY(add_pyramid());
-    if (!group) return std::move(nodes_);
-    const Json given = as_ome_version(source_.attributes, "0.5", destination_.path);
-    const Json attributes = as_ome_version(group_attributes(source_.image, given),
-                                           destination_.format->traits().ome_version, destination_.path);
-    SHERD_TRY(document, destination_.format->group_document(attributes));
-    SHERD_TRY(lowered, destination_.format->lower(std::move(document), destination_.config.limits));
-    nodes_.front().document = std::move(lowered);
+    if (group) SHERD_TRY(describe_group());
+    return std::move(nodes_);
+  }
+
+  // Of an array that has no source.
+  Result<std::vector<NodeCopy>> run(FilledImage image) && {
+    const std::string path = "0";
+    last_ = *image.array.array;
+    NodeLocation to = at_path(destination_, join_path(destination_.path, path));
+    to.writable = false;  // there is nothing to write to yet
+    SHERD_TRY(array, make_array(std::move(to), image.array));
+    chunks_ = array.chunks();
+    source_.image.levels.front().path = path;
+    nodes_.emplace_back();
+    nodes_.push_back({.path = path, .document = std::move(image.array), .fill = std::move(image.fill)});
+    SHERD_TRY(add_pyramid());
+    SHERD_TRY(describe_group());
     return std::move(nodes_);
   }
 
  private:
+  Result<void> describe_group() {
+    const Json given = as_ome_version(source_.attributes, "0.5", destination_.path);
+    const Json attributes = as_ome_version(group_attributes(source_.image, given, last_.dtype),
+                                           ome_version_of(*destination_.format), destination_.path);
+    SHERD_TRY(document, destination_.format->group_document(attributes));
+    SHERD_TRY(lowered, destination_.format->lower(std::move(document), destination_.config.limits));
+    nodes_.front().document = std::move(lowered);
+    return {};
+  }
+
   Result<void> add(const LevelSource& level, const std::string& path) {
     SHERD_TRY(source, make_array(level.location, level.document));
     SHERD_TRY(source.state().check_access());
-    SHERD_TRY(spec, copied_spec(source.state(), destination_, options_, source_.cutout.get()));
+    SHERD_TRY(spec, source_.permuted ? spec_of_permuted(source, destination_, options_)
+                                     : copied_spec(source.state(), destination_, options_, source_.cutout.get()));
     spec.dimension_names.assign(source_.image.axes.begin(), source_.image.axes.end());
     Json attributes = level.document.attributes;
     attributes.erase(kLayoutMember);
@@ -317,21 +380,31 @@ bool is_image_copy(const NodeLocation& source, const NodeLocation& destination, 
   return is_volume(source) || is_volume(destination) || options.pyramid.has_value();
 }
 
-Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options) {
+Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& given,
+                             const std::optional<LabelledImage>& labelled) {
   const bool volume = is_volume(destination);
-  if (options.config.layout != Layout::plain && (volume || options.pyramid))
+  if (given.config.layout != Layout::plain && (volume || given.pyramid || labelled))
     return invalid_argument(std::string("layout zarr+neuroglancer: ") +
                             (volume ? "is a layout of Zarr arrays; copy to zarr3"
                                     : "the resolutions of a pyramid would be volumes of their own; copy without one"));
-  SHERD_TRY(found, find_image(source, options, volume));
-  SHERD_TRY(cut_out(found, options, is_volume(source)));
+  SHERD_TRY(found, find_image(source, given, volume));
+  SHERD_TRY(cut_out(found, given, is_volume(source)));
+  CopyOptions options = given;
+  if (labelled) {
+    SHERD_TRY(of_labels, options_of_labels(*labelled, found.image, given));
+    options = std::move(of_labels);
+    found.is_group = true;
+  }
+  if (options.pyramid) name_factors(*options.pyramid, found.image.axes);
   SHERD_TRY(set_type(found, options));
+  if (labelled) refer_to_image(found.image);
   found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
   if (options.pyramid) {
     found.levels.resize(1);
     found.image.levels.resize(1);
   }
   SHERD_TRY(set_position(found, options, volume));
+  if (volume && !found.cutout) SHERD_TRY(add_slices(found));
   ImageCopy copy;
   if (volume) {
     SHERD_TRY(dangling, find_dangling(found, source, *destination.format));
@@ -341,8 +414,15 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
   }
   SHERD_TRY(nodes, volume ? plan_volume(std::move(found), destination, options)
                           : plan_arrays(std::move(found), destination, options));
+  if (labelled) SHERD_TRY(check_levels(*labelled, nodes.size() - 1));
   copy.nodes = std::move(nodes);
   return copy;
+}
+
+Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
+                                          const CopyOptions& options) {
+  ImageSource source{std::move(image.image), {}, true};
+  return ArraysPlan(std::move(source), destination, options).run(std::move(image));
 }
 
 Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume) {

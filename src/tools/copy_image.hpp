@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "io/image.hpp"
+#include "ome/ome.hpp"
 #include "tools/copy.hpp"
+#include "tools/copy_labels.hpp"
 
 namespace sherd {
 
@@ -21,6 +23,7 @@ struct ImageSource {
   bool is_group = false;
   Json attributes = {};                       ///< of the group
   std::shared_ptr<const Cutout> cutout = {};  ///< what is copied of its only level, if not all of it
+  bool permuted = false;  ///< whether levels are seen in another order of dimensions than they are stored in
 
   [[nodiscard]] const DType& dtype() const { return cutout ? cutout->dtype() : levels.front().document.array->dtype; }
 };

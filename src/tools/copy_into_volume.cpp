@@ -85,8 +85,7 @@ class VolumePlan {
     for (const char* axis : {"x", "y", "z"})
       if (dimension_of(image_.axes, axis) == image_.axes.size())
         return refuse("a volume has x, y and z: there is no " + std::string(axis) +
-                      (image_.axes.size() < 3 ? "; import it as a stack of one slice, which has z"
-                                              : "; if they are others, name them (--axes z,y,x)"));
+                      "; if they are others, name them (--axes z,y,x)");
     return {};
   }
 
@@ -216,6 +215,8 @@ class VolumePlan {
 
   Result<void> add_pyramid() {
     SHERD_TRY(plan, PyramidPlan::make(*options_.pyramid, image_, info_.data_type));
+    if (plan.shrinks_channels(image_))
+      return std::move(invalid_argument("all scales of a volume have the same channels")).in_member("factors");
     for (double& offset : image_.levels.front().offset) offset = std::round(offset);
     Shape shape = shape_of(0);
     SHERD_TRY(chunk, chunk_of(0));

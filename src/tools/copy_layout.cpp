@@ -214,7 +214,8 @@ Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& de
   return spec;
 }
 
-// The same with chunks in C order; nullopt where they are already, or are inside other codecs.
+}  // namespace
+
 Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
   const bool is_within = find_shard(spec.codecs) != spec.codecs.end() && spec.codecs.size() > 1;
@@ -224,8 +225,6 @@ Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
   spec.codecs = std::move(codecs);
   return std::optional(std::move(spec));
 }
-
-}  // namespace
 
 // An order of elements that the destination's format cannot express is replaced.
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,

@@ -7,7 +7,7 @@
 
 #include "base/try.hpp"
 #include "io/image.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/try.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 namespace sherd {
 namespace {
@@ -27,6 +27,17 @@ std::vector<std::size_t> spatial_dimensions(const Image& image) {
 }
 
 }  // namespace
+
+void name_factors(Pyramid& pyramid, const std::vector<std::string>& axes) {
+  const auto is_named = [](const Pyramid::Factor& each) { return !each.axis.empty(); };
+  if (pyramid.factors.size() != axes.size() || std::ranges::any_of(pyramid.factors, is_named)) return;
+  for (std::size_t d = 0; d < axes.size(); ++d) pyramid.factors[d].axis = axes[d];
+}
+
+bool PyramidPlan::shrinks_channels(const Image& image) const {
+  const std::size_t c = dimension_of(image.axes, "c");
+  return c < factors_.size() && factors_[c] > 1;
+}
 
 PyramidPlan::PyramidPlan(const Pyramid& pyramid, const Image& image)
     : pyramid_(pyramid), units_(image.axes.size(), 1.0) {
@@ -58,16 +69,19 @@ Result<void> PyramidPlan::take_factors(const Image& image) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto& [axis, factor] = given[i];
     if (axis.empty() == named) return invalid_argument("name every axis, or none");
-    if (factor != 1 && factor != 2)
-      return unsupported("a factor of " + std::to_string(factor) + "; each level can have a factor of 1 or 2");
+    if (factor == 0) return invalid_argument("a factor of 0; the smallest is 1, which keeps an axis as it is");
     std::size_t dimension = named ? 0 : in_order[i];
     if (named) {
       SHERD_TRY(found, dimension_called(image, axis));
       dimension = found;
     }
-    if (factor == 2 && image.axes[dimension] == "c") return invalid_argument("channels cannot become coarser");
     factors_[dimension] = factor;
   }
+  std::uint64_t all = 1;
+  for (const std::uint64_t factor : factors_)
+    if (factor > Reduction::kMost || (all *= factor) > Reduction::kMost)
+      return invalid_argument("one element would be made of more than " + std::to_string(Reduction::kMost) +
+                              "; choose smaller factors");
   if (std::ranges::count(factors_, 1) == std::ssize(factors_))
     return invalid_argument("every factor is 1, so that no level would be coarser");
   return {};
@@ -99,10 +113,12 @@ std::optional<CoarserLevel> PyramidPlan::add_level(Image& image, const Shape& fi
   for (std::size_t d = 0; d < finer.size(); ++d) {
     if (!may_shrink(image, d) || finer[d] <= 1) continue;
     if (factors_.empty() && std::abs(level.spacing[d]) * units_[d] >= 2 * finest) continue;
-    how.step[d] = 2;
-    how.phase[d] = whole && std::fmod(level.offset[d], 2) != 0 ? 1 : 0;
-    level.spacing[d] *= 2;
-    level.offset[d] = (level.offset[d] - static_cast<double>(how.phase[d])) / 2;
+    how.step[d] = factors_.empty() ? 2 : factors_[d];
+    const auto step = static_cast<double>(how.step[d]);
+    const double rest = whole ? std::fmod(level.offset[d], step) : 0;
+    how.phase[d] = static_cast<std::uint64_t>(rest < 0 ? rest + step : rest);
+    level.spacing[d] *= step;
+    level.offset[d] = (level.offset[d] - static_cast<double>(how.phase[d])) / step;
   }
   if (how.most() == 1) return std::nullopt;
   image.levels.push_back(std::move(level));

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/image.hpp"
+#include "ome/image.hpp"
 #include "tools/reduce.hpp"
 
 namespace sherd {
@@ -14,6 +14,9 @@ struct CoarserLevel {
   Shape shape;
   Reduction how;
 };
+
+/// Names the factors that are given one per axis, in this order, so that they hold for axes in any order.
+void name_factors(Pyramid& pyramid, const std::vector<std::string>& axes);
 
 class PyramidPlan {
  public:
@@ -25,6 +28,8 @@ class PyramidPlan {
   /// Appends the next level to the image; nullopt if no axis can become coarser. `finer` is the shape of the last
   /// level. With `whole`, elements begin at whole offsets.
   [[nodiscard]] std::optional<CoarserLevel> add_level(Image& image, const Shape& finer, bool whole) const;
+  /// Whether levels have fewer channels than the image.
+  [[nodiscard]] bool shrinks_channels(const Image& image) const;
 
  private:
   PyramidPlan(const Pyramid& pyramid, const Image& image);

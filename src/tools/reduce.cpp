@@ -1,9 +1,10 @@
-// Means and modes of up to 16 elements. Integers are summed exactly and rounded half to even; floats are summed in
-// double, in C order. A mode is the value that occurs most often, of several the smallest.
+// Means and modes of some elements. Integers are summed exactly and rounded half to even; floats are summed in double,
+// in C order, and rounded once. A mode is the value that occurs most often, of several the smallest.
 #include "tools/reduce.hpp"
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -13,33 +14,52 @@
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "codec/number.hpp"
 
 namespace sherd {
 namespace {
 
-constexpr std::size_t kMax = 16;
+constexpr std::size_t kMost = Reduction::kMost;
 
 template <class T>
-using SumOf =
-    std::conditional_t<std::is_floating_point_v<T>, double, std::conditional_t<sizeof(T) == 8, __int128, std::int64_t>>;
-
+inline constexpr bool is_small_float = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 template <class T>
-T mean_of(std::span<const T> values) {
-  SumOf<T> sum = 0;
-  for (const T value : values) sum += value;
-  const auto count = static_cast<SumOf<T>>(values.size());
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(sum / count);
+inline constexpr bool is_complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+// The mean of floats, rounded once.
+template <class T>
+T mean_of_floats(std::span<const T> values) {
+  const auto count = static_cast<double>(values.size());
+  if constexpr (is_complex<T>) {
+    std::complex<double> sum = 0;
+    for (const T value : values) sum += std::complex<double>(value);
+    return T(sum / count);
   } else {
-    SumOf<T> quotient = sum / count;
-    SumOf<T> rest = sum % count;
-    if (rest < 0) {
-      rest += count;
-      --quotient;
+    double sum = 0;
+    for (const T value : values) {
+      if constexpr (is_small_float<T>)
+        sum += value.value();
+      else
+        sum += value;
     }
-    if (2 * rest > count || (2 * rest == count && quotient % 2 != 0)) ++quotient;
-    return static_cast<T>(quotient);
+    return static_cast<T>(sum / count);
   }
+}
+
+template <class T>
+T mean_of_integers(std::span<const T> values) {
+  using Sum = std::conditional_t<sizeof(T) == 8, __int128, std::int64_t>;
+  Sum sum = 0;
+  for (const T value : values) sum += value;
+  const auto count = static_cast<Sum>(values.size());
+  Sum quotient = sum / count;
+  Sum rest = sum % count;
+  if (rest < 0) {
+    rest += count;
+    --quotient;
+  }
+  if (2 * rest > count || (2 * rest == count && quotient % 2 != 0)) ++quotient;
+  return static_cast<T>(quotient);
 }
 
 template <class T>
@@ -59,7 +79,7 @@ T mode_of(std::span<const T> values, bool ignore_zero) {
 
 // One row of results along the last dimension, made of some rows of the finer array.
 struct Row {
-  std::array<const std::byte*, kMax> from;
+  std::array<const std::byte*, kMost> from;
   std::size_t rows = 0;
   std::uint64_t begin = 0, end = 0;  // what the finer rows hold of the last dimension
   std::byte* to = nullptr;
@@ -67,20 +87,27 @@ struct Row {
 };
 
 template <class T>
+T reduced(const Reduction& how, std::span<const T> values) {
+  if constexpr (std::is_integral_v<T>)
+    return how.method == Pyramid::Method::mean ? mean_of_integers<T>(values) : mode_of<T>(values, how.ignore_zero);
+  else
+    return mean_of_floats<T>(values);
+}
+
+template <class T>
 void reduce_row(const Reduction& how, const Row& row) {
   const std::uint64_t step = how.step.back();
   const std::uint64_t phase = how.phase.back();
   T* to = reinterpret_cast<T*>(row.to);
+  std::array<T, kMost> values;
   for (std::uint64_t i = row.first; i < row.first + row.count; ++i) {
     const std::uint64_t low = std::max(i * step, row.begin + phase) - phase;
     const std::uint64_t high = std::min(i * step + step - phase, row.end);
-    std::array<T, kMax> values;
     std::size_t count = 0;
     for (std::size_t r = 0; r < row.rows; ++r)
       for (std::uint64_t at = low; at < high; ++at)
         values[count++] = reinterpret_cast<const T*>(row.from[r])[at - row.begin];
-    const std::span<const T> all(values.data(), count);
-    *to++ = how.method == Pyramid::Method::mean ? mean_of<T>(all) : mode_of<T>(all, how.ignore_zero);
+    *to++ = reduced<T>(how, std::span<const T>(values.data(), count));
   }
 }
 
@@ -109,6 +136,14 @@ RowFunction row_function(const DType& dtype) {
       return reduce_row<float>;
     case DType::Kind::float64:
       return reduce_row<double>;
+    case DType::Kind::float16:
+      return reduce_row<Float16>;
+    case DType::Kind::bfloat16:
+      return reduce_row<BFloat16>;
+    case DType::Kind::complex64:
+      return reduce_row<std::complex<float>>;
+    case DType::Kind::complex128:
+      return reduce_row<std::complex<double>>;
     default:
       return nullptr;
   }
@@ -135,7 +170,7 @@ void find_rows(const Reduction& how, const Shape& at, const BoxElements<const st
     const std::size_t rows = row.rows;
     for (std::size_t r = 0; r < rows; ++r) {
       row.from[r] += (low - box.origin[d]) * strides[d];
-      if (high - low == 2) row.from[row.rows++] = row.from[r] + strides[d];
+      for (std::uint64_t more = 1; more < high - low; ++more) row.from[row.rows++] = row.from[r] + more * strides[d];
     }
   }
 }
@@ -144,8 +179,8 @@ void find_rows(const Reduction& how, const Shape& at, const BoxElements<const st
 
 Result<void> Reduction::check(const DType& dtype) const {
   if (row_function(dtype) == nullptr)
-    return unsupported("a pyramid is made of integers, bool, float32 and float64, not of " + dtype.name());
-  const bool floating = dtype.kind() == DType::Kind::float32 || dtype.kind() == DType::Kind::float64;
+    return unsupported("a pyramid is made of integers, bool, floats and complex numbers, not of " + dtype.name());
+  const bool floating = !is_integer(dtype) && dtype.kind() != DType::Kind::boolean;
   if (method == Pyramid::Method::mode && floating)
     return invalid_argument("mode is for labels, but the elements are " + dtype.name() + "; use mean");
   if (method == Pyramid::Method::mean && ignore_zero)

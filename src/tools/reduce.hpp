@@ -1,4 +1,4 @@
-// Half the resolution: which elements of an array an element of the next coarser one is made of, and how.
+// Less resolution: which elements of an array an element of the next coarser one is made of, and how.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace sherd {
 
-/// Along a dimension of step 2, element i is made of elements 2i - phase and 2i + 1 - phase, as far as they are there;
-/// along one of step 1, of element i.
+/// Along a dimension of step n, element i is made of the n elements from n * i - phase on, as far as they are there.
 struct Reduction {
+  static constexpr std::uint64_t kMost = 512;  ///< elements that one is made of
+
   Pyramid::Method method = Pyramid::Method::mean;
   bool ignore_zero = false;
-  Shape step = {};   ///< 1 or 2, at most four of them 2
-  Shape phase = {};  ///< 0 or 1, and 0 where the step is 1
+  Shape step = {};   ///< 1 or more, their product at most kMost
+  Shape phase = {};  ///< less than the step
 
   /// unsupported or invalid_argument if this type has no mean or mode.
   [[nodiscard]] Result<void> check(const DType& dtype) const;

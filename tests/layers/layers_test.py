@@ -19,9 +19,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
-LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "netcdf", "io", "tools", "api"]
+LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "netcdf", "ome", "io", "tools", "api"]
 # Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
-OVER_OS = {"store", "neuroglancer", "netcdf", "io", "tools", "api"}
+OVER_OS = {"store", "neuroglancer", "netcdf", "ome", "io", "tools", "api"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
 OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
 PATH_NAMES = {"absolute", "canonical", "path", "weakly_canonical"}

@@ -369,7 +369,7 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
   EXPECT_THAT(refusal(array, {.axes = {"z", "y", "q"}}), HasSubstr("'q' is not an axis"));
   EXPECT_THAT(refusal(array, {.axes = {"z", "y", "z"}}), HasSubstr("the axis z is given twice"));
   EXPECT_THAT(refusal(array, {.axes = {"t", "y", "x"}}), HasSubstr("a volume has no time (t)"));
-  EXPECT_THAT(refusal(array, {.axes = {"c", "y", "x"}}), HasSubstr("there is no z"));
+  EXPECT_THAT(refusal(array, {.axes = {"c", "z", "x"}}), HasSubstr("there is no y"));
   const std::vector<std::string> zyx{"z", "y", "x"};
   EXPECT_THAT(refusal(array, {.shards = Shape{8, 8, 8}, .axes = zyx}),
               HasSubstr("shards: cannot be used with a volume; use sharding"));

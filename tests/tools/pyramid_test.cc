@@ -154,21 +154,21 @@ TEST(Pyramid, HalvesTimeOnlyByName) {
 
 TEST(Pyramid, RefusesFactorsThatDoNotFitTheAxes) {
   using Factors = std::vector<Pyramid::Factor>;
-  const auto refusal = [](Factors factors, ErrorCode code = ErrorCode::invalid_argument) {
+  const auto refusal = [](Factors factors) {
     const auto to = memory_store();
     const auto made =
         copy(image({4, 4, 2}, {4, 4, 2}, {}), to, {.axes = {"z", "y", "c"}, .pyramid = Pyramid{.factors = factors}});
-    EXPECT_EQ(made.error().code(), code);
+    EXPECT_EQ(made.error().code(), ErrorCode::invalid_argument);
     EXPECT_EQ(made.error().member(), "factors");
     EXPECT_TRUE(to->list_dir("").value().objects.empty());
     return made.error().message();
   };
-  EXPECT_THAT(refusal({{"", 2}}), HasSubstr("1 factors for the axes z, y, c"));
+  EXPECT_THAT(refusal({{"", 2}}), HasSubstr("1 factors for the axes c, z, y"));
   EXPECT_THAT(refusal({{"x", 2}}), HasSubstr("has no axis 'x'"));
-  EXPECT_THAT(refusal({{"c", 2}}), HasSubstr("channels"));
   EXPECT_THAT(refusal({{"z", 1}}), HasSubstr("every factor is 1"));
   EXPECT_THAT(refusal({{"z", 2}, {"", 2}}), HasSubstr("name every axis"));
-  EXPECT_THAT(refusal({{"z", 3}}, ErrorCode::unsupported), HasSubstr("a factor of 3"));
+  EXPECT_THAT(refusal({{"z", 0}}), HasSubstr("a factor of 0"));
+  EXPECT_THAT(refusal({{"z", 512}, {"y", 2}}), HasSubstr("more than 512"));
 }
 
 TEST(Pyramid, OfAVolumeAtAnOddOffsetIsAlignedWithIt) {

@@ -1,5 +1,5 @@
 // The names of units are those that OME-NGFF 0.5 recommends; the other spellings are those of OME-XML and ImageJ.
-#include "io/units.hpp"
+#include "ome/units.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "io/image.hpp"
+#include "ome/ome.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -21,12 +21,19 @@ bool has_version(const Json& object, std::string_view version) {
   return found != nullptr && found->is_string() && found->text() == version;
 }
 
+/// Whether it is of version 0.4, which may leave out its version where it has another member of its kind.
+bool is_old(const Json& object, std::string_view member) {
+  return has_version(object, kOld) || (object.find(kVersion) == nullptr && object.find(member) != nullptr);
+}
+
 /// Whether a member of attributes is OME-NGFF's, of version 0.4. Lists of names are so by the name of their group.
 bool is_old(const std::string& key, const Json& value, std::string_view group) {
   if (key == "multiscales")
     return value.is_array() && value.size() > 0 &&
-           std::ranges::all_of(value.elements(), [](const Json& each) { return has_version(each, kOld); });
-  if (key == "plate" || key == "well" || key == "image-label") return has_version(value, kOld);
+           std::ranges::all_of(value.elements(), [](const Json& each) { return is_old(each, "datasets"); });
+  if (key == "plate") return is_old(value, "wells");
+  if (key == "well") return is_old(value, "images");
+  if (key == kImageLabel) return is_old(value, "colors") || is_old(value, "source") || is_old(value, "properties");
   if (key == "labels") return group == "labels" && value.is_array();
   if (key == "series") return group == "OME" && value.is_array();
   return key == "bioformats2raw.layout";
@@ -90,6 +97,15 @@ Json to_old(const Json& attributes) {
 }
 
 }  // namespace
+
+std::string_view ome_version_of(const Format& format) { return format.name() == "zarr2" ? kOld : kNew; }
+
+const Json& ome_members(const Json& attributes) {
+  const Json* ome = attributes.find(kOme);
+  return ome != nullptr ? *ome : attributes;
+}
+
+const Json* ome_member(const Json& attributes, std::string_view name) { return ome_members(attributes).find(name); }
 
 Json as_ome_version(const Json& attributes, std::string_view version, const std::string& path) {
   if (!attributes.is_object()) return attributes;

@@ -1,0 +1,21 @@
+// The options of coarser resolutions, which copy and import share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.hpp"
+#include "sherd/tools.hpp"
+
+namespace sherd::cli {
+
+struct PyramidOptions {
+  std::optional<std::string> pyramid, factors;
+  bool ignore_zero = false;
+
+  void add_to(Arguments& arguments);
+  /// Nullopt if none is asked for. invalid_argument names the option.
+  [[nodiscard]] Result<std::optional<Pyramid>> get() const;
+};
+
+}  // namespace sherd::cli

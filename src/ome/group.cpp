@@ -1,0 +1,119 @@
+// What a group is by OME-NGFF's metadata: an image, labels, a plate, a well, a series of images. Metadata of 0.4 have
+// no attribute of their own, so that only those count which have the form of OME-NGFF's.
+#include "base/try.hpp"
+#include "ome/rules.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+bool is_list_of(const Json& list, std::string_view member) {
+  if (!list.is_array() || list.size() == 0) return false;
+  for (const Json& each : list.elements())
+    if (each.find(member) == nullptr) return false;
+  return true;
+}
+
+void read_texts(const Json* list, const char* name, std::vector<std::string>& to) {
+  if (list == nullptr) return;
+  for (const Json& each : list->elements()) {
+    const std::string* text = name == nullptr ? (each.is_string() ? &each.text() : nullptr) : text_of(each, name);
+    if (text != nullptr && !text->empty()) to.push_back(*text);
+  }
+}
+
+void read_numbers(const Json* list, const char* name, std::vector<std::uint64_t>& to) {
+  if (list == nullptr) return;
+  for (const Json& each : list->elements()) {
+    const Json* number = each.find(name);
+    if (number != nullptr && number->as_uint()) to.push_back(*number->as_uint());
+  }
+}
+
+}  // namespace
+
+bool is_ome_member(const Json& attributes, std::string_view name, const std::string& path) {
+  const Json* value = ome_member(attributes, name);
+  if (value == nullptr || value->is_null()) return false;
+  if (attributes.find("ome") != nullptr) return true;
+  if (name == "multiscales") return is_list_of(*value, "datasets");
+  if (name == "plate") return value->find("wells") != nullptr;
+  if (name == "well") return value->find("images") != nullptr;
+  if (name == "labels") return split_key(path).name == "labels" && value->is_array();
+  if (name == kImageLabel) return value->is_object();
+  return name == "bioformats2raw.layout";
+}
+
+std::vector<OmeDataset> ome_datasets(const Json& attributes) {
+  std::vector<OmeDataset> found;
+  const Json* all = ome_member(attributes, "multiscales");
+  if (all == nullptr) return found;
+  for (std::size_t i = 0; i < all->elements().size(); ++i) {
+    const Json& image = all->elements()[i];
+    std::vector<std::string> axes;
+    if (const Json* list = image.find("axes"))
+      for (const Json& axis : list->elements()) {
+        const std::string* name = axis.is_string() ? &axis.text() : text_of(axis, "name");
+        axes.push_back(name == nullptr ? "" : *name);
+      }
+    const Json* datasets = image.find("datasets");
+    if (datasets == nullptr) continue;
+    for (std::size_t j = 0; j < datasets->elements().size(); ++j)
+      if (const std::string* path = text_of(datasets->elements()[j], "path"); path != nullptr && !path->empty())
+        found.push_back({indexed(indexed("multiscales", i) + ".datasets", j), i, *path, axes});
+  }
+  return found;
+}
+
+std::optional<OmeGroup> ome_group(const Json& attributes, const std::string& path) {
+  const Json* ome = attributes.find("ome");
+  if (ome != nullptr && !ome->is_object()) return std::nullopt;
+  OmeGroup group{.is_old = ome == nullptr, .prefix = ome == nullptr ? "attributes." : "attributes.ome."};
+  bool any = false;
+  const auto member = [&](std::string_view name) -> const Json* {
+    if (!is_ome_member(attributes, name, path)) return nullptr;
+    any = true;
+    return ome_member(attributes, name);
+  };
+  if (const Json* all = member("multiscales")) {
+    group.datasets = ome_datasets(attributes);
+    group.multiscales = all->elements().size();
+  }
+  read_texts(member("labels"), nullptr, group.labels);
+  if (const Json* plate = member("plate")) {
+    read_texts(plate->find("wells"), "path", group.wells);
+    if (const Json* list = plate->find("acquisitions"); list != nullptr && list->is_array())
+      read_numbers(list, "id", group.acquisitions.emplace());
+  }
+  if (const Json* well = member("well")) {
+    read_texts(well->find("images"), "path", group.images);
+    read_numbers(well->find("images"), "acquisition", group.image_acquisitions);
+  }
+  group.is_series = member("bioformats2raw.layout") != nullptr;
+  (void)member(kImageLabel);
+  if (!any) return std::nullopt;
+  return group;
+}
+
+Json with_label(Json attributes, const std::string& name, std::string_view version) {
+  const auto list_in = [&](Json& members) {
+    const Json* present = members.find("labels");
+    Json list = present != nullptr && present->is_array() ? *present : Json(Json::Array{});
+    bool listed = false;
+    for (const Json& each : list.elements()) listed = listed || (each.is_string() && each.text() == name);
+    if (!listed) list.push_back(name);
+    members.set("labels", std::move(list));
+  };
+  if (version == "0.4") {
+    list_in(attributes);
+    return attributes;
+  }
+  const Json* present = attributes.find("ome");
+  Json ome = present != nullptr && present->is_object() ? *present : Json(Json::Object{});
+  if (ome.find("version") == nullptr) ome.set("version", std::string(version));
+  list_in(ome);
+  attributes.set("ome", std::move(ome));
+  return attributes;
+}
+
+}  // namespace sherd

@@ -1,0 +1,48 @@
+// What the rules of images and plates share: where they note what is wrong.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ome/ome.hpp"
+
+namespace sherd {
+
+/// Collects what is wrong with the members of one group.
+class OmeFindings {
+ public:
+  OmeFindings(std::string prefix, bool is_old) : prefix_(std::move(prefix)), is_old_(is_old) {}
+
+  void error(const std::string& member, std::string message) {
+    found_.push_back({true, prefix_ + member, std::move(message)});
+  }
+  void warning(const std::string& member, std::string message) {
+    found_.push_back({false, prefix_ + member, std::move(message)});
+  }
+  [[nodiscard]] bool is_old() const noexcept { return is_old_; }
+  [[nodiscard]] std::vector<OmeFinding> take() { return std::move(found_); }
+
+ private:
+  std::string prefix_;
+  bool is_old_;
+  std::vector<OmeFinding> found_;
+};
+
+[[nodiscard]] inline std::string indexed(const std::string& member, std::size_t index) {
+  return member + "[" + std::to_string(index) + "]";
+}
+[[nodiscard]] inline const std::string* text_of(const Json& object, std::string_view name) {
+  const Json* value = object.find(name);
+  return value != nullptr && value->is_string() ? &value->text() : nullptr;
+}
+/// Whether the member does not exist or is null.
+[[nodiscard]] inline bool is_absent(const Json& object, std::string_view name) {
+  const Json* value = object.find(name);
+  return value == nullptr || value->is_null();
+}
+
+void check_plate(const Json& plate, OmeFindings& to);
+void check_well(const Json& well, OmeFindings& to);
+
+}  // namespace sherd

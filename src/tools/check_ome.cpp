@@ -1,0 +1,204 @@
+// Images by OME-NGFF: the arrays of their resolutions, their labels, plates and wells. Errors are what the validators
+// of ome-zarr-models refuse; what they accept although the specification does not is a warning, and for 0.4 that is
+// everything about labels.
+#include "tools/check_ome.hpp"
+
+#include <algorithm>
+
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "codec/number.hpp"
+#include "ome/ome.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kMetadata = "ome_metadata", kNode = "ome_node";
+
+bool is_image(const NodeDocument& node, const std::string& path) {
+  const auto group = ome_group(node.attributes, path);
+  return node.type == NodeType::group && group && group->multiscales > 0;
+}
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+std::vector<std::string> names_of(const ArraySpec& spec) {
+  std::vector<std::string> names;
+  for (const auto& name : spec.dimension_names) names.push_back(name.value_or(""));
+  return names;
+}
+
+class OmeCheck {
+ public:
+  OmeCheck(const NodeLocation& location, OmeGroup group, Findings& to)
+      : location_(location), group_(std::move(group)), to_(to) {}
+
+  Result<void> run() {
+    for (const OmeDataset& dataset : group_.datasets) SHERD_TRY(check_dataset(dataset));
+    if (!group_.datasets.empty()) SHERD_TRY(check_labels_of_image());
+    for (const std::string& label : group_.labels) SHERD_TRY(check_label(label));
+    for (const std::string& well : group_.wells) SHERD_TRY(check_well_of_plate(well));
+    for (const std::string& image : group_.images) SHERD_TRY(check_image("well.images", image));
+    return group_.is_series ? check_series() : Result<void>();
+  }
+
+ private:
+  void error(const std::string& member, const std::string& message) {
+    to_.error(kNode, {}, quoted(group_.prefix + member) + ": " + message);
+  }
+  void warning(const std::string& member, const std::string& message) {
+    to_.warning(kNode, {}, quoted(group_.prefix + member) + ": " + message);
+  }
+  // The last thing to be said of a member.
+  Result<void> end_with_error(const std::string& member, const std::string& message) {
+    error(member, message);
+    return {};
+  }
+  // What only the validators of 0.5 look at.
+  void error_of_labels(const std::string& member, const std::string& message) {
+    if (group_.is_old)
+      warning(member, message);
+    else
+      error(member, message);
+  }
+
+  struct Found {
+    std::optional<NodeDocument> node;
+    bool damaged = false;  ///< which is reported where the node is checked
+  };
+
+  Result<Found> find(const std::string& below) const {
+    const auto path = normal_path(below);
+    if (!path) return Found{};
+    auto node = location_.format->open(*location_.store, join_path(location_.path, *path), location_.config.limits);
+    if (!node && (node.error().code() == ErrorCode::unavailable || node.error().code() == ErrorCode::conflict))
+      return std::move(node).error();
+    if (!node) return Found{{}, true};
+    return Found{*std::move(node)};
+  }
+
+  Result<void> check_dataset(const OmeDataset& dataset) {
+    const std::string member = dataset.member + ".path";
+    SHERD_TRY(found, find(dataset.path));
+    if (found.damaged) return {};
+    if (!found.node) return end_with_error(member, "there is no array " + quoted(dataset.path));
+    if (!found.node->array) return end_with_error(member, quoted(dataset.path) + " is not an array");
+    const ArraySpec& spec = *found.node->array;
+    const auto names = names_of(spec);
+    if (spec.shape.size() != dataset.axes.size())
+      error(member, quoted(dataset.path) + " has " + std::to_string(spec.shape.size()) + " dimensions, and the image " +
+                        std::to_string(dataset.axes.size()) + " axes");
+    else if (!group_.is_old && names.empty())
+      error(member, quoted(dataset.path) + " has no dimension names; they must be those of the axes, " +
+                        listed_names(dataset.axes));
+    else if (!group_.is_old && names != dataset.axes)
+      error(member, quoted(dataset.path) + " has dimensions called " + listed_names(names) + ", and the axes are " +
+                        listed_names(dataset.axes));
+    return {};
+  }
+
+  // The group `labels` of an image, and that each of its images has as many resolutions.
+  Result<void> check_labels_of_image() {
+    SHERD_TRY(found, find("labels"));
+    if (!found.node || found.node->implicit) return {};
+    const std::string path = join_path(location_.path, "labels");
+    const auto labels = ome_group(found.node->attributes, path);
+    if (found.node->type != NodeType::group) {
+      error("multiscales", "'labels' is not a group, and labels belong there");
+    } else if (!is_ome_member(found.node->attributes, "labels", path)) {
+      error("multiscales", "the group 'labels' has no list of labels (ome.labels)");
+    } else if (labels && group_.multiscales == 1) {
+      for (const std::string& name : labels->labels) SHERD_TRY(check_levels(name));
+    }
+    return {};
+  }
+
+  Result<void> check_levels(const std::string& name) {
+    const std::string path = join_path("labels", name);
+    SHERD_TRY(found, find(path));
+    if (!found.node) return {};
+    const auto label = ome_group(found.node->attributes, path);
+    if (label && label->multiscales == 1 && label->datasets.size() != group_.datasets.size())
+      error_of_labels("multiscales[0].datasets", "there are " + std::to_string(group_.datasets.size()) +
+                                                     " resolutions, and " + std::to_string(label->datasets.size()) +
+                                                     " of " + quoted(path));
+    return {};
+  }
+
+  Result<void> check_label(const std::string& name) {
+    SHERD_TRY(found, find(name));
+    if (found.damaged) return {};
+    if (!found.node || !is_image(*found.node, name)) {
+      error_of_labels("labels", quoted(name) + (found.node ? " is not an image" : " does not exist"));
+      return {};
+    }
+    const auto image = ome_group(found.node->attributes, name);
+    for (const OmeDataset& dataset : image->datasets) {
+      SHERD_TRY(level, find(join_path(name, dataset.path)));
+      if (level.node && level.node->array && !is_integer(level.node->array->dtype))
+        error_of_labels("labels", quoted(join_path(name, dataset.path)) + " has elements of the type " +
+                                      level.node->array->dtype.name() + "; labels are integers");
+    }
+    return {};
+  }
+
+  // A well or an image that does not exist was not acquired.
+  Result<void> check_image(const std::string& member, const std::string& path) {
+    SHERD_TRY(found, find(path));
+    if (!found.node && !found.damaged)
+      warning(member, quoted(path) + " does not exist");
+    else if (found.node && !is_image(*found.node, path))
+      error(member, quoted(path) + " is not an image");
+    return {};
+  }
+
+  Result<void> check_well_of_plate(const std::string& path) {
+    SHERD_TRY(found, find(path));
+    if (found.damaged) return {};
+    if (!found.node) {
+      warning("plate.wells", quoted(path) + " does not exist");
+      return {};
+    }
+    if (!is_ome_member(found.node->attributes, "well", path))
+      return end_with_error("plate.wells", quoted(path) + " is not a well");
+    if (!group_.acquisitions) return {};
+    const auto well = ome_group(found.node->attributes, path);
+    for (const std::uint64_t id : well->image_acquisitions)
+      if (std::ranges::find(*group_.acquisitions, id) == group_.acquisitions->end())
+        error("plate.acquisitions", "the well " + quoted(path) + " has an image of the acquisition " +
+                                        std::to_string(id) + ", which is not listed");
+    return {};
+  }
+
+  Result<void> check_series() {
+    for (std::uint64_t number = 0;; ++number) {
+      SHERD_TRY(found, find(std::to_string(number)));
+      if (!found.node) {
+        if (number == 0 && !found.damaged) warning("bioformats2raw.layout", "there is no image '0'");
+        return {};
+      }
+      SHERD_TRY(check_image("bioformats2raw.layout", std::to_string(number)));
+    }
+  }
+
+  const NodeLocation& location_;
+  const OmeGroup group_;
+  Findings& to_;
+};
+
+}  // namespace
+
+Result<void> check_ome_group(const NodeLocation& group, const NodeDocument& document, Findings& to) {
+  const std::string_view version = ome_version_of(*group.format);
+  for (const OmeFinding& finding : check_ome(document.attributes, version, group.path)) {
+    const std::string message = quoted(finding.member) + ": " + finding.message;
+    if (finding.is_error)
+      to.error(kMetadata, {}, message);
+    else
+      to.warning(kMetadata, {}, message);
+  }
+  auto found = ome_group(document.attributes, group.path);
+  return found ? OmeCheck(group, *std::move(found), to).run() : Result<void>();
+}
+
+}  // namespace sherd

@@ -1,0 +1,123 @@
+// OME-NGFF has the labels of an image in its group `labels`, whose metadata list their names, and each of them has as
+// many resolutions as the image.
+#include "tools/copy_labels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "array/hierarchy.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "ome/ome.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::string_view kLabels = "labels";
+
+std::string levels_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " level" : " levels"); }
+
+Error other_levels(const LabelledImage& to, std::size_t levels) {
+  return invalid_argument("labels have as many levels as their image, which has " +
+                          levels_text(to.image.levels.size()) + ", and not " + std::to_string(levels) +
+                          "; use a pyramid of modes with " + std::to_string(to.image.levels.size() - 1) + " more")
+      .in_member("pyramid");
+}
+
+// How much coarser each level of the image is, along the axes of the labels; empty if levels differ in that.
+std::vector<Pyramid::Factor> factors_of(const Image& image, const Image& labels) {
+  std::vector<Pyramid::Factor> factors;
+  for (std::size_t d = 0; d < image.axes.size(); ++d) {
+    std::uint64_t factor = 0;
+    for (std::size_t i = 1; i < image.levels.size(); ++i) {
+      const double ratio = image.levels[i].spacing[d] / image.levels[i - 1].spacing[d];
+      const double whole = std::round(ratio);
+      if (!(std::abs(ratio - whole) < 1e-6) || whole < 1 || (i > 1 && whole != static_cast<double>(factor))) return {};
+      factor = static_cast<std::uint64_t>(whole);
+    }
+    if (factor > 1 && dimension_of(labels.axes, image.axes[d]) != labels.axes.size())
+      factors.push_back({image.axes[d], factor});
+  }
+  return factors;
+}
+
+}  // namespace
+
+namespace {
+
+// The destination in a store that contains its group and the group around that, if there is one.
+NodeLocation with_groups(const NodeLocation& destination) {
+  NodeLocation location = destination;
+  while (std::ranges::count(location.path, '/') < 1) {
+    auto above = location.store->parent();
+    if (!above || !*above) break;
+    location.path = join_path((*above)->name, location.path);
+    location.store = std::move((*above)->store);
+  }
+  return location;
+}
+
+}  // namespace
+
+Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& destination) {
+  using Found = std::optional<LabelledImage>;
+  if (!destination.format->arrays_have_documents()) return Found();
+  NodeLocation location = with_groups(destination);
+  const std::string whole = location.path;
+  const auto parts = split_key(whole);  // the prefix ends in '/'
+  if (parts.prefix.empty()) return Found();
+  const auto labels = split_key(parts.prefix.substr(0, parts.prefix.size() - 1));
+  if (labels.name != kLabels) return Found();
+  location.path = std::string(labels.prefix);
+  if (!location.path.empty()) location.path.pop_back();
+  auto format = destination.format->in(*location.store, location.config.limits);
+  if (!format || *format == nullptr) return Found();
+  location.format = *std::move(format);
+  const auto node = location.format->open(*location.store, location.path, location.config.limits);
+  if (!node || !*node || (*node)->type != NodeType::group) return Found();
+  const std::string key = location.format->document_key(location.path, NodeType::group);
+  SHERD_TRY(image, in_store(image_of_group((*node)->attributes).in_key(key), location.store->url()));
+  if (!image) return Found();
+  return Found({std::move(location), *std::move(image), std::string(parts.name)});
+}
+
+Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labels, CopyOptions options) {
+  if (options.type == "image")
+    return std::move(invalid_argument("must be segmentation: the copy is one of the labels of an image"))
+        .in_member("type");
+  options.type = "segmentation";
+  const std::size_t levels = to.image.levels.size();
+  if (!options.pyramid && labels.levels.size() == levels) return options;
+  if (!options.pyramid && labels.levels.size() != 1) return other_levels(to, labels.levels.size());
+  if (!options.pyramid) options.pyramid = Pyramid{.method = Pyramid::Method::mode};
+  Pyramid& pyramid = *options.pyramid;
+  if (pyramid.method == Pyramid::Method::mean)
+    return std::move(invalid_argument("must be mode: the mean of labels is not a label")).in_member("pyramid");
+  if (pyramid.levels && *pyramid.levels + 1 != levels) return other_levels(to, *pyramid.levels + 1);
+  pyramid.levels = levels - 1;
+  if (pyramid.factors.empty()) pyramid.factors = factors_of(to.image, labels);
+  return options;
+}
+
+Result<void> check_levels(const LabelledImage& to, std::size_t levels) {
+  if (levels == to.image.levels.size()) return {};
+  return other_levels(to, levels);
+}
+
+void refer_to_image(Image& labels) {
+  if (!labels.label.is_object()) labels.label = Json(Json::Object{});
+  if (labels.label.find("source") == nullptr) labels.label.set("source", Json::Object{{"image", "../../"}});
+}
+
+Result<void> list_labels(const LabelledImage& of) {
+  NodeLocation location = at_path(of.location, join_path(of.location.path, kLabels));
+  location.writable = true;
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+  if (!node || node->type != NodeType::group) return not_found("the group of the labels no longer exists");
+  const Json attributes = with_label(node->attributes, of.name, ome_version_of(*location.format));
+  if (attributes == node->attributes) return {};
+  return make_group(std::move(location), *std::move(node)).set_attributes(attributes);
+}
+
+}  // namespace sherd
