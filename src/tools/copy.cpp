@@ -67,14 +67,15 @@ class TreeCopy {
 
  private:
   Result<CopyReport> make_all() {
-    SHERD_TRY(renew_consolidated_metadata());
+    SHERD_TRY(renew_consolidated_metadata(nodes_, new_format_));
     for (NodeCopy& node : nodes_) {
       if (node.stored.empty()) node.stored = documents_of(node);
       for (const Document& document : node.stored)
         SHERD_TRY(check_text(document.text, options_.config.limits).in_key(document.key));
     }
     const auto making = [&](const NodeLocation& location) { return make(location); };
-    const StagedCopy copy{{.overwrite = options_.overwrite}, fingerprint(), paths_below(), making};
+    const StagedCopy copy{
+        {.overwrite = options_.overwrite}, fingerprint(source_, nodes_, options_), paths_below(), making};
     SHERD_TRY(is_there, has_documents(*destination_.store, nodes_.front()));
     bool completed = false;
     if (is_there) {
@@ -364,58 +365,6 @@ class TreeCopy {
     if (rank_met_ || (!options_.chunks && !options_.shards)) return {};
     return std::move(invalid_argument("no array here has so many dimensions"))
         .in_member(options_.chunks ? "chunks" : "shards");
-  }
-
-  // A group's consolidated metadata is made of what is copied, regardless of the source's.
-  Result<void> renew_consolidated_metadata() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      NodeCopy& group = nodes_[i];
-      const auto told = consolidated_entries(new_format_, group.document.document);
-      if (!told) continue;
-      Consolidation::Entries documents;
-      for (std::size_t j = i + 1; j < nodes_.size(); ++j) {
-        const auto path = path_from(group.path, nodes_[j].path);
-        if (!path) break;
-        documents.emplace_back(*path, nodes_[j].document.document);
-      }
-      std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      const auto same = [this](const auto& a, const auto& b) {
-        return a.first == b.first && same_node(new_format_, a.second, b.second);
-      };
-      if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
-      const auto& consolidation = *capability<Consolidation>(new_format_);
-      SHERD_TRY(document, consolidation.with_entries(group.document.document, std::move(documents)));
-      group.document.document = std::move(document);
-      group.stored.clear();
-    }
-    return {};
-  }
-
-  // What this copy is: the source, all documents that it will write, and what else decides about its bytes.
-  [[nodiscard]] std::string fingerprint() const {
-    std::string all;
-    for (const NodeCopy& node : nodes_) {
-      all += node.path + '\n';
-      for (const Document& document : node.stored) all += document.text + '\n';
-      const auto& other = node.document.counterpart;
-      if (!other) continue;
-      for (const Document& document : other->format->documents(node.path, other->document)) all += document.text + '\n';
-    }
-    Json json;
-    json.set("source", source_.store->url());
-    json.set("path", source_.path);
-    json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(all))));
-    json.set("chunk_order", static_cast<std::uint64_t>(options_.config.chunk_order));
-    json.set("write_empty_chunks", options_.config.write_empty_chunks);
-    if (options_.select) json.set("select", *options_.select);
-    if (const auto& pyramid = options_.pyramid) {
-      json.set("pyramid", pyramid->method == Pyramid::Method::mean ? "mean" : "mode");
-      json.set("ignore_zero", pyramid->ignore_zero);
-      std::string factors;
-      for (const auto& [axis, factor] : pyramid->factors) factors += axis + "=" + std::to_string(factor) + " ";
-      json.set("factors", factors);
-    }
-    return json.dump(2);
   }
 
   // Lanes copy one object after the other. Interruption is polled on the caller's thread only.

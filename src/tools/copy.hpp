@@ -85,6 +85,11 @@ struct FilledImage {
 };
 Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
                                           const CopyOptions& options);
+/// Makes the consolidated metadata of each group that has any describe what is copied, regardless of the source's.
+Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const Format& format);
+/// What identifies a copy: the source, all documents that will be written, and what else decides about its bytes.
+[[nodiscard]] std::string fingerprint(const NodeLocation& source, const std::vector<NodeCopy>& nodes,
+                                      const CopyOptions& options);
 /// Makes nodes that are planned, as copy_nodes() does.
 Result<CopyReport> make_nodes(std::vector<NodeCopy> nodes, const NodeLocation& destination, const CopyOptions& options);
 /// Makes an OME-NGFF group of a file, in the resolutions of options.pyramid.

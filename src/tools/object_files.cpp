@@ -10,7 +10,7 @@
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "io/files.hpp"
-#include "io/units.hpp"
+#include "ome/units.hpp"
 #include "sherd/collection.hpp"
 
 namespace sherd {

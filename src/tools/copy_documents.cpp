@@ -1,0 +1,65 @@
+// What is derived from all documents of a copy: the consolidated metadata of its groups, and what identifies the copy.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/consolidated.hpp"
+#include "base/buffer.hpp"
+#include "base/checksum.hpp"
+#include "base/try.hpp"
+#include "tools/copy.hpp"
+
+namespace sherd {
+
+Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const Format& format) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    NodeCopy& group = nodes[i];
+    const auto told = consolidated_entries(format, group.document.document);
+    if (!told) continue;
+    Consolidation::Entries documents;
+    for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+      const auto path = path_from(group.path, nodes[j].path);
+      if (!path) break;
+      documents.emplace_back(*path, nodes[j].document.document);
+    }
+    std::sort(documents.begin(), documents.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto same = [&format](const auto& a, const auto& b) {
+      return a.first == b.first && same_node(format, a.second, b.second);
+    };
+    if (std::equal(told->begin(), told->end(), documents.begin(), documents.end(), same)) continue;
+    const auto& consolidation = *capability<Consolidation>(format);
+    SHERD_TRY(document, consolidation.with_entries(group.document.document, std::move(documents)));
+    group.document.document = std::move(document);
+    group.stored.clear();
+  }
+  return {};
+}
+
+std::string fingerprint(const NodeLocation& source, const std::vector<NodeCopy>& nodes, const CopyOptions& options) {
+  std::string all;
+  for (const NodeCopy& node : nodes) {
+    all += node.path + '\n';
+    for (const Document& document : node.stored) all += document.text + '\n';
+    const auto& other = node.document.counterpart;
+    if (!other) continue;
+    for (const Document& document : other->format->documents(node.path, other->document)) all += document.text + '\n';
+  }
+  Json json;
+  json.set("source", source.store->url());
+  json.set("path", source.path);
+  json.set("documents", static_cast<std::uint64_t>(crc32c(as_bytes(all))));
+  json.set("chunk_order", static_cast<std::uint64_t>(options.config.chunk_order));
+  json.set("write_empty_chunks", options.config.write_empty_chunks);
+  if (options.select) json.set("select", *options.select);
+  if (const auto& pyramid = options.pyramid) {
+    json.set("pyramid", pyramid->method == Pyramid::Method::mean ? "mean" : "mode");
+    json.set("ignore_zero", pyramid->ignore_zero);
+    std::string factors;
+    for (const auto& [axis, factor] : pyramid->factors) factors += axis + "=" + std::to_string(factor) + " ";
+    json.set("factors", factors);
+  }
+  return json.dump(2);
+}
+
+}  // namespace sherd
