@@ -4,6 +4,7 @@
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
+#include "python/pyramid.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::python {
@@ -38,8 +39,9 @@ void apply(ImportOptions& to, const std::string& name, nb::handle value) {
 }
 
 /// The array, and what of the file was left out.
-nb::tuple import_at(const std::string& source, const std::string& url, const nb::dict& given, const nb::dict& create) {
+nb::tuple import_at(const std::string& source, const std::string& url, nb::dict given, const nb::dict& create) {
   ImportOptions options;
+  options.pyramid = take_pyramid(given);
   options.create = create_options(create, config_from(nb::none()));
   for (const auto& [name, value] : given) apply(options, text_of(name, "an option's name"), value);
   std::vector<std::string> notes;

@@ -6,9 +6,11 @@
 
 #include "api/registry.hpp"
 #include "base/nearest.hpp"
+#include "ome/ome.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
+#include "python/pyramid.hpp"
 
 namespace sherd::python {
 namespace {
@@ -28,23 +30,17 @@ nb::dict report_to(const CopyReport& report, bool dropped) {
   return counts;
 }
 
+/// None where it is not given.
+nb::object take_option(nb::dict& given, const char* name) {
+  nb::object value = given.contains(name) ? nb::object(given[name]) : nb::object(nb::none());
+  if (given.contains(name)) nb::del(given[name]);
+  return value;
+}
+
 /// What the copy of an image is, from the options of those names.
 void take_image_options(nb::dict& given, CopyOptions& options) {
-  const auto take = [&](const char* name) {
-    nb::object value = given.contains(name) ? nb::object(given[name]) : nb::object(nb::none());
-    if (given.contains(name)) nb::del(given[name]);
-    return value;
-  };
-  const nb::object levels = take("pyramid_levels"), ignore_zero = take("ignore_zero");
-  if (const nb::object method = take("pyramid"); !method.is_none()) {
-    options.pyramid =
-        Pyramid{.method = text_of(method, "pyramid") == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode,
-                .ignore_zero = nb::cast<bool>(ignore_zero)};
-    if (!levels.is_none()) options.pyramid->levels = nb::cast<std::uint64_t>(levels);
-    if (const nb::object factors = take("factors"); !factors.is_none())
-      for (const nb::handle each : factors)
-        options.pyramid->factors.push_back({text_of(each[0], "factors"), nb::cast<std::uint64_t>(each[1])});
-  }
+  const auto take = [&](const char* name) { return take_option(given, name); };
+  options.pyramid = take_pyramid(given);
   if (const nb::object axes = take("axes"); !axes.is_none())
     for (const nb::handle axis : axes) options.axes.push_back(text_of(axis, "axes"));
   if (const nb::object type = take("type"); !type.is_none()) options.type = text_of(type, "type");
@@ -123,6 +119,19 @@ nb::set serializers() {
 
 }  // namespace
 
+std::optional<Pyramid> take_pyramid(nb::dict& given) {
+  const nb::object levels = take_option(given, "pyramid_levels"), ignore_zero = take_option(given, "ignore_zero");
+  const nb::object factors = take_option(given, "factors"), method = take_option(given, "pyramid");
+  if (method.is_none()) return std::nullopt;
+  Pyramid pyramid{.method = text_of(method, "pyramid") == "mean" ? Pyramid::Method::mean : Pyramid::Method::mode,
+                  .ignore_zero = nb::cast<bool>(ignore_zero)};
+  if (!levels.is_none()) pyramid.levels = nb::cast<std::uint64_t>(levels);
+  if (!factors.is_none())
+    for (const nb::handle each : factors)
+      pyramid.factors.push_back({text_of(each[0], "factors"), nb::cast<std::uint64_t>(each[1])});
+  return pyramid;
+}
+
 void bind_tools(nb::module_& module) {
   module.def("serializers", serializers, nb::sig("def serializers() -> set[str]"),
              "The names of the codecs that make bytes of elements; that of shards is not among them.");
@@ -153,6 +162,14 @@ void bind_tools(nb::module_& module) {
       nb::sig("def check(store: object, path: str, data: bool, sharding: object | None, config: object | None) -> "
               "dict[str, typing.Any]"),
       "Verifies a node and all below it.");
+  module.def(
+      "ome_image",
+      [](const Group& self) {
+        const auto image = call(*self.store(), [&] { return describe_image(self); });
+        return image ? json_to(*image) : nb::none();
+      },
+      nb::arg("group"), nb::sig("def ome_image(group: GroupHandle) -> dict[str, typing.Any] | None"),
+      "What OME-NGFF's metadata of a group say of its image; None if it is not one.");
   module.def("picture", draw_picture, nb::arg("array"), nb::arg("file"), nb::arg("options"),
              nb::sig("def picture(array: Array, file: str, options: dict[str, typing.Any]) -> None"),
              "Draws a plane of an array.");

@@ -7,7 +7,7 @@
     sherd.open("data.zarr")[15, 150]
 """
 
-from . import draft2022, netcdf, neuroglancer
+from . import draft2022, netcdf, neuroglancer, ome
 from ._array import Array
 from ._attributes import Attributes
 from ._errors import (
@@ -90,6 +90,7 @@ __all__ = [
     "load",
     "netcdf",
     "neuroglancer",
+    "ome",
     "ones",
     "ones_like",
     "open",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from . import _arguments, _options, _sherd
@@ -57,6 +57,9 @@ def import_(
     compressors: Any = "auto",
     attributes: dict[str, Any] | None = None,
     volume: dict[str, Any] | None = None,
+    pyramid: str | None = None,
+    factors: Literal["auto"] | Sequence[int] | Mapping[str, int] | None = None,
+    ignore_zero: bool = False,
     overwrite: bool = False,
     format: str | None = None,
     config: dict[str, Any] | None = None,
@@ -71,6 +74,8 @@ def import_(
     axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
     number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
     resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
+    pyramid, factors, ignore_zero: as `copy` has them: store becomes an OME-NGFF image of several resolutions, whose finest
+    one, "0", is returned; open the others with `sherd.ome.open`.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
     A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
     file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
@@ -83,6 +88,7 @@ def import_(
     options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
     given = {"from": from_, "shape": shape, "dtype": dtype}
     options |= {name: value for name, value in given.items() if value is not None}
+    options |= _options.pyramid(pyramid, factors, ignore_zero)
     create: dict[str, Any] = {"overwrite": _arguments.flag(overwrite, "overwrite")} | _options.layout(chunks, shards)
     compressor = "gzip:6" if _options.is_dual_format(config) else "zstd:3"
     chosen = _options.chain(filters, serializer, compressors, compressor)

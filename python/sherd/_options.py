@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _sherd
+from . import _arguments, _sherd
 from ._array import Array
 from ._errors import InvalidArgument
 from ._info import info
@@ -234,3 +234,31 @@ def codecs(
     if index_codecs is not None:
         found["index_codecs"] = codec_list(index_codecs)
     return found
+
+
+def _factors(given: Any) -> list[tuple[str, int]] | None:
+    """Axis and factor of each; the axis is empty where factors are in the order of the axes."""
+    if given is None or given == "auto":
+        return None
+    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
+        raise InvalidArgument("must be 'auto', factors in the order of the axes, or a dict of them by axis", member="factors")
+    pairs = given.items() if isinstance(given, Mapping) else (("", factor) for factor in given)
+    return [(_arguments.text(axis, "factors"), _arguments.count(factor, "factors")) for axis, factor in pairs]
+
+
+def pyramid(method: Any, factors: Any, ignore_zero: Any) -> dict[str, Any]:
+    """The options of coarser resolutions, as the engine has them; method is such as "mean" or "mode:3"."""
+    options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
+    if ignore_zero and method is None:
+        raise InvalidArgument("can only be used with pyramid='mode'", member="ignore_zero")
+    if method is not None:
+        kind, colon, levels = _arguments.text(method, "pyramid").partition(":")
+        if kind not in ("mean", "mode") or (colon and not (levels.isascii() and levels.isdigit())):
+            raise InvalidArgument("must be 'mean' or 'mode', with or without a number as in 'mean:3'", member="pyramid")
+        options["pyramid"] = kind
+        if colon:
+            options["pyramid_levels"] = int(levels)
+        options["factors"] = _factors(factors)
+    elif factors is not None:
+        raise InvalidArgument("can only be used with pyramid", member="factors")
+    return options

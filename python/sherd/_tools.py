@@ -23,16 +23,6 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
     return source.url
 
 
-def _factors(given: Any) -> list[tuple[str, int]] | None:
-    """Axis and factor of each; the axis is empty where factors are in the order of the axes."""
-    if given is None or given == "auto":
-        return None
-    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
-        raise InvalidArgument("must be 'auto', factors in the order of the axes, or a dict of them by axis", member="factors")
-    pairs = given.items() if isinstance(given, Mapping) else (("", factor) for factor in given)
-    return [(_arguments.text(axis, "factors"), _arguments.count(factor, "factors")) for axis, factor in pairs]
-
-
 def _selection_text(selection: Any) -> str:
     """A box, as the command names it: "3,:,100:200"."""
     if isinstance(selection, str):
@@ -56,19 +46,7 @@ def _whole(value: Any) -> int:
 def _image_options(
     axes: Any, pyramid: Any, factors: Any, ignore_zero: bool, type: Any, encoding: Any, sharding: Any, position: dict[str, Any]
 ) -> dict[str, Any]:
-    options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
-    if ignore_zero and pyramid is None:
-        raise InvalidArgument("can only be used with pyramid='mode'", member="ignore_zero")
-    if pyramid is not None:
-        method, colon, levels = _arguments.text(pyramid, "pyramid").partition(":")
-        if method not in ("mean", "mode") or (colon and not (levels.isascii() and levels.isdigit())):
-            raise InvalidArgument("must be 'mean' or 'mode', with or without a number as in 'mean:3'", member="pyramid")
-        options["pyramid"] = method
-        if colon:
-            options["pyramid_levels"] = int(levels)
-        options["factors"] = _factors(factors)
-    elif factors is not None:
-        raise InvalidArgument("can only be used with pyramid", member="factors")
+    options = _options.pyramid(pyramid, factors, ignore_zero)
     if axes is not None:
         options["axes"] = [name for name in axes if name not in ", "]
     if type is not None:
@@ -125,8 +103,8 @@ def copy(
     its dimension names or OME-NGFF axes do not say; the copy's, where the source is a volume ("czyx").
     pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default: until
     one chunk holds the image. ignore_zero: "mode" uses 0 only if there is no other value.
-    factors: how much coarser each level of a pyramid is: 1 or 2 for each of x, y and z in the order of the axes, or for every
-    axis, or by name as in {"z": 1, "y": 2, "x": 2}. "auto", the default, halves the axes whose spacing is less than twice the
+    factors: how much coarser each level of a pyramid is: a factor for each of x, y and z in the order of the axes, or for every
+    axis, or by name as in {"z": 1, "y": 2, "x": 2}, also for t and c. "auto", the default, halves the axes whose spacing is less than twice the
     finest.
     type: what the elements are; if None, what the source says, and a segmentation with "mode" or compressed_segmentation. It
     is the `type` of a volume and `image-label` of an OME-NGFF group; a segmentation has integers.

@@ -1,0 +1,157 @@
+"""Images by OME-NGFF (OME-Zarr), versions 0.4 and 0.5: their resolutions, axes, positions and labels.
+
+    image = sherd.ome.open("cells.ome.zarr")
+    [axis.name for axis in image.axes]                  # ["c", "z", "y", "x"]
+    image.levels[1].scale                               # (1.0, 0.5, 0.26, 0.26)
+    image.levels[1].array[0, 10]                        # opened when it is needed
+    image.labels["nuclei"].levels[0].array
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from . import _sherd
+from ._array import Array
+from ._errors import InvalidArgument
+from ._group import Group
+from ._nodes import StoreLike
+from ._nodes import open as _open_node
+
+__all__ = ["Axis", "Image", "Labels", "Level", "open"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A dimension of an image: x, y, z, c or t, its type ("space", "time", "channel"), and its unit, if that is known."""
+
+    name: str
+    type: str
+    unit: str | None = None
+
+
+class Level:
+    """One resolution of an image."""
+
+    def __init__(self, group: Group, number: int, description: dict[str, Any]) -> None:
+        self._group = group
+        self._description = description
+        self.number = number
+
+    @property
+    def path(self) -> str:
+        """Of the array, below the image."""
+        return str(self._description["path"])
+
+    @property
+    def scale(self) -> tuple[float, ...]:
+        """From element to element along each axis, in the axis' unit."""
+        return tuple(float(each) for each in self._description["scale"])
+
+    @property
+    def translation(self) -> tuple[float, ...]:
+        """Where the centre of the first element is, along each axis, in the axis' unit."""
+        return tuple(float(each) for each in self._description["translation"])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.array.shape
+
+    @cached_property
+    def array(self) -> Array:
+        """The array, opened the first time it is asked for. NotFound if it does not exist."""
+        node = self._group[self.path]
+        if not isinstance(node, Array):
+            raise InvalidArgument(f"the level {self.path!r} is a group, not an array")
+        return node
+
+    def __repr__(self) -> str:
+        return f"<Level {self.number} {self.path!r}, scale {self.scale}>"
+
+
+class Labels(Mapping[str, "Image"]):
+    """The labels of an image by name, each an image of integers. They are opened when they are asked for."""
+
+    def __init__(self, group: Group, names: list[str]) -> None:
+        self._group = group
+        self._names = names
+
+    def __getitem__(self, name: str) -> Image:
+        if name not in self._names:
+            raise KeyError(name)
+        return _image(self._group[f"labels/{name}"], f"labels/{name}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Image:
+    """One image in several resolutions, the finest first."""
+
+    def __init__(self, group: Group, description: dict[str, Any]) -> None:
+        self._description = description
+        self.group = group
+        self.axes: tuple[Axis, ...] = tuple(Axis(**axis) for axis in description["axes"])
+        self.levels: list[Level] = [Level(group, number, each) for number, each in enumerate(description["levels"])]
+
+    @property
+    def name(self) -> str | None:
+        """Of the image, if it has one."""
+        name = self._description["name"]
+        return None if name is None else str(name)
+
+    @property
+    def version(self) -> str:
+        """Of OME-NGFF: "0.4" or "0.5"."""
+        return str(self._description["version"])
+
+    @property
+    def is_label(self) -> bool:
+        """Whether the elements are ids of objects."""
+        return bool(self._description["is_label"])
+
+    @property
+    def channels(self) -> list[dict[str, Any]]:
+        """How channels are shown, as OME-NGFF's `omero` has them: label, color, window; empty if it says nothing."""
+        omero = self._description["omero"]
+        return list(omero.get("channels", [])) if isinstance(omero, dict) else []
+
+    @property
+    def labels(self) -> Labels:
+        """The labels that are listed for the image."""
+        return Labels(self.group, list(self._description["labels"]))
+
+    def __repr__(self) -> str:
+        axes = ", ".join(axis.name for axis in self.axes)
+        return f"<Image of axes {axes} in {len(self.levels)} levels, {self.group.url}>"
+
+
+def _image(node: Any, what: str) -> Image:
+    description = _sherd.ome_image(node._handle) if isinstance(node, Group) else None
+    if description is None:
+        raise InvalidArgument(f"{what} is not an OME-NGFF image: a group with multiscales in its metadata")
+    return Image(node, description)
+
+
+def open(
+    store: StoreLike,
+    *,
+    path: str = "",
+    format: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+) -> Image:
+    """Opens an image for reading: a group with OME-NGFF's `multiscales`. The arguments are those of `sherd.open`.
+
+    InvalidArgument if the node is not such a group (of a plate, open one of its images, such as "A/1/0"), NotFound if there
+    is none, and Corrupt if its metadata cannot be understood.
+    """
+    node = _open_node(store, path=path, format=format, storage_options=storage_options, config=config)
+    return _image(node, node.url)

@@ -1,0 +1,75 @@
+"""Images by OME-NGFF from Python: what zarr-python writes is found, and files become images."""
+
+import numpy
+import pytest
+import sherd
+import tifffile
+import zarr
+
+VALUES = numpy.random.default_rng(4).integers(0, 200, (2, 6, 16, 20)).astype(numpy.uint16)
+
+
+def make_image(path, label=False, scale=1.0):
+    levels = [{"path": f"s{i}", "coordinateTransformations": [
+        {"type": "scale", "scale": [1, 2, scale * 2**i, scale * 2**i]},
+        {"type": "translation", "translation": [0, 5, scale * (2**i - 1) / 2, scale * (2**i - 1) / 2]}]} for i in (0, 1)]
+    axes = [{"name": "c", "type": "channel"}] + [{"name": name, "type": "space", "unit": "micrometer"} for name in "zyx"]
+    ome = {"version": "0.5", "multiscales": [{"name": "cells", "axes": axes, "datasets": levels}],
+           "omero": {"channels": [{"label": "DAPI", "color": "0000FF"}, {"label": "GFP"}]}}
+    if label:
+        ome["image-label"] = {}
+    group = zarr.create_group(path, attributes={"ome": ome})
+    for i in (0, 1):
+        group.create_array(f"s{i}", data=VALUES[:, :, ::2**i, ::2**i], dimension_names=list("czyx"))
+
+
+def test_an_image_has_axes_levels_and_channels(tmp_path):
+    make_image(tmp_path / "i", scale=.25)
+    image = sherd.ome.open(tmp_path / "i")
+    assert [(axis.name, axis.type, axis.unit) for axis in image.axes][:2] == [("c", "channel", None), ("z", "space", "micrometer")]
+    assert (image.name, image.version, image.is_label) == ("cells", "0.5", False)
+    assert [level.path for level in image.levels] == ["s0", "s1"]
+    assert image.levels[1].scale == (1, 2, .5, .5) and image.levels[1].translation == (0, 5, .125, .125)
+    assert image.levels[1].shape == (2, 6, 8, 10)
+    numpy.testing.assert_array_equal(image.levels[1].array[...], VALUES[:, :, ::2, ::2])
+    assert [channel["label"] for channel in image.channels] == ["DAPI", "GFP"] and len(image.labels) == 0
+
+
+def test_labels_are_images_of_their_own(tmp_path):
+    make_image(tmp_path / "i")
+    zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"version": "0.5", "labels": ["nuclei"]}})
+    make_image(tmp_path / "i/labels/nuclei", label=True)
+    image = sherd.ome.open(tmp_path, path="i")
+    assert list(image.labels) == ["nuclei"] and image.labels["nuclei"].is_label
+    numpy.testing.assert_array_equal(image.labels["nuclei"].levels[0].array[...], VALUES)
+    with pytest.raises(KeyError):
+        image.labels["cells"]
+
+
+def test_a_level_whose_array_is_missing_is_found_when_it_is_read(tmp_path):
+    make_image(tmp_path / "i")
+    zarr.open_group(tmp_path / "i").__delitem__("s1")
+    image = sherd.ome.open(tmp_path / "i")
+    with pytest.raises(sherd.NotFound):
+        image.levels[1].array
+
+
+def test_what_is_not_an_image_is_refused(tmp_path):
+    make_image(tmp_path / "i")
+    for path in ("i/s0", "i/labels"):
+        zarr.create_group(tmp_path / "i/labels", overwrite=True)
+        with pytest.raises(sherd.InvalidArgument, match="not an OME-NGFF image"):
+            sherd.ome.open(tmp_path / path)
+    with pytest.raises(sherd.NotFound):
+        sherd.ome.open(tmp_path / "other")
+
+
+def test_a_file_is_imported_into_a_pyramid(tmp_path):
+    tifffile.imwrite(tmp_path / "a.tif", VALUES, ome=True, metadata={"axes": "CZYX", "PhysicalSizeX": .25, "PhysicalSizeY": .25, "PhysicalSizeZ": 2})
+    array = sherd.import_(tmp_path / "a.tif", tmp_path / "i", pyramid="mean:2", factors={"y": 2, "x": 4})
+    numpy.testing.assert_array_equal(array[...], VALUES)
+    image = sherd.ome.open(tmp_path / "i")
+    assert [level.shape for level in image.levels] == [(2, 6, 16, 20), (2, 6, 8, 5), (2, 6, 4, 2)]
+    assert sherd.check(tmp_path / "i")["ok"]
+    with pytest.raises(sherd.InvalidArgument, match="pyramid"):
+        sherd.import_(tmp_path / "a.tif", tmp_path / "j", factors=[1, 2, 2])
