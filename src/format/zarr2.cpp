@@ -59,6 +59,9 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   return EntryKey{std::move(path), std::string(parts.name)};
 }
 
+/// In a spelling: names of dimensions that only the copy has.
+constexpr const char* kAddedNames = "added_dimension_names";
+
 template <NodeType type>
 std::optional<NodeType> stored_type(const Json& document) {
   return zarr2::check_version(document) ? type : NodeType::unknown;
@@ -349,7 +352,13 @@ Json Zarr2::spelling(const NodeDocument& node) const {
     const auto own = zarr2::parse_array(*node.document.find(kArray), {});
     if (own) canonical = zarr2::print_array(*own);
   }
-  return canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
+  Json spelling = canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
+  // A copy in a format that requires names of dimensions has some that this array does not have.
+  const Json* attributes = node.document.find(kAttributes);
+  const auto names = names_attribute_of(*node.array);
+  if (names && names->size() > 0 && (attributes == nullptr || attributes->find(kNamesAttribute) == nullptr))
+    spelling.set(kAddedNames, *names);
+  return spelling;
 }
 
 Json Zarr2::respelled(Json document, const Json& spelling) const {
@@ -362,6 +371,10 @@ Json Zarr2::respelled(Json document, const Json& spelling) const {
         spelled.set(kSeparator, *separator);
       *each = std::move(spelled);
     }
+  const Json* added = spelling.find(kAddedNames);
+  Json* attributes = document.find(kAttributes);
+  const Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
+  if (added != nullptr && names != nullptr && *names == *added) attributes->erase(kNamesAttribute);
   return document;
 }
 

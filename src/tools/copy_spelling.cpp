@@ -8,13 +8,14 @@ namespace {
 
 constexpr const char* kIgnored = "must_understand";
 
-/// Whether both describe the same node with the same chunks: a spelling may have been edited, or made up.
+/// Whether both describe the same node with the same chunks: a spelling may have been edited, or made up. `one` may
+/// lack names of dimensions, which the copy has had to add.
 bool say_the_same(const Format& format, const Json& one, const Json& other, const Limits& limits) {
   const auto a = format.lower(one, limits), b = format.lower(other, limits);
   if (!a || !b || a->type != b->type) return false;
   if (!a->array || !b->array) return !a->array && !b->array;
   return a->array->shape == b->array->shape && a->array->stores_like(*b->array) &&
-         a->array->dimension_names == b->array->dimension_names &&
+         (a->array->dimension_names.empty() || a->array->dimension_names == b->array->dimension_names) &&
          a->array->no_access.has_value() == b->array->no_access.has_value() &&
          a->array->no_change.has_value() == b->array->no_change.has_value();
 }
