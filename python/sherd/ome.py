@@ -17,7 +17,7 @@ from typing import Any
 from . import _sherd
 from ._array import Array
 from ._errors import InvalidArgument
-from ._group import Group
+from ._group import Group, wrap
 from ._nodes import StoreLike
 from ._nodes import open as _open_node
 
@@ -64,7 +64,7 @@ class Level:
     @cached_property
     def array(self) -> Array:
         """The array, opened the first time it is asked for. NotFound if it does not exist."""
-        node = self._group[self.path]
+        node = wrap(self._group._handle.open(self.path))
         if not isinstance(node, Array):
             raise InvalidArgument(f"the level {self.path!r} is a group, not an array")
         return node

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "attrs", "resize",
-            "consolidate", "rename", "link", "rm", "picture", "nccopy", "ncdump", "ncgen", "completion"]
+            "consolidate", "rename", "link", "rm", "picture", "nccopy", "ncdump", "ncgen", "zmap", "completion"]
 KV = ["kv get", "kv put", "kv ls", "kv rm", "kv compact", "kv build"]
 
 

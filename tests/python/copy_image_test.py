@@ -153,7 +153,7 @@ def test_factors_of_a_pyramid_are_a_list_or_a_dict(tmp_path):
     ({"pyramid": "mean", "ignore_zero": True}, "pyramid", "zeros can only be ignored in a pyramid of modes"),
     ({"encoding": "raw"}, "encoding", "can only be used if the copy is a volume"),
     ({"sharding": None}, "sharding", "can only be used if the copy is a volume"),
-    ({"axes": "zyx"}, "axes", "apply to images"),
+    ({"axes": "zy"}, "axes", "the copy has 3 dimensions"),
     ({"to": "precomputed", "axes": ["z", "y", "q"]}, "axes", "'q' is not an axis"),
     ({"to": "precomputed", "axes": "zyx", "sharding": 3}, "scales[0].sharding", "object"),
 ])
