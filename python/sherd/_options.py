@@ -67,9 +67,7 @@ def argument_of(member: str, given: Mapping[str, Any]) -> str:
     if member.startswith("chunk_grid.") and not isinstance(given["chunks"], Mapping):
         lengths = "chunks" if has_edges(given["chunks"]) else "shards"
         return lengths + member.removeprefix("chunk_grid.configuration.chunk_shapes")
-    if found is None:
-        return member
-    if found[1]:
+    if found is None or found[1]:
         return member.removeprefix("raw_")
     # The position in the chain, which has codecs of its own where the keywords leave some to the engine.
     position = int((re.findall(r"\d+", found[3]) or [found[2]])[-1])

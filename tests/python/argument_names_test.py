@@ -56,6 +56,12 @@ def test_copy_names_its_argument_and_not_the_source(tmp_path, keywords, member, 
     assert not (tmp_path / "b").exists()
 
 
+def test_arguments_that_exclude_each_other_are_named_as_they_were_given(tmp_path):
+    with pytest.raises(sherd.InvalidArgument, match="cannot be given together with shards") as caught:
+        sherd.create_array(tmp_path / "a", shape=(4,), dtype="u1", chunks=(2,), shards=(4,), codecs=["bytes"])
+    assert caught.value.member == "codecs" and not (tmp_path / "a").exists()
+
+
 def test_codecs_of_other_programs_are_unsupported_and_not_misspelt(tmp_path):
     with pytest.raises(sherd.Unsupported, match="not supported by this version"):
         sherd.create_array(tmp_path / "a", shape=(4,), dtype="uint8", compressors="wavpack")
