@@ -29,6 +29,8 @@ class Cell:
         """The name of what is stored."""
         if self.is_v2:
             return "noisy"
+        if self.is_small:
+            return "small"
         return {"raw": "plain", "zstd": "plain", "sharded": "plain"}.get(self.layout, self.layout)
 
     @property
@@ -39,6 +41,11 @@ class Cell:
     def is_v2(self):
         """Whether it is about an array of Zarr v2."""
         return self.layout in V2
+
+    @property
+    def is_small(self):
+        """Whether it is about an array of a type of one byte, which Sherd alone reads."""
+        return self.layout in SMALL
 
     @property
     def is_volume(self):
@@ -99,6 +106,9 @@ def v2_cells():
         yield Cell(f"write-{layout}", f"write, {what}", layout, True)
 
 
+# The same bytes as three types, by the name of the array: the type, and how it is stored.
+SMALL = {f"{dtype.split('_')[0]}-{stored}": (dtype, stored) for stored in ("raw", "sharded") for dtype in ("uint8", "float8_e4m3", "int4")}
+
 CELLS = [
     Cell("read-raw", "read all, raw", "raw"),
     Cell("read-zstd", "read all, zstd", "zstd"),
@@ -127,6 +137,7 @@ CELLS = [
     Cell("build-image-6", "build an image volume, gzip level 6", "image", True, 6),
     Cell("build-labels-3", "build a label volume, gzip level 3", "labels", True, 3),
     *v2_cells(),
+    *(Cell(f"read-{name}", f"read all, {stored}, {dtype}", name) for name, (dtype, stored) in SMALL.items()),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
 

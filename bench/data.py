@@ -20,7 +20,7 @@ import numpy
 import zarr
 
 import cells
-from peers import tensorstore_python, zarr_python
+from peers import sherd_python, tensorstore_python, zarr_python
 
 
 def plain(size):
@@ -34,6 +34,11 @@ def noisy(elements):
 
 def image(elements):
     return ((elements >> 8) ^ numpy.random.default_rng(2).integers(0, 4, elements.shape, dtype="uint16")).astype("uint8")
+
+
+def small(elements):
+    """The lowest four bits as signed numbers, which are values of int4."""
+    return (((elements & 15) ^ 8).astype("int8") - 8).view("uint8")
 
 
 def labels(size):
@@ -56,6 +61,11 @@ def create(path, size, layout):
     )
 
 
+def write_small(path, elements, dtype, stored):
+    array = sherd_python.Peer("unsynced").create(path, len(elements), cells.layout(stored, len(elements)), dtype)
+    array[...] = elements.view(array.dtype)
+
+
 def create_volume(path, size, name):
     return tensorstore_python.Peer("unsynced").create_volume(path, size, cells.VOLUMES[name])
 
@@ -72,7 +82,7 @@ def read_cube(path, length):
 def digest(pieces):
     value = 0
     for piece in pieces:
-        value = zlib.crc32(numpy.ascontiguousarray(piece), value)
+        value = zlib.crc32(numpy.ascontiguousarray(piece).view("uint8"), value)
     return value
 
 
@@ -102,10 +112,13 @@ def make(folder, size):
     elements = {"plain": plain(size), "labels": labels(size)}
     elements["noisy"] = noisy(elements["plain"])
     elements["image"] = image(elements["plain"])
+    elements["small"] = small(elements["noisy"])
     for name in ("raw", "zstd", "sharded", "noisy"):
         create(str(folder / f"{name}.zarr"), size, cells.layout(name, size))[...] = elements[name if name == "noisy" else "plain"]
     for name, layout in cells.V2.items():
         zarr_python.create_v2(str(folder / f"{name}.zarr"), size, layout)[...] = elements["noisy"]
+    for name, stored in cells.SMALL.items():
+        write_small(str(folder / f"{name}.zarr"), elements["small"], *stored)
     for name in cells.VOLUMES:
         create_volume(str(folder / f"{name}.precomputed"), size, name).write(elements[name].T[..., None]).result()
     for name, values in elements.items():

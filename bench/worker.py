@@ -148,7 +148,7 @@ class Digest:
 
     def __call__(self, result):
         for piece in result if isinstance(result, list) else [result]:
-            self.value = zlib.crc32(numpy.ascontiguousarray(piece), self.value)
+            self.value = zlib.crc32(numpy.ascontiguousarray(piece).view("uint8"), self.value)
 
 
 def status(field):

@@ -83,7 +83,7 @@ class Session {
 /// The result of a call about the node at `url`: an error that names a key says in which store.
 template <class T>
 [[nodiscard]] Result<T> at(const std::string& url, Result<T> result) {
-  if (result) return result;
+  if (result.has_value()) return result;
   const auto store = open_store(url);
   return in_store(std::move(result).error(), store ? (*store)->url() : url);
 }

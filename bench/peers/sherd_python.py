@@ -24,11 +24,11 @@ class Peer:
     def write(self, array, key, values):
         array[key] = values
 
-    def create(self, path, size, layout):
+    def create(self, path, size, layout, dtype="uint16"):
         return sherd.create_array(
             path,
             shape=(size,) * 3,
-            dtype="uint16",
+            dtype=dtype,
             chunks=(layout.chunks,) * 3,
             shards=(layout.shards,) * 3 if layout.shards else None,
             compressors=ZSTD if layout.zstd else None,

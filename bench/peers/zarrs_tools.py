@@ -27,8 +27,11 @@ def command(cell, place):
         edges = [f"--{name}-shape={','.join([str(edge)] * 3)}" for name, edge in (("chunk", layout.chunks), ("shard", layout.shards))]
         codec = json.dumps([{"name": "zstd", "configuration": {"level": 3, "checksum": False}}])
         return [BIN / "zarrs_reencode", *edges, "--bytes-to-bytes-codecs", codec, place.source(cell), place.target(cell)]
-    if cell.name in CELLS:
-        return [BIN / "zarrs_benchmark_read_sync", *CELLS[cell.name], place.source(cell)]
+    options = CELLS.get(cell.name)
+    if cell.is_v2 and not cell.writes:
+        options = {"read": ["--read-all"], "tiles": []}.get(cell.name.partition("-")[0])
+    if options is not None:
+        return [BIN / "zarrs_benchmark_read_sync", *options, place.source(cell)]
     return None
 
 

@@ -154,7 +154,7 @@ Result<void> refuse_inside(const Store& store, const Config& config) {
       location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);
       const auto objects = holds_objects(location);
       const auto volume = format->open(*location.store, "", config.limits);  // unreadable: not a volume
-      if ((objects && *objects) || (volume && *volume))
+      if ((objects.has_value() && *objects) || (volume && *volume))
         return conflict("lies inside the volume or collection in " + outer->url() +
                         ", which cannot have arrays or groups of other formats as members")
             .in_key(path);

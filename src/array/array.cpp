@@ -117,7 +117,7 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
   if (!seen) return replaced_error("erased");
   SHERD_TRY(storage->confirm(*this));
   const Result<bool> known = what == Confirmed::attributes ? saw_attributes() : true;
-  if (!known) return known.error();
+  if (!known.has_value()) return known.error();
   if (*known) {
     const std::lock_guard hold(mutex_);
     if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;

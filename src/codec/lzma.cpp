@@ -283,7 +283,7 @@ Result<std::optional<std::size_t>> LzmaCodec::decode(std::span<const std::byte> 
     out = to.size() - stream.avail_out;
     const bool raw = settings_.container == Container::raw;
     if ((raw ? lzma_raw_decoder_memusage(filters_->list()) : lzma_memusage(&stream)) > kKeptMemory) held.release();
-    if (!fits) return std::move(fits).error();
+    if (!fits.has_value()) return std::move(fits).error();
     if (!*fits) return std::optional<std::size_t>();
   } while (in < from.size() && settings_.container != Container::raw);
   if (in < from.size()) return corrupt("lzma: " + std::to_string(from.size() - in) + " bytes follow the raw stream");

@@ -307,7 +307,7 @@ Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<T
 Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
                                     const CdlAttributeValues& values, std::vector<std::string>& warnings) {
   auto special = set_special(variable, name, values, warnings);
-  if (!special) return at(values.position, std::move(special).error());
+  if (!special.has_value()) return at(values.position, std::move(special).error());
   if (*special) return {};
   auto typed = name == kFillValue ? fill_value(variable, values) : typed_attribute(values, type);
   if (!typed) return at(values.position, std::move(typed).error());

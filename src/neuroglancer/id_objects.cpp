@@ -191,7 +191,7 @@ Result<bool> IdObjects::visit(const std::string& prefix, ListDepth depth, const 
   Result<bool> more = true;
   SHERD_TRY(ShardedStore(state_).list([&](std::uint64_t id, std::uint64_t bytes) {
     more = visit({.name = std::to_string(id), .size = bytes});
-    return more && *more;
+    return more.has_value() && *more;
   }));
   return more;
 }

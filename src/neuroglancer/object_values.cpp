@@ -155,7 +155,7 @@ Result<bool> ObjectValues::list(const Visit& visit) const {
     Result<bool> more = true;
     SHERD_TRY(ShardedStore(shards_).list([&](std::uint64_t id, std::uint64_t bytes) {
       more = visit({id, {}}, bytes);
-      return more && *more;
+      return more.has_value() && *more;
     }));
     return more;
   }

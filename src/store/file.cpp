@@ -441,7 +441,7 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
               }
               const auto size = S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0;
               more = visit({.name = entry.d_name, .size = size, .is_prefix = is_directory});
-              return more && *more;
+              return more.has_value() && *more;
             }).in_key(prefix));
   return more;
 }

@@ -202,7 +202,7 @@ class CollectionCheck {
 
   Result<void> legacy_part(const std::string& part, Findings& to) {
     auto exists = values_->has(part);
-    if (!exists) return to.failed(std::move(exists).error(), "unreadable", {});
+    if (!exists.has_value()) return to.failed(std::move(exists).error(), "unreadable", {});
     if (!*exists) to.error("fragment_missing", {}, "names the fragment '" + part + "', which does not exist");
     if (!*exists || !data_) return {};
     auto mesh = read_mesh_parts(*values_, {{part}, {}});

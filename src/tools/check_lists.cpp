@@ -135,7 +135,7 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
   auto listed = neuroglancer::for_each_list(
       shard.values, *opened->source,
       [&](std::uint64_t minishard, const MinishardIndex& list) { return lists.take(minishard, list); });
-  if (!listed) {
+  if (!listed.has_value()) {
     const std::string_view code = code_of(listed.error(), shard, *opened->source);
     return failed(std::move(listed).error(), code);
   }

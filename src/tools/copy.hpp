@@ -159,7 +159,7 @@ class LeafFinder {
   [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
 
  private:
-  Result<bool> visit_object(const Shape& cell, const Visit& visit);
+  Result<bool> visit_objects(const std::vector<Shape>& cells, const Visit& visit);
   const ArrayCopy& task_;
   const Array::State& state_;
   const Config& config_;

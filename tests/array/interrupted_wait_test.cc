@@ -75,7 +75,7 @@ struct Operation {
 
 template <class T>
 Result<void> outcome(Result<T> result) {
-  if (!result) return std::move(result).error();
+  if (!result.has_value()) return std::move(result).error();
   return {};
 }
 

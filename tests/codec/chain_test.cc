@@ -158,7 +158,7 @@ TEST(CodecChain, DecodesTheSameInBlocksAsWhole) {
     Bytes block(1000);
     for (const Shape& other : {Shape{39, 50, 60}, Shape{41, 50, 60}}) {
       const auto done = chain.decode_blocks(chain.stored_shape(other), packed, block, [](auto, auto) { return true; });
-      EXPECT_TRUE(!done ? done.error().code() == ErrorCode::corrupt : !*done) << list;
+      EXPECT_TRUE(!done.has_value() ? done.error().code() == ErrorCode::corrupt : !*done) << list;
     }
   }
   EXPECT_EQ(streaming, 9 * 4) << "chains with at most one compressor, checksums outside it; four sizes of block each";

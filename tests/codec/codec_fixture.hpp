@@ -109,7 +109,7 @@ inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const 
     EXPECT_LE(all.size(), limit);
     return true;
   });
-  if (!done) return std::move(done).error();
+  if (!done.has_value()) return std::move(done).error();
   EXPECT_TRUE(*done) << "the codec cannot decode in blocks";
   return all;
 }

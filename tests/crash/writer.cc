@@ -33,7 +33,7 @@ using sherd::Result;
 
 template <class T>
 T must(Result<T> result) {
-  if (!result) fail(result.error());
+  if (!result.has_value()) fail(result.error());
   return std::move(result).value();
 }
 void must(const Result<void>& result) {

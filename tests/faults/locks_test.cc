@@ -42,7 +42,7 @@ class WithoutLocks : public testing::TestWithParam<int> {
   }
   template <class T>
   static void expect_refused(const sherd::Result<T>& outcome) {
-    ASSERT_FALSE(outcome);
+    ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(outcome.error().code(), ErrorCode::unsupported);
     EXPECT_THAT(outcome.error().text(), HasSubstr("has no locks"));
     EXPECT_THAT(outcome.error().text(), HasSubstr("lock=\"none\" (--lock none)"));

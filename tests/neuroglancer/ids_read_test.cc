@@ -167,7 +167,7 @@ TEST(ShardedStore, ReportsAnEmptyOrShortShardAsCorruptAndNamesIt) {
     const Error error = error_of(ids, 5);
     EXPECT_EQ(error.code(), ErrorCode::corrupt);
     EXPECT_EQ(error.key(), "0.shard");
-    EXPECT_FALSE(ids.list([](std::uint64_t, std::uint64_t) { return true; }));
+    EXPECT_FALSE(ids.list([](std::uint64_t, std::uint64_t) { return true; }).has_value());
   }
   store->set("0.shard", std::string(64, '\0')).value();
   EXPECT_EQ(ids.get(5).value(), std::nullopt) << "all minishards empty";

@@ -100,7 +100,7 @@ TEST_F(FileStore, ReportsEverythingButRegularFilesAsCorruptWithoutWaiting) {
     EXPECT_EQ(source.error().code(), ErrorCode::corrupt) << key;
     EXPECT_EQ(source.error().key(), key);
   }
-  EXPECT_FALSE(store_->erase("directory"));
+  EXPECT_FALSE(store_->erase("directory").has_value());
   const auto over = store_->set("directory", "x");
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code(), ErrorCode::conflict);
@@ -208,7 +208,7 @@ TEST_F(FileStore, FollowsLinksOutOfTheRootUnlessToldNotTo) {
 
   const auto strict = open(false);
   std::vector<ErrorCode> codes;
-  const auto note = [&](const auto& result) { codes.push_back(result ? ErrorCode::io : result.error().code()); };
+  const auto note = [&](const auto& result) { codes.push_back(result.has_value() ? ErrorCode::io : result.error().code()); };
   note(strict->open("file"));
   note(strict->open("directory/file"));
   note(strict->open("directory/none"));

@@ -38,7 +38,7 @@ TEST_P(EveryListedStore, VisitsChildrenOrEverything) {
   EXPECT_THAT(visited("", ListDepth::all), UnorderedElementsAre("a 1", "b/c 3", "b/d/e 5", "b.x/f 5", "g/h 3"));
   EXPECT_THAT(visited("b/", ListDepth::all), UnorderedElementsAre("c 3", "d/e 5"));
   EXPECT_THAT(visited("none/", ListDepth::all), IsEmpty());
-  EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; })) << "a prefix ends in '/'";
+  EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; }).has_value()) << "a prefix ends in '/'";
 }
 
 TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {
@@ -48,7 +48,7 @@ TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {
     EXPECT_FALSE(store_->visit("", depth, [&](const ListEntry&) { return ++seen < 2; }).value());
     EXPECT_EQ(seen, 2);
     const auto failed = store_->visit("", depth, [](const ListEntry&) -> Result<bool> { return conflict("enough"); });
-    ASSERT_FALSE(failed);
+    ASSERT_FALSE(failed.has_value());
     EXPECT_EQ(failed.error().code(), ErrorCode::conflict);
   }
 }

@@ -61,7 +61,7 @@ class LocklessStore final : public ForwardingStore {
 
   template <class T>
   static Result<T> counted(Result<T> outcome, Count& conflicts) {
-    if (!outcome && outcome.error().code() == ErrorCode::conflict) ++conflicts;
+    if (!outcome.has_value() && outcome.error().code() == ErrorCode::conflict) ++conflicts;
     return outcome;
   }
 

@@ -179,7 +179,7 @@ TEST_P(EveryStore, ErasesOnlyIfTheConditionHolds) {
     return;
   }
   const auto stale = store_->erase("a", Condition::matches(first));
-  ASSERT_FALSE(stale);
+  ASSERT_FALSE(stale.has_value());
   EXPECT_EQ(stale.error().code(), ErrorCode::conflict);
   EXPECT_EQ(stale.error().key(), "a");
   EXPECT_EQ(store_->erase("a", Condition::absent()).error().code(), ErrorCode::conflict);
@@ -331,7 +331,7 @@ TEST_P(EveryStore, RefusesKeysOutsideTheStore) {
         std::string("a/.."), std::string("a\0b", 3), std::string(256, 'n'), deep, std::string("a/.x.sherd-lock")}) {
     SCOPED_TRACE(key.substr(0, 40));
     std::vector<ErrorCode> codes;
-    const auto note = [&](const auto& result) { codes.push_back(result ? ErrorCode::io : result.error().code()); };
+    const auto note = [&](const auto& result) { codes.push_back(result.has_value() ? ErrorCode::io : result.error().code()); };
     note(store_->open(key));
     note(store_->write(key));
     note(store_->lock(key));

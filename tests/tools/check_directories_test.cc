@@ -98,7 +98,7 @@ TEST(Directory, AtTheKeyOfAShardIsReportedByListings) {
   EXPECT_THAT(check(url).value().faults, ElementsAre(unreadable("1.shard")));
   const auto ids = neuroglancer::ShardedStore::open(url, {}, {.writable = true}).value();
   const auto listed = ids.list([](std::uint64_t, std::uint64_t) { return true; });
-  ASSERT_FALSE(listed);
+  ASSERT_FALSE(listed.has_value());
   EXPECT_EQ(listed.error().key(), "1.shard");
   EXPECT_EQ(ids.compact().error().key(), "1.shard");
 }

@@ -263,5 +263,15 @@ TEST(Copy, ASourceThatIsDamagedFailsWithItsKey) {
   EXPECT_EQ(failed.error().key(), "c/1/1");
 }
 
+TEST(Copy, AChunkMadeOfADamagedShardAloneIsNotTakenForEmpty) {
+  auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}, .shards = {12, 8}});
+  source->set("c/1/1", std::string_view("short")).value();
+  const auto failed = copy(source, memory_store(), {.chunks = Shape{12, 8}, .shards = Shape{}});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(failed.error().key(), "c/1/1");
+}
+
 }  // namespace
 }  // namespace sherd

@@ -110,5 +110,14 @@ TEST_F(LatencyOfTools, ACopyThatMovesEncodedChunksHasSeveralObjectsInProgress) {
   }
 }
 
+TEST_F(LatencyOfTools, ACopyLocatesTheChunksOfManyShardsTogether) {
+  const auto source = std::make_shared<NotesBatches>(memory_);
+  CopyOptions options;
+  options.shards = Shape{64, 64};
+  const CopyReport report = copy(source, memory_store(), options).value();
+  EXPECT_EQ(report.chunks_moved, 64U);
+  EXPECT_EQ(source->largest, 16U) << "all of its shards";
+}
+
 }  // namespace
 }  // namespace sherd
