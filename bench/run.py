@@ -46,6 +46,8 @@ class Peer:
             return False  # "input array must be a C contiguous array"
         if cell.is_small:
             return self.name == "sherd"
+        if cell.is_v2 and self.start is None and cells.V2[cell.layout].compressor["id"] == "zlib":
+            return False  # "codec zlib is not supported"
         if cell.is_v2 and self.start is not None:
             return WORKER in self.start and self.arrays and (self.reads or cell.writes)
         if self.title == "floor" and cell.is_volume:

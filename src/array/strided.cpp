@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -67,17 +68,89 @@ void copy_nest(std::size_t size, std::span<const Axis> axes, const std::byte* fr
     copy_nest(size, axes.subspan(1), from, to);
 }
 
-constexpr std::uint64_t kTile = 32;
+template <class Word>
+struct Lanes {
+  typedef Word Vector __attribute__((vector_size(16)));
+  static constexpr std::size_t kCount = 16 / sizeof(Word);
+
+  // a[0] b[0] a[1] b[1] ... of the first halves, or of the second ones, which begin at `Half`.
+  template <std::size_t Half, std::size_t... I>
+  static Vector interleave(Vector a, Vector b, std::index_sequence<I...> /*lanes*/) {
+    return __builtin_shufflevector(a, b, (Half + I / 2 + I % 2 * kCount)...);
+  }
+};
+
+// Transposes a square as wide as a vector: each round of interleaving moves a bit of the row's number to the column's.
+template <class Word>
+void transpose_square(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step) {
+  using Lane = Lanes<Word>;
+  constexpr std::size_t n = Lane::kCount;
+  constexpr std::make_index_sequence<n> lanes;
+  std::array<typename Lane::Vector, n> rows, next;
+  for (std::size_t k = 0; k < n; ++k) std::memcpy(&rows[k], from + static_cast<std::int64_t>(k) * from_step, 16);
+  for (std::size_t round = 1; round < n; round *= 2) {
+    for (std::size_t k = 0; k < n / 2; ++k) {
+      next[2 * k] = Lane::template interleave<0>(rows[k], rows[k + n / 2], lanes);
+      next[2 * k + 1] = Lane::template interleave<n / 2>(rows[k], rows[k + n / 2], lanes);
+    }
+    rows = next;
+  }
+  for (std::size_t k = 0; k < n; ++k) std::memcpy(to + static_cast<std::int64_t>(k) * to_step, &rows[k], 16);
+}
+
+// How many elements a tile is wide: at least a cache line of the source and of the destination.
+constexpr std::size_t tile_side(std::size_t size) { return std::max<std::size_t>(32, 64 / size); }
+
+// Transposes a tile. It is put together here first, because rows of a destination that are a power of two apart share a
+// few lines of the cache.
+template <class Word>
+void transpose_tile(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step) {
+  constexpr std::size_t side = tile_side(sizeof(Word)), row = side * sizeof(Word);
+  constexpr std::size_t n = Lanes<Word>::kCount;
+  alignas(64) std::array<std::byte, side * row> rows;
+  for (std::size_t j = 0; j < side; j += n)
+    for (std::size_t i = 0; i < side; i += n)
+      transpose_square<Word>(from + static_cast<std::int64_t>(j) * from_step + i * sizeof(Word), from_step,
+                             rows.data() + i * row + j * sizeof(Word), row);
+  for (std::size_t i = 0; i < side; ++i)
+    std::memcpy(to + static_cast<std::int64_t>(i) * to_step, rows.data() + i * row, row);
+}
+
+using TransposeTile = void (*)(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step);
+
+// For a source dense along `outer` and a destination dense along `inner`; nullptr for others, and for other sizes.
+TransposeTile tile_transpose(std::size_t size, const Axis& outer, const Axis& inner) {
+  const auto dense = static_cast<std::int64_t>(size);
+  if (outer.from != dense || inner.to != dense) return nullptr;
+  switch (size) {
+    case 1:
+      return transpose_tile<std::uint8_t>;
+    case 2:
+      return transpose_tile<std::uint16_t>;
+    case 4:
+      return transpose_tile<std::uint32_t>;
+    case 8:
+      return transpose_tile<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
 
 // The last two axes in tiles, where the source runs fastest along the one but last.
 void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, const std::byte* from, std::byte* to) {
-  for (std::uint64_t i = 0; i < outer.count; i += kTile) {
-    const Axis rows{std::min(kTile, outer.count - i), outer.from, outer.to};
-    for (std::uint64_t j = 0; j < inner.count; j += kTile) {
-      const Axis row{std::min(kTile, inner.count - j), inner.from, inner.to};
+  const TransposeTile transpose = tile_transpose(size, outer, inner);
+  const std::uint64_t side = tile_side(size);
+  for (std::uint64_t i = 0; i < outer.count; i += side) {
+    const Axis rows{std::min(side, outer.count - i), outer.from, outer.to};
+    for (std::uint64_t j = 0; j < inner.count; j += side) {
+      const Axis row{std::min(side, inner.count - j), inner.from, inner.to};
       const auto* tile_from =
           from + static_cast<std::int64_t>(i) * outer.from + static_cast<std::int64_t>(j) * inner.from;
       auto* tile_to = to + static_cast<std::int64_t>(i) * outer.to + static_cast<std::int64_t>(j) * inner.to;
+      if (transpose != nullptr && rows.count == side && row.count == side) {
+        transpose(tile_from, inner.from, tile_to, outer.to);
+        continue;
+      }
       for (std::uint64_t k = 0; k < rows.count; ++k, tile_from += outer.from, tile_to += outer.to)
         copy_row(size, row, tile_from, tile_to);
     }

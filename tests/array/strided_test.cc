@@ -159,6 +159,7 @@ TEST(StridedCopy, TransposesInTiles) {
   for (const std::size_t size : {1U, 2U, 4U, 8U, 16U, 6U}) {
     SCOPED_TRACE(size);
     whole_chunk(size, {70, 67}, {1, 0}).expect_copies();
+    whole_chunk(size, {64, 128}, {1, 0}).expect_copies();
     whole_chunk(size, {3, 40, 33}, {2, 0, 1}).expect_copies();
     whole_chunk(size, {3, 40, 33}, {2, 1, 0}).expect_copies();
   }
