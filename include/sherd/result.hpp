@@ -95,12 +95,6 @@ class SHERD_API Exception : public std::exception {
 
 /// A T or an Error: the subset of std::expected that Sherd uses.
 template <class T>
-class Result;
-template <class T>
-inline constexpr bool kIsResult = false;
-template <class T>
-inline constexpr bool kIsResult<Result<T>> = true;
-template <class T>
 class [[nodiscard]] Result {
   using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
@@ -112,17 +106,12 @@ class [[nodiscard]] Result {
   = default;
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   template <class U = Stored>
-    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&  // not another Result:
-             !kIsResult<std::remove_cvref_t<U>> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
-  /// As has_value(). A Result<bool> does not have it: in a condition it would be taken for the value.
-  explicit operator bool() const noexcept
-    requires(!std::is_same_v<T, bool>)
-  {
-    return has_value();
-  }
+  explicit operator bool() const noexcept { return has_value(); }
 
   /// The value; throws Exception where there is none.
   Stored& value() & { return check(), *std::get_if<0>(&state_); }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <type_traits>
 
 #include "base/try.hpp"
 
@@ -60,15 +59,6 @@ TEST(Result, ThrowsTheWholeErrorOnValue) {
     EXPECT_EQ(exception.error().code(), ErrorCode::not_found);
   }
   EXPECT_EQ(Result<int>(5).value(), 5);
-}
-
-TEST(Result, OfABoolIsNotACondition) {
-  static_assert(std::is_constructible_v<bool, Result<int>>);
-  static_assert(!std::is_constructible_v<bool, Result<bool>>, "`a || f()` would take an error for false");
-  static_assert(!std::is_constructible_v<Result<bool>, Result<int>>, "the value would be lost");
-  const Result<bool> no = false;
-  EXPECT_TRUE(no.has_value());
-  EXPECT_FALSE(*no);
 }
 
 Result<std::unique_ptr<int>> half_of(int value) {
