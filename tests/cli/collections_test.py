@@ -71,7 +71,7 @@ def test_info_describes_collections(sherd, meshes, tmp_path):
     (tmp_path / "marks").mkdir()
     (tmp_path / "marks/info").write_text(json.dumps(marks))
     shown = sherd.ok("info", "marks").text
-    for words in ("annotations", "point", "x 8e-09 m", "score float32", "relationships[0]", "'s0', cells 3 of 3"):
+    for words in ("annotations", "point", "x 8 nm", "score float32", "relationships[0]", "'s0', cells 3 of 3"):
         assert words in shown, shown
     assert [each["name"] for each in sherd.ok("info", "--json", "marks").json["indices"]] == [
         "by_id", "relationships[0]", "spatial[0]"]

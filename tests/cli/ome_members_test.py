@@ -87,3 +87,9 @@ def test_metadata_of_other_programs_are_left_alone(sherd, tmp_path):
     sherd.ok("rename", "g/a", "b")
     sherd.ok("rm", "g/b")
     assert (tmp_path / "g/.zattrs").read_bytes() == before
+
+
+def test_a_copy_says_which_labels_it_does_not_have(sherd, image):
+    note = "labels are not part of this copy: a, b; copy them from i/labels"
+    assert note in sherd.ok("copy", "i", "j", "--pyramid", "mean").stderr
+    assert "labels" not in sherd.ok("copy", "i", "k").stderr
