@@ -93,3 +93,11 @@ def test_a_copy_says_which_labels_it_does_not_have(sherd, image):
     note = "labels are not part of this copy: a, b; copy them from i/labels"
     assert note in sherd.ok("copy", "i", "j", "--pyramid", "mean").stderr
     assert "labels" not in sherd.ok("copy", "i", "k").stderr
+
+
+@pytest.mark.parametrize("count, colours", [(1, ["FFFFFF"]), (3, ["FF0000", "00FF00", "0000FF"])])
+def test_several_channels_without_colours_have_different_ones(sherd, tmp_path, count, colours):
+    numpy.save(tmp_path / "c.npy", VALUES[:count])
+    channels = [{"label": str(i)} for i in range(count)]
+    sherd.ok("import", "c.npy", "c", "--axes", "c,y,x", "--attributes", json.dumps({"channels": channels}), "--pyramid", "mean")
+    assert [channel["color"] for channel in ome_of(tmp_path / "c")["omero"]["channels"]] == colours
