@@ -5,6 +5,7 @@
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "neuroglancer/document.hpp"
+#include "ome/axis.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -66,12 +67,21 @@ void parameter_rows(const MultiscaleMeshInfo& info, Rows& rows) {
   add_transform(info.transform, rows);
 }
 
+/// "8 nm" of 8e-9 m.
+std::string scale_text(double scale, const std::string& unit) {
+  constexpr std::pair<double, const char*> kPrefixes[] = {{1e3, "m"}, {1e6, "µ"}, {1e9, "n"}};
+  if (scale < 1 && (unit == "m" || unit == "s"))
+    for (const auto& [factor, prefix] : kPrefixes)
+      if (tidy(scale * factor) >= 1) return number_json(tidy(scale * factor)).dump() + " " + prefix + unit;
+  return number_json(scale).dump() + " " + unit;
+}
+
 void parameter_rows(const AnnotationInfo& info, Rows& rows) {
   const Json document = document_of(info);
   rows.push_back({"geometry", text_of(document, "annotation_type")});
   std::vector<std::string> dimensions, properties, relationships;
   for (const AnnotationDimension& each : info.dimensions)
-    dimensions.push_back(each.name + " " + number_json(each.scale).dump() + " " + each.unit);
+    dimensions.push_back(each.name + " " + scale_text(each.scale, each.unit));
   add_list(dimensions, "dimensions", rows);
   rows.push_back({"bounds", text_of(document, "lower_bound") + " to " + text_of(document, "upper_bound")});
   if (const Json* list = document.find("properties"))

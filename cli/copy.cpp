@@ -6,6 +6,7 @@
 #include "cli/pyramid.hpp"
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
+#include "ome/ome.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::cli {
@@ -126,6 +127,21 @@ struct Copy {
     return options;
   }
 
+  /// A copy of an image alone, such as one with other resolutions, does not have its labels.
+  void note_labels(Session& session) const {
+    const auto from = sherd::open(source), to = sherd::open(destination);
+    const Group* const original = from ? std::get_if<Group>(&*from) : nullptr;
+    const Group* const copy = to ? std::get_if<Group>(&*to) : nullptr;
+    if (original == nullptr || copy == nullptr) return;
+    const auto described = describe_image(*original);
+    const auto copied = copy->contains("labels");
+    const Json* const labels = described && *described ? (*described)->find("labels") : nullptr;
+    if (labels == nullptr || labels->size() == 0 || (copied.has_value() && *copied)) return;
+    std::string names;
+    for (const Json& each : labels->elements()) names += (names.empty() ? "" : ", ") + each.text();
+    session.note("labels are not part of this copy: " + names + "; copy them from " + source + "/labels");
+  }
+
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
@@ -148,6 +164,7 @@ struct Copy {
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
     note_dangling(session, report, chosen.drop_dangling);
+    note_labels(session);
     if (const auto made = sherd::open(destination))
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));

@@ -1,10 +1,11 @@
-// sherd ls: the direct members of a group, one per line; an array is its own only line. A member that is broken is
-// among them, and what is wrong with the first one is the command's error.
+// sherd ls: the direct members of a group, or the ids of a collection's objects, one per line; an array is its own
+// line. A member that is broken is among them, and what is wrong with the first one is the command's error.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "sherd/collection.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -64,8 +65,30 @@ struct Ls {
     return list;
   }
 
+  /// The ids of a collection's objects; false if there is no collection.
+  Result<bool> list_objects(Session& session) const {
+    const auto collection = neuroglancer::Collection::open(url, {.config = session.config()});
+    if (!collection) return false;
+    Json::Array ids;
+    SHERD_TRY(at(url, collection->list([&](std::uint64_t id) {
+      ids.emplace_back(id);
+      return true;
+    })));
+    if (session.json()) {
+      SHERD_TRY(session.out().print(Json(std::move(ids))));
+      return true;
+    }
+    for (const Json& id : ids) SHERD_TRY(session.out().write(id.text() + "\n"));
+    return true;
+  }
+
   Result<int> run(Session& session) const {
-    SHERD_TRY(node, at(url, open(url, session.opening(session.config()))));
+    auto opened = at(url, open(url, session.opening(session.config())));
+    if (!opened && opened.error().code() == ErrorCode::not_found) {
+      SHERD_TRY(listed, list_objects(session));
+      if (listed) return 0;
+    }
+    SHERD_TRY(node, std::move(opened));
     std::optional<Error> failure;
     SHERD_TRY(list, entries(node, failure));
     SHERD_TRY(print(session, list));
@@ -90,10 +113,11 @@ struct Ls {
 
 Run add_ls(Arguments& arguments) {
   auto ls = std::make_shared<Ls>();
-  arguments.argument("URL", ls->url, "A group or an array");
+  arguments.argument("URL", ls->url, "A group, an array, or a collection of objects");
   arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too");
   arguments.examples({{"sherd ls study.zarr", "the names of what study.zarr holds"},
-                      {"sherd ls -l study.zarr/images", "with types and shapes"}});
+                      {"sherd ls -l study.zarr/images", "with types and shapes"},
+                      {"sherd ls em/skeletons", "the ids of skeletons, meshes or annotations"}});
   return [ls](Session& session) { return ls->run(session); };
 }
 

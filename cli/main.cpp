@@ -22,7 +22,7 @@ constexpr Command kCommands[] = {
     {"create", "Create an array or a group", add_create},
     {"info", "Describe an array or a group", add_info},
     {"tree", "Draw a hierarchy", add_tree},
-    {"ls", "List the members of a group", add_ls},
+    {"ls", "List the members of a group, or the ids of a collection", add_ls},
     {"read", "Read elements, as .npy, raw bytes or JSON", add_read},
     {"write", "Write elements into an array", add_write},
     {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF; or import SWC, PLY, OBJ", add_import},
@@ -190,6 +190,7 @@ class CommandLine {
   [[nodiscard]] std::optional<Error> refusal(int argc, char** argv) const {
     const auto words = unexpected_words(app_, {argv + 1, argv + argc});
     if (words.empty()) return std::nullopt;
+    if (auto missing = missing_value()) return missing;
     const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
     const CLI::App* app = chosen();
     const auto group = std::ranges::find(kGroups, app->get_name(), &CommandGroup::name);
@@ -203,12 +204,22 @@ class CommandLine {
     return invalid_argument("unexpected argument '" + words.front() + "'" + help_hint());
   }
 
+  /// The parser gives an option without a value the next word, such as the next option.
+  [[nodiscard]] std::optional<Error> missing_value() const {
+    for (const CLI::Option* option : chosen()->get_options())
+      for (const std::string& value : option->results())
+        if (value.starts_with("--") && chosen()->get_option_no_throw(value) != nullptr)
+          return invalid_argument(option->get_name() + " needs a value: " + option->get_type_name() + help_hint());
+    return std::nullopt;
+  }
+
   [[nodiscard]] Error unknown_option(const std::string& name) const {
     std::vector<std::string> known;
     for (const CLI::Option* option : chosen()->get_options())
-      for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
-    const std::string_view nearest = nearest_name(name, {known.begin(), known.end()});
-    const std::string hint = nearest.empty() ? help_hint() : "; did you mean " + std::string(nearest) + "?";
+      for (const std::string& each : option->get_lnames()) known.push_back(each);
+    const std::string_view letters = std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::string_view nearest = nearest_name(letters, {known.begin(), known.end()});
+    const std::string hint = nearest.empty() ? help_hint() : "; did you mean --" + std::string(nearest) + "?";
     return invalid_argument("unknown option " + name + hint);
   }
 
@@ -272,6 +283,14 @@ class CommandLine {
   std::vector<std::pair<const CLI::App*, Run>> runs_;
 };
 
+/// "sherd help copy" is "sherd copy --help", and "sherd help" is "sherd --help".
+void accept_help_command(std::vector<char*>& words) {
+  static char option[] = "--help";
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return;
+  words.erase(words.begin() + 1);
+  words.push_back(option);
+}
+
 /// The part of the program's name that is a command's, where a link has the name of a program of netcdf-c.
 char* tool_called(char* program) {
   if (program == nullptr) return nullptr;
@@ -290,6 +309,7 @@ int main(int argc, char** argv) {
   cli::CommandLine line;
   std::vector<char*> words(argv, argv + argc);
   if (char* tool = cli::tool_called(argc > 0 ? argv[0] : nullptr)) words.insert(words.begin() + 1, tool);
+  cli::accept_help_command(words);
   words.push_back(nullptr);
   try {
     return line.run(static_cast<int>(words.size()) - 1, words.data());

@@ -1,8 +1,9 @@
 // sherd rename: moves an array or a group, with everything below it, to another path of its hierarchy.
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
-#include "cli/values.hpp"
+#include "store/key.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -10,9 +11,29 @@ namespace {
 struct Rename {
   std::string url, name;
 
+  /// The new path from the root of the hierarchy.
+  [[nodiscard]] std::string target(const MemberPath& member) const {
+    // As mv has it: "a.zarr/x a.zarr/y".
+    if (!member.root.empty() && name.starts_with(member.root + "/")) return name.substr(member.root.size() + 1);
+    if (name.starts_with('/')) return name.substr(1);
+    return std::string(split_key(member.path).prefix) + name;
+  }
+
   Result<int> run(Session& session) const {
-    SHERD_TRY(at(url, rename(url, name, session.opening(session.guarded("rename")))));
-    session.note("renamed " + url + " to " + name);
+    if (name.find("://") != name.npos)
+      return invalid_argument("NEW: is a path in the same hierarchy, not a URL: " + name);
+    const OpenOptions options = session.opening(session.guarded("rename"));
+    SHERD_TRY(member, find_member(url, options.config));
+    if (!member) {  // which is refused
+      SHERD_TRY(at(url, rename(url, name, options)));
+      return 0;
+    }
+    const std::string path = target(*member);
+    SHERD_TRY(at(url, rename(url, "/" + path, options)));
+    const std::string renamed = (member->root.empty() ? "" : member->root + "/") + path;
+    if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"before", url}, {"url", renamed}})));
+    session.note("renamed " + url + " to " + renamed);
+    SHERD_TRY(at(url, rename_in_metadata(session, *member, path)));
     return 0;
   }
 };
@@ -22,11 +43,13 @@ struct Rename {
 Run add_rename(Arguments& arguments) {
   auto rename = std::make_shared<Rename>();
   arguments.argument("URL", rename->url, "The array or group");
-  arguments.word(
-      "NEW", rename->name,
-      "Its new path, below the group that contains it or, with / at the start, below the root of the hierarchy");
+  arguments.word("NEW", rename->name,
+                 "Its new path, below the group that contains it or, with / at the start, below the root of the "
+                 "hierarchy; or as URL is written, from the root on");
   arguments.examples({{"sherd rename study.zarr/raw/a b", "study.zarr/raw/b; writers are waited for"},
-                      {"sherd rename study.zarr/raw/a /final/a", "study.zarr/final/a; missing groups are created"}});
+                      {"sherd rename study.zarr/raw/a /final/a", "study.zarr/final/a; missing groups are created"},
+                      {"sherd rename cells.ome.zarr/labels/nuclei cells.ome.zarr/labels/dapi",
+                       "labels of an image; its list of labels follows"}});
   return [rename](Session& session) { return rename->run(session); };
 }
 

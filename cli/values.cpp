@@ -60,7 +60,10 @@ Result<Shape> parse_shape(std::string_view text) {
 }
 
 Result<std::vector<double>> parse_positive(const std::string& text, std::size_t count) {
-  const auto list = Json::parse("[" + text + "]");
+  std::string json;  // which has a digit before the point
+  for (const char c : text)
+    json.append(c == '.' && (json.empty() || json.back() < '0' || json.back() > '9') ? "0" : "").push_back(c);
+  const auto list = Json::parse("[" + json + "]");
   std::vector<double> numbers;
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const auto value = list->elements()[i].as_double();

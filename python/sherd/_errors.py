@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+
+
+def _named(message: str, member: str | None) -> str:
+    """The message with the argument that it is about, unless it names that already."""
+    name = re.sub(r"\[\d+\]", "", member).split(".")[-1] if member else ""
+    return message if not name or re.search(rf"\b{re.escape(name)}\b", message) else f"{member}: {message}"
 
 
 class Error(Exception):
@@ -23,7 +30,7 @@ class Error(Exception):
     def __init__(
         self, message: str = "", *, key: str | None = None, slot: int | None = None, member: str | None = None
     ) -> None:
-        super().__init__(message)
+        super().__init__(message if key else _named(message, member))
         self.key = key
         self.slot = slot
         self.member = member
@@ -113,7 +120,8 @@ def make(code: str, text: str, key: str | None, slot: int | None, member: str | 
     """The exception for an error of the engine."""
     no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
     kind = OutOfMemory if no_memory else CLASSES[code]
-    error = kind(text, key=key, slot=slot, member=member)
+    error = kind(text, key=key, slot=slot)
+    error.member = member  # which the engine's text names
     if isinstance(error, OSError):
         error.errno = _number(text) or error.errno
     return error

@@ -75,7 +75,7 @@ def import_(
     number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
     resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
     pyramid, factors, ignore_zero: as `copy` has them: store becomes an OME-NGFF image of several resolutions, whose finest
-    one, "0", is returned; open the others with `sherd.ome.open`.
+    one, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that image.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
     A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
     file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.

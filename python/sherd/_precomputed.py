@@ -48,10 +48,10 @@ def _number_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
-def _triple(scale: Mapping[str, Any], member: str) -> list[Any]:
+def _triple(scale: Mapping[str, Any], member: str, prefix: str) -> list[Any]:
     values = scale.get(member)
     if values is None or isinstance(values, str) or len(np.shape(values)) != 1 or len(values) != 3:
-        raise InvalidArgument("must be three numbers: x, y, z", member=member)
+        raise InvalidArgument("must be three numbers: x, y, z", member=prefix + member)
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
@@ -69,11 +69,11 @@ def _scale(index: int, scale: Mapping[str, Any], dtype: np.dtype[Any], num_chann
     _check_known(scale, "scale", (*_SCALE, "members"), prefix)
     foreign = _foreign(scale.get("members"), _SCALE, f"{prefix}members")
     if "chunk_size" in scale and "chunk_sizes" in scale:
-        raise InvalidArgument("cannot be given together with chunk_sizes", member="chunk_size")
-    made: dict[str, Any] = {"size": _triple(scale, "size"), "resolution": _triple(scale, "resolution")}
+        raise InvalidArgument("cannot be given together with chunk_sizes", member=f"{prefix}chunk_size")
+    made: dict[str, Any] = {"size": _triple(scale, "size", prefix), "resolution": _triple(scale, "resolution", prefix)}
     made["key"] = scale.get("key") or "_".join(map(_number_text, made["resolution"]))
     if "chunk_sizes" not in scale:
-        made["chunk_sizes"] = [_triple(scale, "chunk_size") if "chunk_size" in scale else [64, 64, 64]]
+        made["chunk_sizes"] = [_triple(scale, "chunk_size", prefix) if "chunk_size" in scale else [64, 64, 64]]
     rest = {name: value for name, value in scale.items() if name not in _KEYS}
     if rest.get("encoding", "raw") == "compressed_segmentation":
         rest.setdefault("compressed_segmentation_block_size", [8, 8, 8])

@@ -91,6 +91,9 @@ class Labels(Mapping[str, "Image"]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def __repr__(self) -> str:
+        return f"<Labels {', '.join(self._names) or 'none'}>"
+
 
 class Image:
     """One image in several resolutions, the finest first."""

@@ -22,6 +22,15 @@ Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const s
   return std::optional<NodeLocation>();
 }
 
+/// A collection of objects is not a node.
+Result<void> refuse_collection(const NodeLocation& location) {
+  SHERD_TRY(there, collection_location(location.store, location.path, false, location.config));
+  const auto found = neuroglancer::Collection::State::find(std::move(there));
+  if (!found || !*found) return {};
+  return unsupported("a collection of " + std::string(neuroglancer::kind_name((**found)->info)) +
+                     " is not erased by this version; remove its directory, and links to it ('sherd link')");
+}
+
 }  // namespace
 
 Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
@@ -31,6 +40,7 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
     location.writable = true;
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(found, find_erasable(location, formats));
+    if (!found) SHERD_TRY(refuse_collection(location));
     if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
     SHERD_TRY(refuse_foreign_objects(*found));
     return erase_node(*found);

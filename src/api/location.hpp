@@ -50,6 +50,8 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 /// where none is, the one that begins at the nearest directory whose name ends in ".zarr". Nullopt where the store is
 /// on its own.
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
+/// The outermost hierarchy to which it belongs.
+Result<std::optional<Enclosure>> outermost(const Store& store, const Config& config);
 /// `conflict` where the root of a store lies inside a volume of Neuroglancer's or a collection of objects:
 /// a node that is created there would not belong to it.
 Result<void> refuse_inside(const Store& store, const Config& config);

@@ -134,8 +134,8 @@ std::string hint_at_objects(const NodeLocation& location) {
   const auto found = neuroglancer::Collection::State::find(
       {.store = location.store, .path = location.path, .codecs = precomputed_codecs(), .config = location.config});
   if (!found || !*found) return {};
-  return "; there are " + std::string(neuroglancer::kind_name((**found)->info)) +
-         ", which are opened as a collection of objects";
+  return "; it is a collection of " + std::string(neuroglancer::kind_name((**found)->info)) +
+         ": see 'sherd info', 'sherd ls' and sherd.neuroglancer.Collection";
 }
 
 /// The directory of a location in a store of files.

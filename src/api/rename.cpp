@@ -16,7 +16,8 @@ Result<std::string> target_path(const std::string& node, std::string_view to) {
   return end == node.npos ? path : join_path(node.substr(0, end), path);
 }
 
-/// The outermost hierarchy to which the root of a store belongs.
+}  // namespace
+
 Result<std::optional<Enclosure>> outermost(const Store& store, const Config& config) {
   SHERD_TRY(found, enclosure(store, config));
   while (found) {
@@ -26,8 +27,6 @@ Result<std::optional<Enclosure>> outermost(const Store& store, const Config& con
   }
   return found;
 }
-
-}  // namespace
 
 Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
@@ -46,7 +45,14 @@ Result<void> rename(std::string_view url, std::string_view to, const OpenOptions
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(store, open_store(url, options.config));
     SHERD_TRY(above, outermost(*store, options.config));
-    if (!above) return rename(std::move(store), to, options);
+    if (!above) {
+      auto renamed = rename(store, to, options);
+      if (renamed || renamed.error().code() != ErrorCode::not_found) return renamed;
+      SHERD_TRY(formats, formats_called(options.format));
+      SHERD_TRY(around, find_around(*store, formats, options.config));
+      if (!around) return renamed;
+      above = std::move(around);  // a scale of a volume, which is refused
+    }
     OpenOptions inside = options;
     inside.path = above->path + "/" + options.path;
     const std::string name = above->store->url();

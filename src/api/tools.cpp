@@ -11,6 +11,7 @@
 #include "sherd/tools.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"
+#include "tools/copy_labels.hpp"
 
 namespace sherd {
 
@@ -156,11 +157,20 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
   SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
-  if (!options.pyramid) {
+  if (!location.format->arrays_have_documents())
+    return unsupported(
+        "an import into a volume is not supported by this version; import into an array, and copy that with --to "
+        "precomputed");
+  ImportOptions wanted = options;
+  if (!wanted.pyramid) {
+    SHERD_TRY(labelled, find_labelled_image(location));
+    if (labelled) wanted.pyramid = Pyramid{.method = Pyramid::Method::mode};
+  }
+  if (!wanted.pyramid) {
     SHERD_TRY(import_at(source, options, location));
     return open_array(url, {.writable = true, .config = options.create.config});
   }
-  SHERD_TRY(import_pyramid(source, options, location));
+  SHERD_TRY(import_pyramid(source, wanted, location));
   return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
 }
 

@@ -37,9 +37,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.empty() || word.size() > kLongestWord) return {};
-  // One edit in three letters: "ls" is not a misspelt "rm".
-  std::size_t least = word.size() / 3 + 1;
-  if (word.size() < 3) least = 1;
+  // One edit in three letters: "ls" is not a misspelt "rm", and "remove" is not "resize".
+  std::size_t least = (word.size() + 2) / 3;
   std::string_view nearest;
   for (const std::string_view name : known) {
     const std::size_t distance = edit_distance(word, name);

@@ -43,7 +43,8 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
       return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
     found = format;
   }
-  if (found == nullptr) return not_found("no png, pgm or tiff image found").in_key(source);
+  if (found == nullptr)
+    return not_found("no png, pgm or tiff image found; an array or a group is copied by 'sherd copy'").in_key(source);
   return found;
 }
 

@@ -223,7 +223,8 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
   [[nodiscard]] Result<Json> group_document(const Json&) const override { return made_otherwise(); }
   [[nodiscard]] Result<Json> changed(Json, const NodeChange& change) const override {
     if (change.shape) return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
-    if (change.attributes) return unsupported("an info document has no attributes");
+    if (change.attributes)
+      return unsupported("the attributes of a volume are members of its info document, which cannot be changed");
     return made_otherwise();
   }
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
@@ -238,7 +239,7 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
  private:
   static Error made_otherwise() {
     return unsupported(
-        "an array of this format, the format found here if none is given, is a scale of a volume; create "
+        "an array of this format is a scale of a volume; create "
         "the volume (sherd create, create_precomputed), copy an array into one (sherd copy --to precomputed), or say "
         "another format");
   }

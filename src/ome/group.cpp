@@ -30,6 +30,26 @@ void read_numbers(const Json* list, const char* name, std::vector<std::uint64_t>
   }
 }
 
+/// Renames what a list has by this name, or removes it. Entries are names or, with `member`, objects that have them.
+bool rename_listed(Json* list, const char* member, std::string_view name, const std::optional<std::string>& to) {
+  if (list == nullptr) return false;
+  Json::Array kept;
+  bool found = false;
+  for (const Json& each : list->elements()) {
+    const std::string* text = member != nullptr ? text_of(each, member) : (each.is_string() ? &each.text() : nullptr);
+    const bool is_named = text != nullptr && *text == name;
+    found = found || is_named;
+    if (is_named && !to) continue;
+    Json entry = each;
+    if (is_named && member != nullptr) entry.set(member, *to);
+    if (is_named && member == nullptr) entry = *to;
+    kept.push_back(std::move(entry));
+  }
+  if (!found || (kept.empty() && member != nullptr)) return false;
+  *list = std::move(kept);
+  return true;
+}
+
 }  // namespace
 
 bool is_ome_member(const Json& attributes, std::string_view name, const std::string& path) {
@@ -114,6 +134,21 @@ Json with_label(Json attributes, const std::string& name, std::string_view versi
   list_in(ome);
   attributes.set("ome", std::move(ome));
   return attributes;
+}
+
+std::optional<Json> with_renamed_member(const Json& attributes, const std::string& path, std::string_view name,
+                                        const std::optional<std::string>& to) {
+  Json changed = attributes;
+  Json* const ome = changed.find("ome");
+  Json& members = ome != nullptr ? *ome : changed;
+  bool any = false;
+  if (is_ome_member(attributes, "labels", path)) any |= rename_listed(members.find("labels"), nullptr, name, to);
+  if (is_ome_member(attributes, "multiscales", path))
+    for (Json& image : members.find("multiscales")->elements())
+      any |= rename_listed(image.find("datasets"), "path", name, to);
+  if (is_ome_member(attributes, "well", path))
+    any |= rename_listed(members.find("well")->find("images"), "path", name, to);
+  return any ? std::optional(std::move(changed)) : std::nullopt;
 }
 
 }  // namespace sherd

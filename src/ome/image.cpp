@@ -25,6 +25,12 @@ std::vector<T> in_order(const std::vector<T>& values, const std::vector<std::siz
   return result;
 }
 
+/// White for a single channel; several would add up to white, so each has one of its own.
+std::string_view default_colour(std::size_t channel, std::size_t count) {
+  constexpr std::string_view kColours[] = {"FF0000", "00FF00", "0000FF", "FF00FF", "00FFFF", "FFFF00"};
+  return count == 1 ? "FFFFFF" : kColours[channel % std::size(kColours)];
+}
+
 bool is_colour(const Json* text) {
   return text != nullptr && text->is_string() && text->text().size() >= 6 &&
          text->text().find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
@@ -51,7 +57,7 @@ Json complete_channels(const Json& given, const DType& dtype) {
   for (const Json& each : given.elements()) {
     if (!each.is_object()) return {};
     Json channel = each;
-    if (!is_colour(channel.find("color"))) channel.set("color", "FFFFFF");
+    if (!is_colour(channel.find("color"))) channel.set("color", default_colour(channels.size(), given.size()));
     if (channel.find("active") == nullptr) channel.set("active", true);
     const Json* known = each.find("window");
     const auto end = [&](std::string_view name, const Json& otherwise) {

@@ -391,6 +391,8 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
   SHERD_TRY(cut_out(found, given, is_volume(source)));
   CopyOptions options = given;
   if (labelled) {
+    const Shape& shape = found.levels.front().document.array->shape;
+    SHERD_TRY(adopt_space(*labelled, found.cutout ? found.cutout->shape() : shape, found.image));
     SHERD_TRY(of_labels, options_of_labels(*labelled, found.image, given));
     options = std::move(of_labels);
     found.is_group = true;

@@ -100,6 +100,38 @@ Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labe
   return options;
 }
 
+namespace {
+
+bool has_no_space(const Image& image) {
+  const auto all = [](const auto& list, const auto& value) {
+    return std::ranges::count(list, value) == std::ssize(list);
+  };
+  const ImageLevel& finest = image.levels.front();
+  return image.levels.size() == 1 && all(image.units, "") && all(finest.spacing, 1.0) && all(finest.offset, 0.0);
+}
+
+}  // namespace
+
+Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels) {
+  if (!has_no_space(labels)) return {};
+  const ImageLevel& from = of.image.levels.front();
+  const NodeLocation array = at_path(of.location, join_path(of.location.path, from.path));
+  SHERD_TRY(node, array.format->open(*array.store, array.path, array.config.limits));
+  if (!node || !node->array || node->array->shape.size() != of.image.axes.size()) return {};
+  Image placed = labels;
+  ImageLevel& to = placed.levels.front();
+  for (std::size_t d = 0; d < labels.axes.size(); ++d) {
+    const std::size_t same = dimension_of(of.image.axes, labels.axes[d]);
+    if (same == of.image.axes.size()) continue;
+    if (labels.is_spatial(d) && shape[d] != node->array->shape[same]) return {};
+    placed.units[d] = of.image.units[same];
+    to.spacing[d] = from.spacing[same];
+    to.offset[d] = from.offset[same];
+  }
+  labels = std::move(placed);
+  return {};
+}
+
 Result<void> check_levels(const LabelledImage& to, std::size_t levels) {
   if (levels == to.image.levels.size()) return {};
   return other_levels(to, levels);

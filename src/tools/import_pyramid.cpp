@@ -50,14 +50,13 @@ Result<void> import_pyramid(const std::string& source, const ImportOptions& opti
     return invalid_argument(
         "layout zarr+neuroglancer: the resolutions of a pyramid would be volumes of their own; "
         "import without a pyramid");
-  if (!destination.format->arrays_have_documents())
-    return unsupported("an import into a volume; import into an array, and copy that with --to precomputed");
   SHERD_TRY(import, open_import(source, options));
   const CreateOptions& create = import.create;
   CopyOptions copy{.overwrite = create.overwrite, .pyramid = options.pyramid, .config = create.config};
   SHERD_TRY(image, image_of_file(create, copy).in_key(source));
   SHERD_TRY(labelled, find_labelled_image(destination));
   if (labelled) {
+    SHERD_TRY(adopt_space(*labelled, create.shape, image));
     SHERD_TRY(of_labels, options_of_labels(*labelled, image, copy));
     copy = std::move(of_labels);
     if (!is_integer(create.dtype))

@@ -275,7 +275,8 @@ Result<ObjectFileReport> import_object_at(const std::string& file, Collection::S
   SHERD_TRY(format, find_format(options, file));
   SHERD_TRY(unit, unit_of(options, format));
   const auto id = options.id ? options.id : id_of(file);
-  if (!id) return invalid_argument("an id is needed: the name of the file does not begin with one").in_member("id");
+  if (!id)
+    return invalid_argument("is needed, because the name of the file does not begin with one (--id N)").in_member("id");
   SHERD_TRY(text, read_file(file, options.config.limits));
   ObjectFileReport report{.id = *id, .is_skeleton = format == kSwc};
   Skeleton skeleton;

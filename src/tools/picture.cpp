@@ -132,7 +132,18 @@ struct Shade {
 // Where nothing says how channels are shown.
 constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
 
-std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, const PictureOptions& options) {
+/// Windows that pyramids have where none is known: all values of an integer type, 0 to 1 of floats. With that of a type
+/// of 16 bits or more, most pictures would be black.
+bool is_known(const std::pair<double, double>& window, const DType& dtype) {
+  if (!is_integer(dtype)) return window != std::pair(0.0, 1.0);
+  if (dtype.size() == 1) return true;
+  const double values = std::ldexp(1.0, static_cast<int>(8 * dtype.size()));
+  const double least = dtype.name().starts_with("u") ? 0 : -values / 2;
+  return window.first > least || window.second < least + values - 1;
+}
+
+std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, const DType& dtype,
+                                const PictureOptions& options) {
   const auto c = facts.find("c");
   const bool chosen = c && bands.plane().channel != c;  // one channel of several is shown in gray
   const std::uint64_t first = chosen ? bands.plane().box.origin[*c] : 0;
@@ -142,7 +153,7 @@ std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, con
     if (shades.size() > 1) shades[i].colour = kColours[i % std::size(kColours)];
     if (first + i < facts.channels.size() && (c || facts.channels.size() == 1)) {
       const ImageChannel& known = facts.channels[first + i];
-      if (known.window) std::tie(shades[i].black, shades[i].white) = *known.window;
+      if (known.window && is_known(*known.window, dtype)) std::tie(shades[i].black, shades[i].white) = *known.window;
       if (known.colour && !chosen) shades[i].colour = *known.colour;
       shades[i].shown = known.active || shades.size() == 1;
     }
@@ -353,7 +364,7 @@ Result<PicturePlane> draw_picture(const Array& array, const std::string& file, c
   SHERD_TRY(plane, find_picture_plane(array, facts, options));
   Bands bands(array, std::move(plane), array.config().memory_budget / 2);
   SHERD_TRY(size, sides(bands, options.width));
-  std::vector<Shade> shades = known_shades(bands, facts, options);
+  std::vector<Shade> shades = known_shades(bands, facts, dtype, options);
   Paint paint = shades.size() > 1 || shades[0].colour != 0xffffff ? Paint::colours : Paint::gray;
   if (bands.plane().are_samples) paint = create == create_png ? Paint::samples : Paint::opaque_samples;
   if (facts.labels && (dtype == DType::bool_ || is_integer(dtype)) && !options.range) paint = Paint::labels;

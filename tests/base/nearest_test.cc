@@ -21,6 +21,7 @@ TEST(NearestName, IgnoresTheCaseOfLetters) { EXPECT_EQ(nearest_name("ZSTD", kCod
 TEST(NearestName, IsEmptyWhenEveryNameDiffersTooMuch) {
   EXPECT_EQ(nearest_name("frobnicate", kCodecs), "");
   EXPECT_EQ(nearest_name("ls", {"rm"}), "");
+  EXPECT_EQ(nearest_name("remove", {"resize"}), "");
   EXPECT_EQ(nearest_name("", kCodecs), "");
   EXPECT_EQ(nearest_name("zstd", {}), "");
   EXPECT_EQ(nearest_name(std::string(1000000, 'z'), kCodecs), "");

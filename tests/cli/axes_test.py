@@ -272,3 +272,19 @@ def test_what_a_picture_cannot_show_is_a_usage_error(sherd, tmp_path, options, t
     ran = sherd("picture", "em", "p.png", *options)
     assert ran.code == (3 if "--level" in options else 2) and text in ran.stderr, ran.stderr
     assert not (tmp_path / "p.png").exists()
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "float32"])
+def test_a_window_of_all_values_of_a_type_is_not_a_range(sherd, tmp_path, dtype):
+    numpy.save(tmp_path / "a.npy", numpy.arange(300, 420).astype(dtype).reshape(10, 12))
+    sherd.ok("import", "a.npy", "a", "--axes", "y,x")
+    sherd.ok("copy", "a", "i", "--pyramid", "mean:1")
+    channels = [{"color": "FFFFFF", "window": {"start": numpy.iinfo(dtype).min if dtype != "float32" else 0,
+                                               "end": numpy.iinfo(dtype).max if dtype != "float32" else 1}}]
+    ome = sherd.ok("attrs", "i", "ome").json
+    sherd.ok("attrs", "i", "ome=" + json.dumps(ome | {"omero": {"channels": channels}}))
+    for name in "ai":
+        sherd.ok("picture", name, f"{name}.png")
+    pixels = numpy.asarray(Image.open(tmp_path / "i.png"))
+    assert (pixels.min(), pixels.max()) == (0, 255)
+    numpy.testing.assert_array_equal(pixels, numpy.asarray(Image.open(tmp_path / "a.png")))

@@ -71,7 +71,7 @@ def test_info_describes_collections(sherd, meshes, tmp_path):
     (tmp_path / "marks").mkdir()
     (tmp_path / "marks/info").write_text(json.dumps(marks))
     shown = sherd.ok("info", "marks").text
-    for words in ("annotations", "point", "x 8e-09 m", "score float32", "relationships[0]", "'s0', cells 3 of 3"):
+    for words in ("annotations", "point", "x 8 nm", "score float32", "relationships[0]", "'s0', cells 3 of 3"):
         assert words in shown, shown
     assert [each["name"] for each in sherd.ok("info", "--json", "marks").json["indices"]] == [
         "by_id", "relationships[0]", "spatial[0]"]
@@ -132,3 +132,15 @@ def test_info_lists_scales_and_says_why_shards_have_no_shape(sherd, tmp_path):
     assert "more bits than the sharding" in sherd.ok("info", "few/8_8_40").text
     sherd.ok("create", "boxes", *new, "--sharding", json.dumps(few | {"shard_bits": 2}))
     assert sherd.ok("info", "--json", "boxes/8_8_40").json["shards"] is not None
+
+
+def test_ls_prints_the_ids_of_objects(sherd, meshes):
+    for number in (3, 17):
+        sherd.ok("kv", "put", "meshes", number, input=manifest())
+    assert sorted(sherd.ok("ls", "meshes").text.split()) == ["17", "3"]
+    assert sorted(sherd.ok("ls", "meshes", "--json").json) == [3, 17]
+
+
+def test_a_collection_is_not_erased_as_a_node(sherd, meshes):
+    ran = sherd("rm", "meshes")
+    assert ran.code == 5 and "a collection of multi-resolution meshes" in ran.stderr and (meshes / "info").exists()

@@ -98,3 +98,10 @@ def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):
     (tmp_path / "file").write_text("text")
     ran = sherd("info", "file")
     assert ran.code == 2 and "is not a directory" in ran.stderr
+
+
+def test_an_array_is_neither_imported_nor_exported_but_copied(sherd):
+    sherd.ok("create", "a.zarr", "--shape", "4", "--dtype", "uint8")
+    for line in (["import", "a.zarr", "b.zarr"], ["export", "a.zarr", "b.zarr"]):
+        ran = sherd(*line)
+        assert ran.code in (2, 3) and "'sherd copy'" in ran.stderr, ran.stderr

@@ -23,6 +23,12 @@ def test_help_lists_the_subcommands_for_values_by_id(sherd):
     assert [f"kv {word}" for word in words] == KV
 
 
+def test_help_is_a_subcommand_too(sherd):
+    assert sherd.ok("help").text == sherd.ok("--help").text
+    assert sherd.ok("help", "copy").text == sherd.ok("copy", "--help").text
+    assert sherd.ok("help", "kv", "get").text == sherd.ok("kv", "get", "--help").text
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, *KV, "annotations build"])
 def test_each_subcommand_explains_itself_with_examples(sherd, command):
     text = sherd.ok(*command.split(), "--help").text

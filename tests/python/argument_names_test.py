@@ -160,3 +160,15 @@ def test_a_stored_sharding_may_have_members_of_a_later_version(tmp_path):
     assert sherd.open_array(tmp_path / "v").shape == (70, 50, 33, 1)
     sherd.copy(tmp_path / "v", tmp_path / "w")
     assert json.loads((tmp_path / "w" / "info").read_text())["scales"][0]["sharding"]["later"] == 1
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: sherd.copy("a", "b", dangling="x"), "dangling: must be"),
+    (lambda: sherd.neuroglancer.create_precomputed("v", type="image", dtype="uint8", scales=[{"size": [4, 4, 4]}]), "scales[0].resolution: must be"),
+    (lambda: sherd.neuroglancer.create_precomputed("v", type="image", dtype="uint8", scales=["x"]), "scales[0]: must be"),
+    (lambda: sherd.neuroglancer.write_annotations("v", [[1, 2, 3]], kind="points", dimensions=(8, 8, 40)), "kind: 'points' is not"),
+])
+def test_an_error_of_an_argument_begins_with_its_name(call, text):
+    with pytest.raises(sherd.InvalidArgument) as error:
+        call()
+    assert str(error.value).startswith(text)

@@ -40,7 +40,7 @@ def test_labels_are_images_of_their_own(tmp_path):
     zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"version": "0.5", "labels": ["nuclei"]}})
     make_image(tmp_path / "i/labels/nuclei", label=True)
     image = sherd.ome.open(tmp_path, path="i")
-    assert list(image.labels) == ["nuclei"] and image.labels["nuclei"].is_label
+    assert list(image.labels) == ["nuclei"] and repr(image.labels) == "<Labels nuclei>" and image.labels["nuclei"].is_label
     numpy.testing.assert_array_equal(image.labels["nuclei"].levels[0].array[...], VALUES)
     with pytest.raises(KeyError):
         image.labels["cells"]

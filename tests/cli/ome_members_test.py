@@ -1,0 +1,103 @@
+"""Members of OME-NGFF groups: labels join their image, and its metadata follow what is renamed and erased."""
+
+import json
+
+import numpy
+import pytest
+
+VALUES = numpy.arange(8 * 16 * 20, dtype="uint16").reshape(8, 16, 20)
+
+
+def ome_of(path):
+    """The metadata of a group in either version."""
+    if (path / "zarr.json").exists():
+        return json.loads((path / "zarr.json").read_text())["attributes"]["ome"]
+    return json.loads((path / ".zattrs").read_text())
+
+
+def levels_of(path):
+    """The path and the scale of each resolution, and the units of space."""
+    (image,) = ome_of(path)["multiscales"]
+    scales = [(level["path"], level["coordinateTransformations"][0]["scale"]) for level in image["datasets"]]
+    return scales, [axis.get("unit") for axis in image["axes"]]
+
+
+@pytest.fixture(params=["zarr3", "zarr2"])
+def image(sherd, tmp_path, request):
+    """Three resolutions of 1 x 0.25 x 0.25 micrometres, with the labels a and b."""
+    numpy.save(tmp_path / "i.npy", VALUES)
+    numpy.save(tmp_path / "l.npy", VALUES // 100)
+    sherd.ok("import", "i.npy", "i", "--axes", "z,y,x", "--spacing", "1,.25,.25", "--units", "um", "--pyramid", "mean:2",
+             "--store-format", request.param)
+    for name in "ab":
+        sherd.ok("import", "l.npy", f"i/labels/{name}", "--axes", "z,y,x")
+    return tmp_path / "i"
+
+
+def test_labels_without_spacing_have_that_of_their_image(sherd, image, tmp_path):
+    sherd.ok("import", "l.npy", "array", "--axes", "z,y,x")
+    sherd.ok("copy", "array", "i/labels/copied")
+    assert levels_of(image) == ([("0", [1, .25, .25]), ("1", [1, .5, .5]), ("2", [1, 1, 1])], ["micrometer"] * 3)
+    for name in ("a", "copied"):
+        assert levels_of(image / "labels" / name) == levels_of(image)
+    sherd.ok("check", "i", "--data")
+
+
+def test_labels_of_other_lengths_or_with_a_spacing_keep_what_they_have(sherd, image, tmp_path):
+    sherd.ok("import", "l.npy", "i/labels/spaced", "--axes", "z,y,x", "--spacing", "2,2,2", "--units", "nm")
+    numpy.save(tmp_path / "half.npy", VALUES[:, ::2, ::2])
+    sherd.ok("import", "half.npy", "i/labels/half", "--axes", "z,y,x")
+    assert levels_of(image / "labels/spaced")[0][0] == ("0", [2, 2, 2])
+    assert levels_of(image / "labels/half")[0][0] == ("0", [1, 1, 1])
+    sherd.ok("check", "i")
+
+
+def test_an_import_without_a_pyramid_makes_labels_of_an_image(sherd, image):
+    assert ome_of(image / "labels")["labels"] == ["a", "b"]
+    assert "image-label" in ome_of(image / "labels/a")
+    assert sherd.ok("info", "i", "--json").json["image"]["labels"] == ["a", "b"]
+
+
+def test_metadata_follow_renamed_labels_and_resolutions(sherd, image):
+    sherd.ok("rename", "i/labels/a", "cells")
+    sherd.ok("rename", "i/1", "i/half")
+    assert ome_of(image / "labels")["labels"] == ["cells", "b"]
+    assert [path for path, _ in levels_of(image)[0]] == ["0", "half", "2"]
+    sherd.ok("check", "i", "--data")
+
+
+def test_metadata_no_longer_list_what_is_erased_or_moved_away(sherd, image):
+    assert "no longer list it" in sherd.ok("rm", "i/2").stderr
+    sherd.ok("rm", "-r", "i/labels/a")
+    sherd.ok("rename", "i/labels/b", "/other")
+    assert ome_of(image / "labels")["labels"] == [] and len(levels_of(image)[0]) == 2
+
+
+def test_the_last_resolution_stays_listed(sherd, image):
+    for level in "210":
+        sherd.ok("rm", f"i/{level}")
+    assert [path for path, _ in levels_of(image)[0]] == ["0"]
+    assert sherd("check", "i").code == 1
+
+
+def test_metadata_of_other_programs_are_left_alone(sherd, tmp_path):
+    sherd.ok("create", "g", "--group", "--store-format", "zarr2", "--attributes", '{"labels": ["a"], "multiscales": 3}')
+    sherd.ok("create", "g/a", "--shape", "2", "--dtype", "uint8")
+    before = (tmp_path / "g/.zattrs").read_bytes()
+    sherd.ok("rename", "g/a", "b")
+    sherd.ok("rm", "g/b")
+    assert (tmp_path / "g/.zattrs").read_bytes() == before
+
+
+def test_a_copy_says_which_labels_it_does_not_have(sherd, image):
+    note = "labels are not part of this copy: a, b; copy them from i/labels"
+    assert note in sherd.ok("copy", "i", "j", "--pyramid", "mean").stderr
+    assert "labels" not in sherd.ok("copy", "i", "k").stderr
+
+
+@pytest.mark.parametrize("count, colours", [(1, ["FFFFFF"]), (3, ["FF0000", "00FF00", "0000FF"])])
+def test_several_channels_without_colours_have_different_ones(sherd, tmp_path, count, colours):
+    numpy.save(tmp_path / "c.npy", VALUES[:count])
+    channels = [{"label": str(i)} for i in range(count)]
+    sherd.ok("import", "c.npy", "c", "--axes", "c,y,x", "--attributes", json.dumps({"channels": channels}), "--pyramid", "mean")
+    assert [channel["color"] for channel in ome_of(tmp_path / "c")["omero"]["channels"]] == colours
