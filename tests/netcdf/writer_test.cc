@@ -211,7 +211,8 @@ TEST(Zarr3, HasFillValuesAsXarrayExpectsThem) {
     const auto store = memory_store();
     Writer writer = Writer::create(store, {.format = "zarr3", .mode = {.pure = pure}}).value();
     const auto define = [&](const char* name, Type type, Values fill) {
-      writer.define_variable("/", {.name = name, .type = type, .attributes = {{"_FillValue", std::move(fill)}}}).value();
+      writer.define_variable("/", {.name = name, .type = type, .attributes = {{"_FillValue", std::move(fill)}}})
+          .value();
     };
     define("f", Type::float32, std::vector<float>{-999.0F});
     define("d", Type::float64, std::vector<double>{0.1});
