@@ -37,6 +37,8 @@ bool is_variable_named(std::string_view wanted, const Group& group, const std::s
   return wanted.starts_with('/') ? own == path : own.ends_with(path);
 }
 
+constexpr std::uint32_t kSzipOptions = 4 | 32;  ///< of its mask; the others follow from the byte order
+
 /// Codecs of Zarr as filters by HDF5's numbers, without those that have special attributes of their own.
 void add_filters(const Json& codecs, std::vector<Filter>& filters) {  // NOLINT(misc-no-recursion)
   for (const Json& codec : codecs.elements()) {
@@ -47,7 +49,7 @@ void add_filters(const Json& codecs, std::vector<Filter>& filters) {  // NOLINT(
       return static_cast<std::uint32_t>(value != nullptr ? value->as_int().value_or(0) : 0);
     };
     const auto is = [&](std::string_view wanted) { return name != nullptr && name->text().ends_with(wanted); };
-    if (is("szip")) filters.push_back({4, {number("mask"), number("pixels-per-block")}});
+    if (is("szip")) filters.push_back({4, {number("mask") & kSzipOptions, number("pixels-per-block")}});
     if (is("bz2")) filters.push_back({307, {number("level")}});
     if (is("zstd")) filters.push_back({32015, {number("level")}});
     const Json* inner = is("sharding_indexed") && configuration != nullptr ? configuration->find("codecs") : nullptr;
