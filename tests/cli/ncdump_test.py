@@ -63,7 +63,7 @@ def test_special_attributes_are_those_that_ncdump_prints_of_a_file(sherd, tmp_pa
                               "packed": szip | {"szip_coding": "nn"}, "checked": szip | {"szip_coding": "ec", "fletcher32": True},
                               "deflated": {"zlib": True, "shuffle": True, "endian": "big"}, "unfilled": {"fill_value": False}}.items():
             chunks = {"chunksizes": (32,)} if name != "unfilled" and name != "plain" else {}
-            file.createVariable(name, "i4", ("x",), **options, **chunks)[:] = range(64)
+            file.createVariable(name, ">i4" if name == "deflated" else "<i4", ("x",), **options, **chunks)[:] = range(64)
         file.createVariable("t", "f8", ("t",), chunksizes=(2,))[:] = [1, 2, 3]
     provenance = re.compile(rb"\t\t:_(NCProperties|SuperblockVersion|IsNetcdf4) = .*\n")
     expected = subprocess.run(["ncdump", "-hs", "x.nc"], cwd=tmp_path, check=True, capture_output=True).stdout
