@@ -32,6 +32,14 @@ Result<std::uint64_t> whole_number(const std::string& text, std::string_view opt
   return invalid_argument(std::string(option) + ": '" + text + "' is not a whole number");
 }
 
+/// "a,/g/b" and what other options of the same name list.
+std::vector<std::string> names_in(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (std::string& name : split(list, ',')) names.push_back(std::move(name));
+  return names;
+}
+
 /// "/"; "var:10,20", "var:", "var:contiguous"; or "time/10,lat/".
 Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& options) {
   if (text == "/") {
@@ -101,7 +109,7 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
 
 struct Nccopy {
   std::string source, destination, kind, memory, cache, cache_elements;
-  std::vector<std::string> chunks, filters;
+  std::vector<std::string> chunks, filters, variables, data_variables, groups, data_groups;
   std::optional<std::uint64_t> deflate;
   bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other ways to write `kind`
   bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
@@ -129,7 +137,8 @@ struct Nccopy {
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"chunks", "-c"}, {"filters", "-F"}, {"deflate_level", "-d"}, {"kind", "-k"}};
+        {"chunks", "-c"},    {"filters", "-F"},        {"deflate_level", "-d"}, {"kind", "-k"},
+        {"variables", "-V"}, {"data_variables", "-v"}, {"groups", "-G"},        {"data_groups", "-g"}};
     const Error& error = copied.error();
     for (const auto& [member, option] : names)
       if (error.member() == member) return Error(error.code(), std::string(option) + ": " + error.message());
@@ -153,6 +162,10 @@ struct Nccopy {
     if (!session.format().empty()) options.format = session.format();
     for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
     for (const std::string& each : filters) SHERD_TRY(add_filter(each, options));
+    options.variables = names_in(variables);
+    options.data_variables = names_in(data_variables);
+    options.groups = names_in(groups);
+    options.data_groups = names_in(data_groups);
     if (deflate) {
       if (*deflate > 9) return invalid_argument("-d: the level is from 0 to 9, not " + std::to_string(*deflate));
       options.deflate_level = static_cast<int>(*deflate);
@@ -197,6 +210,13 @@ Run add_nccopy(Arguments& arguments) {
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");
+  arguments.repeated("-V", "NAME,…", copy->variables, "Copy these variables only: name, group/name, /group/name");
+  arguments.repeated("-v", "NAME,…", copy->data_variables,
+                     "Copy the definitions of all variables, and the data of these; the others have fill values");
+  arguments.repeated("-G", "NAME,…", copy->groups,
+                     "Copy the variables of these groups only: name, /group/name; / is the root");
+  arguments.repeated("-g", "NAME,…", copy->data_groups,
+                     "Copy the definitions of all groups, and the data of these; the others have fill values");
   arguments.flag("-u", copy->fixed, "Make unlimited dimensions fixed");
   arguments.text(
       "-m", "SIZE", copy->memory,
@@ -213,6 +233,7 @@ Run add_nccopy(Arguments& arguments) {
        {"sherd nccopy -c temp:120,50,50 -m 1GiB ocean.zarr series.zarr", "other chunks of one variable"},
        {"sherd --store-format zarr3 nccopy ocean.nc 'ocean.zarr#mode=zarr'", "pure Zarr v3"},
        {"sherd nccopy ocean.zarr ocean.nc", "back into a netCDF-4 file"},
+       {"sherd nccopy -V temp,time,lat,lon ocean.nc temp.zarr", "a variable and its coordinates"},
        {"sherd nccopy -k nc3 ocean.zarr old.nc", "into a classic file"}});
   return [copy](Session& session) { return copy->run(session); };
 }

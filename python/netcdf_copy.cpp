@@ -43,6 +43,10 @@ nb::dict copy(const std::string& source, const std::string& destination, const n
     if (!pair[0].is_none()) choice.variables = {nb::cast<std::string>(pair[0])};
     options.filters.push_back(std::move(choice));
   }
+  options.variables = nb::cast<std::vector<std::string>>(given["variables"]);
+  options.data_variables = nb::cast<std::vector<std::string>>(given["data_variables"]);
+  options.groups = nb::cast<std::vector<std::string>>(given["groups"]);
+  options.data_groups = nb::cast<std::vector<std::string>>(given["data_groups"]);
   options.fixed_dimensions = nb::cast<bool>(given["fixed_dimensions"]);
   options.overwrite = nb::cast<bool>(given["overwrite"]);
   options.consolidated = nb::cast<bool>(given["consolidated"]);

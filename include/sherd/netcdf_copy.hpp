@@ -35,9 +35,14 @@ struct DatasetCopyOptions {
   std::optional<int> deflate_level = {};
   bool shuffle = false;                    ///< together with deflation
   std::vector<FilterChoice> filters = {};  ///< they win over the former; the last that names a variable counts
-  bool fixed_dimensions = false;           ///< unlimited dimensions become fixed ones
-  bool overwrite = false;                  ///< replace what exists; without it that is `conflict`
-  bool consolidated = true;                ///< consolidated metadata in Zarr
+  /// Variables and groups to copy, by names or paths; empty: all. A group has its own variables only, and those around
+  /// it are in the copy without theirs.
+  std::vector<std::string> variables = {}, groups = {};
+  /// Likewise, but everything is defined, and what is not named has fill values.
+  std::vector<std::string> data_variables = {}, data_groups = {};
+  bool fixed_dimensions = false;  ///< unlimited dimensions become fixed ones
+  bool overwrite = false;         ///< replace what exists; without it that is `conflict`
+  bool consolidated = true;       ///< consolidated metadata in Zarr
   /// memory_budget bounds what is in memory, but for one chunk of the copy with all source chunks that it meets.
   Config config = {};
 };

@@ -43,6 +43,16 @@ def _filters(given: Any) -> list[tuple[str | None, list[list[int]]]]:
     return [(None, of(given))]
 
 
+def _names(given: Any, argument: str) -> list[str]:
+    """Names of variables or groups; a text is one name, None means all."""
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str) else list(given)
+    if not names:
+        raise InvalidArgument("must have names, or be None for all", member=argument)
+    return [_arguments.text(each, argument) for each in names]
+
+
 def copy(
     source: str | os.PathLike[str],
     destination: str | os.PathLike[str],
@@ -53,6 +63,10 @@ def copy(
     deflate: int | None = None,
     shuffle: bool = False,
     filters: Filters | Mapping[str, Filters] | None = None,
+    variables: str | Sequence[str] | None = None,
+    groups: str | Sequence[str] | None = None,
+    data_variables: str | Sequence[str] | None = None,
+    data_groups: str | Sequence[str] | None = None,
     fixed_dimensions: bool = False,
     overwrite: bool = False,
     consolidated: bool = True,
@@ -68,7 +82,9 @@ def copy(
     .netcdf, otherwise "nczarr". format: of the nodes of a dataset in Zarr. chunks: lengths by dimensions, None for whole
     ones, or shapes by variables; (): one chunk per variable. deflate: a level from 0 to 9; it replaces the filters of the
     source, and so do filters, lists of (number, parameter, …) as HDF5 numbers them, for all variables or by name.
-    fixed_dimensions: unlimited dimensions become fixed.
+    variables, groups: the only variables, and groups of variables, to copy, by names or paths. data_variables, data_groups:
+    likewise, but everything is defined, and what is not named has fill values. fixed_dimensions: unlimited dimensions become
+    fixed.
 
     Raises Conflict if the destination exists, unless overwrite; Unsupported if it cannot have a filter of the source, or
     for files in a build without libnetcdf. A failed copy leaves nothing behind. config["memory_budget"] bounds the memory."""
@@ -80,6 +96,10 @@ def copy(
         "deflate": None if deflate is None else _arguments.whole(deflate, "deflate"),
         "shuffle": _arguments.flag(shuffle, "shuffle"),
         "filters": _filters(filters),
+        "variables": _names(variables, "variables"),
+        "groups": _names(groups, "groups"),
+        "data_variables": _names(data_variables, "data_variables"),
+        "data_groups": _names(data_groups, "data_groups"),
         "fixed_dimensions": _arguments.flag(fixed_dimensions, "fixed_dimensions"),
         "overwrite": _arguments.flag(overwrite, "overwrite"),
         "consolidated": _arguments.flag(consolidated, "consolidated"),

@@ -136,6 +136,8 @@ class Lazy(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _made(self, values: Any) -> Any:
+        if self.dtype.kind == "S" and isinstance(values, str):  # a scalar, which is an array of one element
+            return np.asarray(values.encode(), self.dtype)
         if self.dtype.kind == "S" and not isinstance(values, bytes) and values.dtype.kind == "V":
             return np.ascontiguousarray(values).view(self.dtype).reshape(np.shape(values))
         if self.dtype.kind not in "OT":

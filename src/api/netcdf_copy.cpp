@@ -69,6 +69,7 @@ Result<DatasetCopyReport> copy_to_file(const Dataset& source, const std::string&
   DatasetCopyReport report{.kind = kind};
   const FilterForm form = kind.starts_with("netCDF-4") ? FilterForm::hdf5 : FilterForm::none;
   NewNetcdfFile file{.path = path, .kind = std::move(kind), .mode = {options.overwrite, options.config.durable}};
+  file.fills = !options.data_variables.empty() || !options.data_groups.empty();
   file.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
   SHERD_TRY(sink, create_netcdf_file(file));
   return copy_dataset({source, *sink, form, options}, std::move(report));

@@ -1,6 +1,7 @@
 #include "array/member_notes.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
@@ -132,6 +133,30 @@ Result<bool> introduce_stored(const NodeLocation& location, const NodeLocation& 
     SHERD_TRY(introduce_below(*listed->notes, at_path(staged, join_path(staged.path, path)), std::move(groups)));
   }
   return true;
+}
+
+Result<void> introduce_planned(const NodeLocation& location,
+                               std::span<const std::pair<std::string, NodeDocument*>> nodes) {
+  SHERD_TRY(listed, find_listed(location));
+  if (!listed || !listed->notes->lists(*nodes.front().second)) return {};
+  const MemberNotes& notes = *listed->notes;
+  SHERD_TRY(outer, groups_around(listed->node));
+  std::map<std::string, NodeDocument*, std::less<>> planned;
+  for (const auto& [path, node] : nodes) {
+    std::vector<StoredGroup> groups = outer;
+    if (!path.empty())
+      for (const std::string& each : ancestors(path))
+        groups.push_back({join_path(listed->node.path, each), planned[each] ? planned[each]->document : Json()});
+    planned[path] = node;
+    if (!notes.lists(*node)) continue;
+    Json made = notes.introduced(groups, *node);
+    NodeDocument* const group = path.empty() ? nullptr : planned[group_path(path)];
+    if (group != nullptr)
+      group->document =
+          notes.with_member(std::move(groups.back().document), std::string(split_key(path).name), node->type);
+    node->document = std::move(made);
+  }
+  return {};
 }
 
 Result<void> list_member(const NodeLocation& location) {

@@ -3,7 +3,9 @@
 // listed node is missing, and merely do not see one that is not listed.
 #pragma once
 
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array/state.hpp"
@@ -20,6 +22,10 @@ Result<bool> introduce(const NodeLocation& location, NodeDocument& node);
 /// are the paths of its members.
 Result<bool> introduce_stored(const NodeLocation& location, const NodeLocation& staged,
                               const std::vector<std::string>& below);
+/// The metadata that introduce_stored() would give a node and its members, without storing anything: `nodes` are their
+/// metadata by the paths from it, groups before their members.
+Result<void> introduce_planned(const NodeLocation& location,
+                               std::span<const std::pair<std::string, NodeDocument*>> nodes);
 /// Lists the node at `location` in its group's metadata if it exists, and otherwise takes it out of the list. The
 /// caller calls renew_consolidated() after it.
 Result<void> list_member(const NodeLocation& location);

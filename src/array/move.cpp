@@ -8,7 +8,9 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/member_notes.hpp"
 #include "base/try.hpp"
+#include "store/key.hpp"
 #include "store/listing.hpp"
 
 namespace sherd {
@@ -83,6 +85,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(check_clearable(destination, {}));
   SHERD_TRY(below, members_below(from));
   SHERD_TRY(wait_for_writers(from));
+  SHERD_TRY(unlist_member(from));
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));
@@ -91,8 +94,16 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
     return store.move_prefix(old_prefix, new_prefix);
   };
   auto moved = move();
-  if (!moved) (void)renew_consolidated(from, below);  // the first failure is the one to report
+  if (!moved) {  // the first failure is the one to report
+    (void)list_member(from);
+    (void)renew_consolidated(from, below);
+  }
   SHERD_TRY(std::move(moved));
+  // What is alone in its old group keeps its notes.
+  if (!below.empty() || split_key(from.path).prefix != split_key(to).prefix)
+    SHERD_TRY(introduce_stored(destination, destination, below));
+  SHERD_TRY(list_member(destination));
+  SHERD_TRY(renew_consolidated(from));
   return renew_consolidated(destination, below);
 }
 

@@ -27,6 +27,7 @@ struct NewNetcdfFile {
   std::string kind;  ///< as Dataset::kind()
   std::vector<netcdf::Attribute> attributes = {};
   WriteMode mode = {};
+  bool fills = false;  ///< elements that are never written are fill values, also in classic files
 };
 /// A new file, which appears under its name when it is finished. `conflict` if it exists.
 Result<std::unique_ptr<netcdf::Sink>> create_netcdf_file(const NewNetcdfFile& file);

@@ -58,8 +58,8 @@ class FileSink final : public Sink {
     const int flags = flags_of(file_.kind) | NC_NOCLOBBER;
     SHERD_TRY(check(library_.nc_create(hidden().c_str(), flags, &id_)));
     groups_.emplace("/", id_);
-    // Every element is written, so classic files need no fill values before.
-    if (!is_hdf5(file_.kind)) SHERD_TRY(check(library_.nc_set_fill(id_, NC_NOFILL, nullptr)));
+    // Where every element is written, classic files need no fill values before.
+    if (!is_hdf5(file_.kind) && !file_.fills) SHERD_TRY(check(library_.nc_set_fill(id_, NC_NOFILL, nullptr)));
     return put_attributes(id_, NC_GLOBAL, file_.attributes);
   }
 

@@ -121,6 +121,11 @@ Type integer_type(std::span<const Json> numbers) {
   return Type::float64;
 }
 
+/// A number that JSON lacks, which writers store as text.
+bool is_special(const Json& value) {
+  return value.text() == "NaN" || value.text() == "Infinity" || value.text() == "-Infinity";
+}
+
 bool is_integer_text(const Json& number) { return number.text().find_first_of(".eE") == std::string::npos; }
 
 std::optional<Type> inferred_type(std::span<const Json> values) {
@@ -128,6 +133,8 @@ std::optional<Type> inferred_type(std::span<const Json> values) {
   if (std::ranges::all_of(values, &Json::is_bool)) return Type::uint8;
   if (std::ranges::all_of(values, &Json::is_number))
     return std::ranges::all_of(values, is_integer_text) ? integer_type(values) : Type::float64;
+  const auto is_real = [](const Json& each) { return each.is_number() || is_special(each); };
+  if (std::ranges::any_of(values, &Json::is_number) && std::ranges::all_of(values, is_real)) return Type::float64;
   if (std::ranges::all_of(values, &Json::is_string)) return Type::string;
   return std::nullopt;
 }

@@ -179,8 +179,9 @@ Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t el
 
 Result<void> set_filters(CdlVariable& variable, std::string_view text) {
   NewVariable& definition = variable.definition;
+  const NewVariable before = definition;
   std::vector<Json> codecs;
-  bool plain = true;
+  bool plain = true, shuffles = false;
   const bool is_text = definition.type == Type::character || definition.type == Type::string;
   SHERD_TRY(dtype, array_type(definition.type, 1));
   const std::size_t size = is_text ? 1 : dtype.size();
@@ -189,12 +190,14 @@ Result<void> set_filters(CdlVariable& variable, std::string_view text) {
     SHERD_TRY(filter, filter_numbers(text.substr(0, end)));
     SHERD_TRY(add_filter(filter, size, definition, codecs));
     plain = plain && filter.front() <= 3;
+    shuffles = shuffles || filter.front() == 2;
     if (end == text.size()) break;
     text.remove_prefix(end + 1);
   }
   if (plain) return {};
-  definition.deflate_level.reset();
-  definition.shuffle = definition.fletcher32 = false;
+  definition.deflate_level = before.deflate_level;
+  definition.shuffle = before.shuffle && !shuffles;
+  definition.fletcher32 = before.fletcher32;
   definition.codecs = std::move(codecs);
   return {};
 }

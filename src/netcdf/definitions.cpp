@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "array/hierarchy.hpp"
+#include "base/base64.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
@@ -24,7 +25,7 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
                               Json& types) {
   Json stored{Json::Object{}};
   types = Json(Json::Object{});
-  const TextForm text = form.mode.pure ? TextForm::plain : form.mode.compat_seed ? TextForm::literal : TextForm::same;
+  const TextForm text = form.mode.compat_seed ? TextForm::literal : form.mode.pure ? TextForm::plain : TextForm::same;
   for (const Attribute& each : attributes) {
     if (touched && !touched->contains(each.name)) continue;
     SHERD_TRY(json, attribute_json(each.values, text).in_member(each.name));
@@ -32,6 +33,22 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
     types.set(each.name, attribute_type_name(each.values));
   }
   return stored;
+}
+
+/// `_FillValue` as xarray stores it in Zarr v3, and requires it: a float is the base64 of a double. Characters, which
+/// are arrays of uint8 there, are numbers.
+std::optional<Json> fill_for_xarray(const Values& fill) {
+  if (size_of(fill) != 1) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&fill))
+    return Json(std::uint64_t{static_cast<unsigned char>(text->front())});
+  double value = 0;
+  if (const auto* floats = std::get_if<std::vector<float>>(&fill))
+    value = floats->front();
+  else if (const auto* doubles = std::get_if<std::vector<double>>(&fill))
+    value = doubles->front();
+  else
+    return std::nullopt;
+  return Json(encode_base64({reinterpret_cast<const char*>(&value), sizeof value}));
 }
 
 void note_types(const Form& form, Json types, Json& stored) {
@@ -244,6 +261,8 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
 Result<Json> stored_attributes(const Form& form, const std::string& group, const VariableDefinition& variable) {
   Json types;
   SHERD_TRY(stored, typed_attributes(form, variable.options.attributes, variable.touched, types));
+  if (Json* fill = form.v3() ? stored.find(kFillValue) : nullptr)
+    if (auto encoded = fill_for_xarray(*variable.attribute(kFillValue))) *fill = *std::move(encoded);
   const bool scalar = variable.dimensions.empty();
   const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
   if (!form.v3() && has_names(form, group, variable)) stored.set(kNamesAttribute, dimension_names_of(variable));

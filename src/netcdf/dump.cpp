@@ -37,6 +37,39 @@ bool is_variable_named(std::string_view wanted, const Group& group, const std::s
   return wanted.starts_with('/') ? own == path : own.ends_with(path);
 }
 
+constexpr std::uint32_t kSzipOptions = 4 | 32;  ///< of its mask; the others follow from the byte order
+
+/// Codecs of Zarr as filters by HDF5's numbers, without those that have special attributes of their own.
+void add_filters(const Json& codecs, std::vector<Filter>& filters) {  // NOLINT(misc-no-recursion)
+  for (const Json& codec : codecs.elements()) {
+    const Json* name = codec.find("name");
+    const Json* configuration = codec.find("configuration");
+    const auto number = [&](std::string_view member) {
+      const Json* value = configuration != nullptr ? configuration->find(member) : nullptr;
+      return static_cast<std::uint32_t>(value != nullptr ? value->as_int().value_or(0) : 0);
+    };
+    const auto is = [&](std::string_view wanted) { return name != nullptr && name->text().ends_with(wanted); };
+    if (is("szip")) filters.push_back({4, {number("mask") & kSzipOptions, number("pixels-per-block")}});
+    if (is("bz2")) filters.push_back({307, {number("level")}});
+    if (is("zstd")) filters.push_back({32015, {number("level")}});
+    const Json* inner = is("sharding_indexed") && configuration != nullptr ? configuration->find("codecs") : nullptr;
+    if (inner != nullptr) add_filters(*inner, filters);
+  }
+}
+
+/// `_Filter`: "4,32,16|307,9".
+std::string filter_text(const Storage& storage) {
+  std::vector<Filter> filters = storage.filters;
+  add_filters(storage.codecs, filters);
+  std::string text;
+  for (const Filter& each : filters) {
+    if (each.id <= 3) continue;  // deflate, shuffle and fletcher32
+    text += (text.empty() ? "" : "|") + std::to_string(each.id);
+    for (const std::uint32_t parameter : each.parameters) text += "," + std::to_string(parameter);
+  }
+  return text;
+}
+
 class Dumper {
  public:
   Dumper(const Dataset& dataset, const DumpOptions& options, TextBuffer& to)
@@ -191,9 +224,11 @@ class Dumper {
     for (const std::uint64_t length : storage.chunks) chunks += (chunks.empty() ? "" : ", ") + std::to_string(length);
     special(name, "_Storage", chunks.empty() ? "\"contiguous\"" : "\"chunked\"", indent);
     if (!chunks.empty()) special(name, "_ChunkSizes", chunks, indent);
-    if (storage.deflate_level) special(name, "_DeflateLevel", std::to_string(*storage.deflate_level), indent);
-    if (storage.shuffle) special(name, "_Shuffle", "\"true\"", indent);
     if (storage.fletcher32) special(name, "_Fletcher32", "\"true\"", indent);
+    if (storage.shuffle) special(name, "_Shuffle", "\"true\"", indent);
+    if (storage.deflate_level) special(name, "_DeflateLevel", std::to_string(*storage.deflate_level), indent);
+    if (const std::string filters = filter_text(storage); !filters.empty())
+      special(name, "_Filter", "\"" + filters + "\"", indent);
     const Type type = variable.type();
     const bool bytes = type == Type::int8 || type == Type::uint8 || type == Type::character || type == Type::string;
     if (!bytes) special(name, "_Endianness", storage.big_endian ? "\"big\"" : "\"little\"", indent);

@@ -34,16 +34,34 @@ Result<void> for_each_variable(Group& group, const Visit& visit) {
   });
 }
 
-/// The byte order, which codecs contain if they are given.
-void complete_codecs(NewVariable& definition) {
-  if (!definition.codecs) return;
-  const bool has_order = definition.type != Type::int8 && definition.type != Type::uint8 &&
-                         definition.type != Type::character && definition.type != Type::string;
+/// Filters that have attributes of their own, in the order of netCDF, around those of `_Filter`.
+Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
+  const auto codec = [](const char* name, Json::Object configuration) {
+    return Json(Json::Object{{"name", name}, {"configuration", Json(std::move(configuration))}});
+  };
+  std::vector<Json>& codecs = *definition.codecs;
+  if (definition.fletcher32)
+    return unsupported("fletcher32 together with compression is not supported: readers of Zarr v2 do not agree on it");
+  if (definition.shuffle && element_size > 1)
+    codecs.insert(codecs.begin(), codec("numcodecs.shuffle", {{"elementsize", element_size}}));
+  if (definition.deflate_level) codecs.push_back(codec("numcodecs.zlib", {{"level", *definition.deflate_level}}));
+  definition.shuffle = false;
+  definition.deflate_level.reset();
+  return {};
+}
+
+/// The byte order and all filters, which codecs contain if they are given.
+Result<void> complete_codecs(NewVariable& definition) {
+  if (!definition.codecs) return {};
+  const bool is_text = definition.type == Type::character || definition.type == Type::string;
+  const std::size_t size = is_text ? 1 : element_size(definition.type);
+  SHERD_TRY(join_filters(definition, size));
   const char* order = definition.big_endian ? "big" : "little";
   definition.big_endian = false;
   Json bytes{Json::Object{{"name", "bytes"}}};
-  if (has_order) bytes.set("configuration", Json::Object{{"endian", order}});
+  if (size > 1) bytes.set("configuration", Json::Object{{"endian", order}});
   definition.codecs->insert(definition.codecs->begin(), std::move(bytes));
+  return {};
 }
 
 /// Where a text that is too long is cut: between characters, or literally at that byte.
@@ -231,7 +249,7 @@ Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts) {
     }));
   }
   return for_each_variable(state.root, [&](CdlVariable& variable) -> Result<void> {
-    complete_codecs(variable.definition);
+    SHERD_TRY(complete_codecs(variable.definition).in([&] { return "'" + variable.definition.name + "'"; }));
     SHERD_TRY(fit_strings(state, variable, long_texts));
     return check_filled(variable);
   });

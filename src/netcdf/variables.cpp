@@ -155,25 +155,29 @@ Result<void> check_supported(const DType& dtype) {
   return unsupported("netCDF has no type for elements of the type " + dtype.name());
 }
 
-/// xarray keeps the fill value of floats in Zarr v3 as the base64 of a double.
-std::optional<double> encoded_double(const Json& json) {
+/// `_FillValue` of a variable as xarray stores it in Zarr v3: a float as the base64 of a double; and a character, of an
+/// array of uint8, as a number.
+std::optional<Values> encoded_fill(const Json& json, Type type, bool is_v3) {
+  if (type == Type::character) {
+    const auto code = is_v3 ? json.as_uint() : std::nullopt;
+    if (!code || *code > 0xFF) return std::nullopt;
+    return Values(std::string(1, static_cast<char>(*code)));
+  }
   const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
   if (!bytes || bytes->size() != sizeof(double)) return std::nullopt;
   double value = 0;
   std::memcpy(&value, bytes->data(), sizeof value);
-  return value;
+  if (type == Type::float32) return Values(std::vector{static_cast<float>(value)});
+  if (type == Type::float64) return Values(std::vector{value});
+  return std::nullopt;
 }
 
 Values values_of(const Json& json, const std::string* noted, std::optional<Type> fill, std::string_view name,
                  const StoredNode& node, Warnings& warnings) {
   auto type = noted != nullptr ? attribute_type(*noted) : std::nullopt;
-  if (fill && name == kFillValue && !type) {
-    type = fill;
-    const bool is_float = *fill == Type::float32 || *fill == Type::float64;
-    if (const auto value = is_float ? encoded_double(json) : std::nullopt) {
-      if (*fill == Type::float32) return std::vector{static_cast<float>(*value)};
-      return std::vector{*value};
-    }
+  if (fill && name == kFillValue) {
+    if (auto values = encoded_fill(json, *fill, node.part(".zarray") == nullptr)) return *std::move(values);
+    if (!type) type = fill;
   }
   if (type) {
     auto values = values_of_type(json, *type);

@@ -68,14 +68,13 @@ class TreeCopy {
  private:
   Result<CopyReport> make_all() {
     SHERD_TRY(renew_consolidated_metadata(nodes_, new_format_));
-    for (NodeCopy& node : nodes_) {
-      if (node.stored.empty()) node.stored = documents_of(node);
-      for (const Document& document : node.stored)
-        SHERD_TRY(check_text(document.text, options_.config.limits).in_key(document.key));
-    }
+    SHERD_TRY(make_texts());
     const auto making = [&](const NodeLocation& location) { return make(location); };
     const StagedCopy copy{
         {.overwrite = options_.overwrite}, fingerprint(source_, nodes_, options_), paths_below(), making};
+    // They tell whether a copy is finished, and belong to consolidated metadata.
+    if (options_.resume || is_consolidated(nodes_, new_format_)) SHERD_TRY(add_notes(nodes_, destination_));
+    SHERD_TRY(make_texts());
     SHERD_TRY(is_there, has_documents(*destination_.store, nodes_.front()));
     bool completed = false;
     if (is_there) {
@@ -131,11 +130,17 @@ class TreeCopy {
   // A copy that is not resumed has none yet.
   Result<bool> has_documents(Store& store, const NodeCopy& node) const {
     if (!options_.resume) return false;
-    for (const Document& document : node.stored) {
-      SHERD_TRY(present, store.get(document.key, destination_.config.limits.metadata_bytes));
-      if (present != document.text) return false;
+    return are_stored(store, node, destination_.config.limits);
+  }
+
+  // The texts of all documents that have none.
+  Result<void> make_texts() {
+    for (NodeCopy& node : nodes_) {
+      if (node.stored.empty()) node.stored = documents_of(node);
+      for (const Document& document : node.stored)
+        SHERD_TRY(check_text(document.text, options_.config.limits).in_key(document.key));
     }
-    return true;
+    return {};
   }
 
   [[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node) const {

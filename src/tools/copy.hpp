@@ -87,6 +87,12 @@ Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation&
                                           const CopyOptions& options);
 /// Makes the consolidated metadata of each group that has any describe what is copied, regardless of the source's.
 Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const Format& format);
+/// Whether a node's documents are stored as they are planned.
+Result<bool> are_stored(Store& store, const NodeCopy& node, const Limits& limits);
+/// Whether any of the groups has consolidated metadata.
+[[nodiscard]] bool is_consolidated(const std::vector<NodeCopy>& nodes, const Format& format);
+/// Adds what the group around the destination, if it keeps a list of its members, notes in them.
+Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destination);
 /// What identifies a copy: the source, all documents that will be written, and what else decides about its bytes.
 [[nodiscard]] std::string fingerprint(const NodeLocation& source, const std::vector<NodeCopy>& nodes,
                                       const CopyOptions& options);

@@ -1,10 +1,12 @@
-// What is derived from all documents of a copy: the consolidated metadata of its groups, and what identifies the copy.
+// What is derived from all documents of a copy: the consolidated metadata of its groups, whether the copy is finished,
+// and what identifies it.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "array/consolidated.hpp"
+#include "array/member_notes.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -34,6 +36,36 @@ Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const For
     group.stored.clear();
   }
   return {};
+}
+
+Result<bool> are_stored(Store& store, const NodeCopy& node, const Limits& limits) {
+  for (const Document& document : node.stored) {
+    SHERD_TRY(present, store.get(document.key, limits.metadata_bytes));
+    if (!present) return false;
+    if (*present == document.text) continue;
+    const auto stored = Json::parse(*present), planned = Json::parse(document.text);
+    if (!stored || !planned || !(*stored == *planned)) return false;
+  }
+  return true;
+}
+
+bool is_consolidated(const std::vector<NodeCopy>& nodes, const Format& format) {
+  return std::ranges::any_of(nodes, [&](const NodeCopy& node) {
+    return node.document.type == NodeType::group && consolidated_entries(format, node.document.document);
+  });
+}
+
+Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destination) {
+  std::vector<Json> before;
+  std::vector<std::pair<std::string, NodeDocument*>> documents;
+  for (NodeCopy& node : nodes) {
+    before.push_back(node.document.document);
+    documents.emplace_back(node.path, &node.document);
+  }
+  SHERD_TRY(introduce_planned(destination, documents));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (!(before[i] == nodes[i].document.document)) nodes[i].stored.clear();
+  return renew_consolidated_metadata(nodes, *destination.format);
 }
 
 std::string fingerprint(const NodeLocation& source, const std::vector<NodeCopy>& nodes, const CopyOptions& options) {

@@ -24,6 +24,51 @@ constexpr std::uint64_t kStringBytes = 2 * sizeof(std::string) + 64;  ///< of a 
 
 bool in_zarr(FilterForm form) { return form == FilterForm::zarr2 || form == FilterForm::zarr3; }
 
+bool is_group_named(const std::string& wanted, const Group& group) {
+  return wanted == group.path() || "/" + wanted == group.path() || wanted == group.name();
+}
+
+/// What of the source is in the copy.
+class Selection {
+ public:
+  explicit Selection(const DatasetCopyOptions& options) : options_(options) {}
+
+  /// Whether the copy has the group, if only because of another below it.
+  [[nodiscard]] bool has(const Group& group) const {  // NOLINT(misc-no-recursion)
+    return in(options_.groups, group) ||
+           std::ranges::any_of(group.groups(), [&](const Group& each) { return has(each); });
+  }
+  [[nodiscard]] bool has(const Group& group, const Variable& variable) const {
+    return in(options_.groups, group) && in(options_.variables, variable);
+  }
+  [[nodiscard]] bool has_data(const Group& group, const Variable& variable) const {
+    return has(group, variable) && in(options_.data_groups, group) && in(options_.data_variables, variable);
+  }
+  /// Whether an unlimited dimension of the source has elements in the copy, which determine its length.
+  [[nodiscard]] bool has_data(const Group& group, const Dimension& dimension) const {  // NOLINT(misc-no-recursion)
+    const auto along = [&](const Variable& variable) {
+      return has_data(group, variable) && std::ranges::find(variable.dimensions(), dimension.full_name(),
+                                                            &Dimension::full_name) != variable.dimensions().end();
+    };
+    return std::ranges::any_of(group.variables(), along) ||
+           std::ranges::any_of(group.groups(), [&](const Group& each) { return has_data(each, dimension); });
+  }
+  [[nodiscard]] bool is_everything() const {
+    return options_.groups.empty() && options_.variables.empty() && options_.data_groups.empty() &&
+           options_.data_variables.empty();
+  }
+
+ private:
+  static bool in(const std::vector<std::string>& names, const Group& group) {
+    return names.empty() || std::ranges::any_of(names, [&](const auto& name) { return is_group_named(name, group); });
+  }
+  static bool in(const std::vector<std::string>& names, const Variable& variable) {
+    return names.empty() || std::ranges::any_of(names, [&](const auto& name) { return is_named(name, variable); });
+  }
+
+  const DatasetCopyOptions& options_;
+};
+
 /// One variable, and the boxes in which it is copied.
 struct Part {
   Variable variable;
@@ -47,6 +92,7 @@ class Copier {
   Copier(const CopyTask& task, DatasetCopyReport report)
       : task_(task),
         options_(task.options),
+        selection_(task.options),
         report_(std::move(report)),
         budget_(task.options.config.memory_budget / 2) {}
 
@@ -68,6 +114,16 @@ class Copier {
       if (any_variable(task_.source.root(), [&](const Variable& each) { return is_named(name, each); })) return {};
       return not_found("the dataset has no variable '" + name + "'");
     };
+    const auto check_group = [&](const std::string& name) -> Result<void> {
+      if (any_group(task_.source.root(), [&](const Group& each) { return is_group_named(name, each); })) return {};
+      return not_found("the dataset has no group '" + name + "'");
+    };
+    for (const auto& [member, names] :
+         {std::pair("variables", &options_.variables), std::pair("data_variables", &options_.data_variables)})
+      for (const std::string& name : *names) SHERD_TRY(check_variable(name).in_member(member));
+    for (const auto& [member, names] :
+         {std::pair("groups", &options_.groups), std::pair("data_groups", &options_.data_groups)})
+      for (const std::string& name : *names) SHERD_TRY(check_group(name).in_member(member));
     for (const auto& [name, chunks] : options_.variable_chunks) SHERD_TRY(check_variable(name).in_member("chunks"));
     for (const FilterChoice& choice : options_.filters)
       for (const std::string& name : choice.variables) SHERD_TRY(check_variable(name).in_member("filters"));
@@ -81,6 +137,10 @@ class Copier {
   static bool any_variable(const Group& group, const Test& test) {  // NOLINT(misc-no-recursion)
     return std::ranges::any_of(group.variables(), test) ||
            std::ranges::any_of(group.groups(), [&](const Group& each) { return any_variable(each, test); });
+  }
+  template <class Test>
+  static bool any_group(const Group& group, const Test& test) {  // NOLINT(misc-no-recursion)
+    return test(group) || std::ranges::any_of(group.groups(), [&](const Group& each) { return any_group(each, test); });
   }
   static bool any_dimension(const Group& group, const std::string& name) {  // NOLINT(misc-no-recursion)
     return std::ranges::any_of(group.dimensions(),
@@ -97,10 +157,14 @@ class Copier {
     }
     for (Dimension each : group.dimensions()) {
       if (options_.fixed_dimensions) each.unlimited = false;
+      const bool has_elements = selection_.is_everything() || selection_.has_data(task_.source.root(), each);
+      if (each.unlimited && !has_elements) each.length = 0;
       SHERD_TRY(task_.sink.define_dimension(each));
     }
-    for (const Variable& each : group.variables()) SHERD_TRY(define(group, each).in([&] { return each.full_name(); }));
-    for (const Group& each : group.groups()) SHERD_TRY(define(each));
+    for (const Variable& each : group.variables())
+      if (selection_.has(group, each)) SHERD_TRY(define(group, each).in([&] { return each.full_name(); }));
+    for (const Group& each : group.groups())
+      if (selection_.has(each)) SHERD_TRY(define(each));
     return {};
   }
 
@@ -120,7 +184,8 @@ class Copier {
       to.shards = *source.storage().shards;
     const Shape objects = to.shards.empty() ? to.chunks : to.shards;
     SHERD_TRY(task_.sink.define_variable(group.path(), std::move(to), std::move(filters)));
-    return add_part(source, objects);
+    ++report_.variables;
+    return selection_.has_data(group, source) ? add_part(source, objects) : Result<void>();
   }
 
   /// A fill value of another type, which only classic files can have, is not one.
@@ -194,7 +259,6 @@ class Copier {
   }
 
   Result<void> add_part(const Variable& source, const Shape& objects) {
-    ++report_.variables;
     SHERD_TRY(part, part_of(source, objects));
     part.first = boxes_;
     const auto boxes = checked_add(boxes_, part.count);
@@ -240,6 +304,7 @@ class Copier {
 
   const CopyTask& task_;
   const DatasetCopyOptions& options_;
+  Selection selection_;
   DatasetCopyReport report_;
   Budget budget_;
   std::vector<Part> parts_;

@@ -89,6 +89,55 @@ def test_what_a_kind_of_file_cannot_hold_is_refused_and_leaves_nothing(sherd, tm
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+CHOICE = """netcdf x { dimensions: x = 2 ; y = 3 ; t = UNLIMITED ; u = UNLIMITED ; variables: int a(x) ; float b(t, y) ; b:units = "K" ; int t(t) ; int s(u) ;
+:title = "d" ; data: a = 1, 2 ; b = 1, 2, 3, 4, 5, 6 ; t = 1, 2 ; s = 5 ;
+group: g { dimensions: z = 2 ; variables: int c(z) ; int a(x) ; :about = 1 ; data: c = 1, 2 ; a = 7, 8 ;
+  group: h { variables: int e(z) ; data: e = 3, 4 ; } }
+group: k { dimensions: w = 2 ; variables: int c(w) ; data: c = 5, 6 ; } }"""
+
+
+@pytest.mark.parametrize("options", [["-V", "a"], ["-V", "b,t"], ["-V", "/g/c"], ["-V", "a,e"], ["-V", "c", "-G", "g"], ["-G", "/"]], ids=" ".join)
+@pytest.mark.parametrize("copy", ["y.zarr", "y.nc"])
+def test_variables_and_groups_are_chosen_as_by_netcdf_c(sherd, tmp_path, options, copy):
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=CHOICE.encode(), check=True)
+    subprocess.run(["nccopy", *options, "x.nc", "expected.nc"], cwd=tmp_path, check=True)
+    sherd.ok("nccopy", *options, "x.nc", copy)
+    assert sherd.ok("ncdump", "-n", "x", copy).text == expected("-n", "x", tmp_path / "expected.nc")
+
+
+def data_of(sherd, *options):
+    """The data of each variable by its path."""
+    text, found, group = sherd.ok("ncdump", *options).text, {}, []
+    for line in text.replace(",\n", ",").replace("=\n", "=").splitlines():
+        if line.strip().startswith("group: "):
+            group.append(line.split()[1])
+        if line.strip().startswith("} // group"):
+            group.pop()
+        if " = " in line and line.endswith(" ;") and ":" not in line and "\t" not in line:
+            name, values = line.strip(" ;").split(" = ")
+            found["/".join([*group, name])] = " ".join(values.split())
+    return found
+
+
+def test_data_are_those_of_the_chosen_variables_and_groups_and_else_fill_values(sherd, tmp_path):
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=CHOICE.encode(), check=True)
+    for copy in ("y.zarr", "y.nc"):
+        def copied(*options):
+            sherd.ok("nccopy", "--overwrite", *options, "x.nc", copy)
+            return data_of(sherd, "-n", "x", copy)
+        nothing = {"a": "_, _", "g/c": "_, _", "g/a": "_, _", "g/h/e": "_, _", "k/c": "_, _"}
+        assert copied("-v", "a") == nothing | {"a": "1, 2", "g/a": "7, 8"}
+        assert copied("-v", "t", "-v", "/g/c") == nothing | {"t": "1, 2", "b": "_, _, _, _, _, _", "g/c": "1, 2"}
+        assert copied("-g", "g,h") == nothing | {"g/c": "1, 2", "g/a": "7, 8", "g/h/e": "3, 4"}
+        assert copied("-g", "/g", "-v", "a") == nothing | {"g/a": "7, 8"}
+        assert copied("-G", "k") == {"k/c": "5, 6"}
+        assert copied("-G", "/g/h") == {"g/h/e": "3, 4"}
+    (tmp_path / "c").mkdir()
+    subprocess.run(["ncgen", "-3", "-o", tmp_path / "c/x.nc"], input=CHOICE.split("group:")[0].replace("u = UNLIMITED", "u = 1").encode() + b"}", check=True)
+    sherd.ok("nccopy", "-v", "t", "c/x.nc", "c/y.nc")
+    assert data_of(sherd, "c/y.nc") == {"a": "_, _", "b": "_, _, _, _, _, _", "t": "1, 2", "s": "_"}
+
+
 def test_unlimited_dimensions_become_fixed(sherd, tmp_path):
     file = made(tmp_path / "x.nc", UNLIMITED)
     sherd.ok("nccopy", "-u", file, "x.zarr")
@@ -272,7 +321,7 @@ def test_text_that_is_not_utf8_is_read_as_latin1_with_a_warning(sherd, tmp_path)
 
 
 @pytest.mark.parametrize("options", [["-c", "y"], ["-c", "nope/3"], ["-c", "y/0"], ["-c", "v:1,2,3"], ["-c", "v:0,1"], ["-c", "nope:1,2"], ["-d", "10"],
-                                     ["-F", "v"], ["-F", "nope,none"], ["-F", "v,x"], ["-F", "v,4294967296"], ["-m", "1MiB"], ["-m", "x"], ["-h", "x"]], ids="".join)
+                                     ["-F", "v"], ["-F", "nope,none"], ["-F", "v,x"], ["-F", "v,4294967296"], ["-V", "nope"], ["-v", "v,nope"], ["-G", "nope"], ["-g", "nope"], ["-m", "1MiB"], ["-m", "x"], ["-h", "x"]], ids="".join)
 def test_options_that_mean_nothing_are_refused(sherd, tmp_path, options):
     file = netcdf4(tmp_path / "x.nc", {"v": {}})
     ran = sherd("nccopy", *options, file, "x.zarr")

@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -50,6 +51,31 @@ def test_special_attributes_describe_the_storage(sherd, tmp_path):
     assert '\t\tv_int:_Storage = "chunked" ;\n\t\tv_int:_ChunkSizes = 4 ;\n\t\tv_int:_Endianness = "little" ;\n' in text
     assert '\t\t:_Format = "netCDF-4" ;\n' in text and "scalar:_ChunkSizes" not in text
     assert '\t\tscalar:_Storage = "contiguous" ;\n' in text  # as a netCDF-4 file has it
+
+
+def test_special_attributes_are_those_that_ncdump_prints_of_a_file(sherd, tmp_path):
+    import netCDF4
+    szip = {"compression": "szip", "szip_pixels_per_block": 8}
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("x", 64)
+        file.createDimension("t", None)
+        for name, options in {"plain": {}, "all": {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True},
+                              "packed": szip | {"szip_coding": "nn"}, "checked": szip | {"szip_coding": "ec", "fletcher32": True},
+                              "deflated": {"zlib": True, "shuffle": True, "endian": "big"}, "unfilled": {"fill_value": False}}.items():
+            chunks = {"chunksizes": (32,)} if name != "unfilled" and name != "plain" else {}
+            file.createVariable(name, ">i4" if name == "deflated" else "<i4", ("x",), **options, **chunks)[:] = range(64)
+        file.createVariable("t", "f8", ("t",), chunksizes=(2,))[:] = [1, 2, 3]
+    provenance = re.compile(rb"\t\t:_(NCProperties|SuperblockVersion|IsNetcdf4) = .*\n")
+    expected = subprocess.run(["ncdump", "-hs", "x.nc"], cwd=tmp_path, check=True, capture_output=True).stdout
+    assert sherd.ok("ncdump", "-hs", "x.nc").stdout == provenance.sub(b"", expected)
+    # Of the copy, where every variable has chunks; it cannot have both of szip and fletcher32.
+    sherd.ok("nccopy", "-F", "all,2|1,4", "-F", "checked,4,32,8", "x.nc", "x.zarr")
+    text = sherd.ok("ncdump", "-hs", "x.zarr").text
+    for each in ('all:_Shuffle = "true" ;\n\t\tall:_DeflateLevel = 4 ;\n', 'packed:_Filter = "4,32,8" ;\n', 'checked:_Filter = "4,32,8" ;\n'):
+        assert each in text
+    # Nothing that it prints is lost on the way through CDL.
+    sherd.ok("ncgen", "-o", "y.zarr", input=sherd.ok("ncdump", "-s", "-n", "x", "x.zarr").stdout)
+    assert provenance.sub(b"", sherd.ok("ncdump", "-s", "-n", "x", "y.zarr").stdout) == provenance.sub(b"", sherd.ok("ncdump", "-s", "-n", "x", "x.zarr").stdout)
 
 
 def test_the_kind_is_netcdf_4_and_ncml_is_refused(sherd, tmp_path):

@@ -1,14 +1,39 @@
 """xarray's engine="sherd" reads what engine="zarr" reads, and the same; what it opened is stored again in the same way."""
 
+import json
+import pathlib
+import subprocess
 import zlib
 
 import numpy as np
 import pytest
+import sherd
 import xarray
 import zarr
+from dependencies import missing
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+PYTHON = pathlib.Path(__file__).resolve().parents[2] / ".venv-draft2022/bin/python"  # with zarr-python 2
+# Writes a dataset with its elements as a pickle, and prints what each of the other stores has.
+ZARR2 = """
+import json, pickle, sys, warnings
+import numpy as np, xarray
+warnings.simplefilter("ignore")
+folder, *others = sys.argv[1:]
+dataset = xarray.Dataset(
+    {"f": (("t", "x"), np.array([[1, np.nan, 3], [4, 5, 6]], "f4"), {"units": "K", "n": 3, "l": [1, 2.5]}), "i": ("x", np.array([1, 2, 3], ">i2")),
+     "s": ("x", np.array(["a", "größe", ""], object)), "u": ("x", np.array(["a", "bc", ""])), "S": ("x", np.array([b"a", b"bc", b""])),
+     "b": ("x", [True, False, True]), "sc": 5.0, "when": ("t", np.array(["2000-01-01", "2000-02-01"], "M8[ns]"))},
+    {"x": [10, 20, 30]}, {"title": "größe"})
+dataset.to_zarr(folder, encoding={"i": {"_FillValue": -9}})
+dataset.to_zarr(folder, group="g", mode="a")
+stored = xarray.open_zarr(folder).load()
+pickle.dump({name: np.asarray(variable.values) for name, variable in stored.variables.items()}, open(folder + ".pickle", "wb"))
+plain = lambda v: [x.decode() if isinstance(x, bytes) else x for x in v.values.ravel().tolist()]
+opened = {other: xarray.open_zarr(other, decode_cf=False) for other in others}
+print(json.dumps({other: {name: [list(v.dims), plain(v)] for name, v in each.variables.items()} for other, each in opened.items()}))
+"""
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?", "U4", "S3", ">i4", ">f8"]
 
 
@@ -123,3 +148,29 @@ def test_arrays_whose_dimensions_have_no_names_are_read(tmp_path):
     found = xarray.open_dataset(tmp_path / "g.zarr", engine="sherd")
     assert found["a"].dims == ("_Anonymous_Dim_4", "_Anonymous_Dim_6") and found["b"].dims == ("_Anonymous_Dim_6",)
     assert found["a"].values.tolist() == np.arange(24).reshape(4, 6).tolist() and found.attrs == {"by": "zarr-python"}
+
+
+def test_xarray_over_zarr_python_2_reads_what_is_written_and_is_read(tmp_path):
+    if not PYTHON.is_file():
+        missing("zarr-python 2.18.2 in .venv-draft2022")
+    expected = {"v": [["t", "x"], [1.0, -9.0, 3.0, 4.0]], "i": [["x"], [5, 6]], "letters": [["x"], ["a", "b"]], "words": [["x"], ["größe", ""]],
+                "scalar": [["_scalar_"], [2.5]]}
+    for mode in ("nczarr", "zarr"):
+        with sherd.netcdf.create_dataset(tmp_path / f"{mode}.zarr", mode=mode) as writer:
+            writer.create_dimension("t", None)
+            writer.create_dimension("x", 2)
+            writer.create_variable("v", "float", ("t", "x"), fill_value=-9, deflate_level=1, shuffle=True)[:] = [[1, -9], [3, 4]]
+            writer.create_variable("i", "int64", "x", endian="big")[:] = [5, 6]
+            writer.create_variable("letters", "char", "x")[:] = "ab"
+            writer.create_variable("words", str, "x")[:] = ["größe", ""]
+            writer.create_variable("scalar", "double")[...] = 2.5
+    written = [str(tmp_path / f"{mode}.zarr") for mode in ("nczarr", "zarr")]
+    ran = subprocess.run([PYTHON, "-c", ZARR2, tmp_path / "old.zarr", *written], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {path: expected for path in written}
+    stored = np.load(tmp_path / "old.zarr.pickle", allow_pickle=True)
+    for group in (None, "g"):
+        found = xarray.open_dataset(tmp_path / "old.zarr", engine="sherd", group=group)
+        xarray.testing.assert_identical(found, xarray.open_dataset(tmp_path / "old.zarr", engine="zarr", group=group))
+        for name, values in stored.items():
+            np.testing.assert_array_equal(found[name].values.astype(values.dtype), values)

@@ -99,6 +99,9 @@ TEST(Attribute, WithoutATypeHasTheSmallestThatFits) {
   EXPECT_EQ(inferred_values(json("\"NaN\"")), Values("NaN"));
   EXPECT_EQ(inferred_values(json(R"(["a","b"])")), Values(std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(inferred_values(json(R"([1,"a"])")), Values(R"([1,"a"])"));
+  EXPECT_EQ(inferred_values(json(R"([1.5,"-Infinity"])")),
+            Values(std::vector<double>{1.5, -std::numeric_limits<double>::infinity()}));
+  EXPECT_EQ(inferred_values(json(R"(["NaN","Infinity"])")), Values(std::vector<std::string>{"NaN", "Infinity"}));
   EXPECT_EQ(inferred_values(json("null")), Values("null"));
   EXPECT_EQ(inferred_values(json("[]")), Values(""));
   EXPECT_EQ(inferred_values(json(R"({"a":1})")), Values(R"({"a":1})"));

@@ -312,6 +312,8 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
   const std::string text = with(R"(int v(x, y) ; v:_ChunkSizes = 2, 2 ; v:_DeflateLevel = 4 ; v:_Shuffle = "true" ;
     v:_Endianness = "big" ; v:_NoFill = "true" ; v:_Storage = "chunked" ; v:_Codecs = "[]" ;
     int sum(x) ; sum:_Fletcher32 = 1 ; int many(x) ; many:_Filter = "2|32015,7" ; many:_Endianness = "big" ;
+    int before(x) ; before:_Shuffle = "true" ; before:_Filter = "307,9" ;
+    int after(x) ; after:_Filter = "307,9" ; after:_Shuffle = "true" ;
     int plain(x) ; plain:_Filter = "2,0|1,7" ; byte z(x) ; z:_Filter = "307,9" ;
     :_Format = "netCDF-4" ; :_NCProperties = "version=2" ; :_IsNetcdf4 = 1 ; :_SuperblockVersion = 2 ;)");
   EXPECT_EQ(Cdl::parse(text)->warnings().size(), 1U);  // of _Codecs
@@ -326,11 +328,16 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
   EXPECT_TRUE(dataset.root().variable("many")->storage().big_endian);
   EXPECT_TRUE(dataset.root().variable("many")->storage().shuffle);
   EXPECT_EQ(dataset.root().variable("plain")->storage().deflate_level, 7);
+  for (const char* name : {"before", "after"}) {
+    EXPECT_TRUE(dataset.root().variable(name)->storage().shuffle) << name;
+    EXPECT_NE(dataset.root().variable(name)->storage().codecs.dump().find("bz2"), std::string::npos) << name;
+  }
   for (const char* name : {"many", "plain", "z"})
     EXPECT_NE(dataset.root().variable(name)->storage().codecs.size(), 0U) << name;
   EXPECT_TRUE(dataset_of(with("int v ;"), {.no_fill = true}).root().variable("v")->storage().no_fill);
   expect_refused({
       {with("int v(x) ; v:_Filter = \"32004,0\" ;"), ErrorCode::unsupported, "the filter 32004 is not supported"},
+      {with("int v(x) ; v:_Fletcher32 = \"true\" ; v:_Filter = \"307,9\" ;"), ErrorCode::unsupported, "fletcher32"},
       {with("int v(x) ; v:_Filter = \"zstd\" ;"), ErrorCode::corrupt, "_Filter has numbers only"},
       {with("int v(x) ; v:_Shuffle = 2 ;"), ErrorCode::corrupt, "_Shuffle is \"true\" or \"false\""},
       {with("int v(x) ; v:_Endianness = \"odd\" ;"), ErrorCode::corrupt, "_Endianness is"},

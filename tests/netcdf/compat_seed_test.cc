@@ -46,6 +46,7 @@ TEST(CompatSeed, StoresTextThatIsJsonAsThatJson) {
   };
   EXPECT_EQ(stored(kSeed), R"(10{"a":1}"plain")");
   EXPECT_EQ(stored({}), R"("10""{\"a\": 1}""plain")");
+  EXPECT_EQ(stored({.pure = true, .compat_seed = true}), R"(10{"a":1}"plain")");
 }
 
 TEST(CompatSeed, CutsLongStringsAtTheirBytes) {

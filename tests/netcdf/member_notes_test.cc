@@ -139,6 +139,53 @@ TEST_P(Member, CopiedFromAnotherDatasetRefersToDimensionsOfThisOne) {
   EXPECT_THAT(faults(store), IsEmpty());
 }
 
+TEST_P(Member, ThatIsMovedIsListedAtItsNewPath) {
+  const auto store = written(GetParam(), true);
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  root.create_array("g/made", ints({3, 4}, {"y", "x"})).value();
+  root.move("v", "renamed").value();
+  root.move("g", "a/h").value();
+  root.move("a/h/made", "made").value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_THAT(names(dataset.root().variable("renamed")->dimensions()), ElementsAre("/x"));
+  EXPECT_THAT(names(dataset.root().variable("made")->dimensions()), ElementsAre("/y", "/x"));
+  EXPECT_TRUE(dataset.root().group("a/h"));
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST_P(Member, OfAGroupThatIsMovedRefersToDimensionsOfThatGroup) {
+  const auto store = written(GetParam());
+  sherd::Group root = open_group(store, {.writable = true}).value();
+  root.create_array("g/made", ints({3, 4}, {"y", "x"})).value();
+  root.move("g", "h").value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_THAT(names(dataset.root().variable("h/made")->dimensions()), ElementsAre("/h/y", "/x"));
+  EXPECT_THAT(faults(store), IsEmpty());
+}
+
+TEST_P(Member, WhoseCopyIsFinishedIsNotCopiedAgain) {
+  const auto from = memory_store();
+  create_group(from, "", {}, false, {}, GetParam()).value();
+  sherd::Group outer = open_group(from, {.writable = true}).value();
+  outer.create_group("plain").value();
+  Array array = outer.create_array("plain/a", ints({3, 4}, {"y", "x"})).value();
+  array.fill(Box{{0, 0}, {3, 4}}, std::vector<std::byte>(4, std::byte{7})).value();
+  open_group(from, {.path = "plain", .writable = true}).value().consolidate().value();
+  const auto store = written(GetParam(), true);
+  for (const char* path : {"plain", "plain/a"}) {
+    CopyOptions options{.source_path = path, .destination_path = path};
+    sherd::copy(from, store, options).value();
+    const Dataset before = Dataset::open(store).value();
+    options.resume = true;
+    EXPECT_EQ(sherd::copy(from, store, options).value().shards_skipped, 1U) << path;
+    EXPECT_EQ(text_of(Dataset::open(store).value()), text_of(before)) << path;
+    EXPECT_THAT(faults(store), IsEmpty()) << path;
+    sherd::erase(store, {.path = path}).value();
+  }
+}
+
 TEST_P(Member, MadeByManyAtATimeIsNeverLeftOut) {
   const auto store = written(GetParam(), false, false);
   std::vector<std::thread> threads;

@@ -206,6 +206,34 @@ TEST(Zarr3, HasShardsAndNamesOfDimensions) {
   EXPECT_EQ(variable.array().stored().value().objects, 1U);
 }
 
+TEST(Zarr3, HasFillValuesAsXarrayExpectsThem) {
+  for (const bool pure : {false, true}) {
+    const auto store = memory_store();
+    Writer writer = Writer::create(store, {.format = "zarr3", .mode = {.pure = pure}}).value();
+    const auto define = [&](const char* name, Type type, Values fill) {
+      writer.define_variable("/", {.name = name, .type = type, .attributes = {{"_FillValue", std::move(fill)}}})
+          .value();
+    };
+    define("f", Type::float32, std::vector<float>{-999.0F});
+    define("d", Type::float64, std::vector<double>{0.1});
+    define("c", Type::character, std::string("x"));
+    define("i", Type::int16, std::vector<std::int16_t>{-9});
+    writer.sync().value();
+    const auto stored = [&](const std::string& name) {
+      const Json document = Json::parse(store->get(name + "/zarr.json").value().value()).value();
+      return document.find("attributes")->find("_FillValue")->dump();
+    };
+    EXPECT_EQ(stored("f") + stored("d") + stored("c") + stored("i"), R"("AAAAAAA4j8A=""mpmZmZmZuT8="120-9)");
+    const Dataset dataset = Dataset::open(store).value();
+    const auto fill = [&](const char* name) { return *dataset.root().variable(name)->attribute("_FillValue"); };
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    EXPECT_EQ(fill("f"), Values(std::vector<float>{-999.0F}));
+    EXPECT_EQ(fill("d"), Values(std::vector<double>{0.1}));
+    EXPECT_EQ(fill("c"), pure ? Values(std::vector<std::uint8_t>{120}) : Values("x"));
+    EXPECT_EQ(fill("i"), Values(std::vector<std::int16_t>{-9}));
+  }
+}
+
 TEST(Attributes, AreReplacedAndStoredBySync) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();

@@ -59,10 +59,20 @@ def test_chunks_and_filters_are_chosen(file, tmp_path):
     assert not sherd.netcdf.open_dataset(tmp_path / "fixed.zarr").dimensions["t"].unlimited
 
 
+def test_variables_and_groups_are_chosen(file, tmp_path):
+    def copied(**options):
+        sherd.netcdf.copy(file, tmp_path / "x.zarr", overwrite=True, **options)
+        return sherd.netcdf.open_dataset(tmp_path / "x.zarr")
+    assert list(copied(variables="v").variables) == ["v"] and not copied(variables=["v"])["g"].variables
+    only = copied(groups="g")
+    assert not only.variables and only["g/w"][()] == 0.5 and only.dimensions["t"].length == 0
+    assert copied(data_variables=["w"])["v"].shape == (0, 4) and copied(data_groups=["/"])["g/w"][()] > 1e36
+
+
 def test_what_is_wrong_is_refused_by_name(file, tmp_path):
     for options, error in (({"kind": "hdf6"}, sherd.InvalidArgument), ({"chunks": {"t": 0}}, sherd.InvalidArgument), ({"chunks": {"v": (1,)}}, sherd.InvalidArgument),
                            ({"chunks": {"q": 1}}, sherd.NotFound), ({"deflate": 10}, sherd.InvalidArgument), ({"filters": [()]}, sherd.InvalidArgument),
-                           ({"filters": [(32013,)]}, sherd.Unsupported), ({"chunks": 3}, TypeError), ({"overwrite": 1}, TypeError),
+                           ({"filters": [(32013,)]}, sherd.Unsupported), ({"variables": "q"}, sherd.NotFound), ({"data_groups": ["q"]}, sherd.NotFound), ({"groups": []}, sherd.InvalidArgument), ({"chunks": 3}, TypeError), ({"overwrite": 1}, TypeError),
                            ({"format": "n5"}, sherd.InvalidArgument), ({"kind": "classic"}, sherd.InvalidArgument)):
         with pytest.raises(error):
             sherd.netcdf.copy(file, tmp_path / "x.zarr", **options)

@@ -171,11 +171,17 @@ def test_what_is_written_is_read_by_xarray(tmp_path, writer, zarr_format):
     writer.set_attribute("title", "größe")
     writer.create_variable("t", "double", "t", attributes={"units": "days since 2000-01-01"})[:] = [0, 1.5]
     writer.create_variable("v", "short", ("t", "x"), fill_value=-9, attributes={"scale_factor": 0.5})[:] = [[1, 2, -9, 4]] * 2
+    writer.create_variable("f", "float", "x", fill_value=np.nan)[:2] = [0.5, 1.5]
+    writer.create_variable("d", "double", "x", fill_value=-999)[:3] = [1, -999, 0.1]
     writer.create_group("g").create_variable("w", "int", "x")[:] = 3
     writer.close()
     found = xarray.open_datatree(tmp_path / "x.zarr", engine="sherd")
     assert found["v"].values[0].tolist()[:2] == [0.5, 1.0] and np.isnan(found["v"].values[1, 2]) and found.attrs == {"title": "größe"}
     assert str(found["t"].values[1]) == "2000-01-02T12:00:00.000000000" and found["g/w"].values.tolist() == [3] * 4
+    other = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr")
+    for name in "vfd":
+        np.testing.assert_array_equal(other[name].values, found[name].values)
+    assert np.isnan(other["f"].values[2:]).all() and np.isnan(other["d"].values[[1, 3]]).all()
     other = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr", decode_cf=False)
     assert other["v"].values.tolist() == [[1, 2, -9, 4]] * 2 and other["t"].values.tolist() == [0, 1.5]
 

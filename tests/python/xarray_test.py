@@ -125,6 +125,13 @@ def test_every_selection_of_texts_and_scalars_of_nczarr_is_read(noted):
     assert dataset["scalar"].shape == () and dataset["scalar"].item() == 2.5
 
 
+def test_texts_without_dimensions_are_read_in_pure_zarr(tmp_path):
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr", mode="zarr") as writer:
+        writer.create_variable("word", str)[...] = "größe"
+        writer.create_variable("letter", "char")[...] = "q"
+    assert opened(tmp_path / "x.zarr")["word"].item() == "größe".encode() and opened(tmp_path / "x.zarr")["letter"].item() == b"q"
+
+
 def test_modes_are_those_of_a_url(noted):
     assert opened(noted)["v"].dims == ("t", "x") and opened(f"{noted}#mode=nczarr,file")["v"].dims == ("t", "x")
     anonymous = ("_Anonymous_Dim_3", "_Anonymous_Dim_4")
