@@ -117,8 +117,7 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
     SHERD_TRY(codec, parse_codec(*compressor, {type, array}).in_member("compressor"));
     compressors.push_back(std::move(codec));
   }
-  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors))
-      .in_member("filters");
+  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors));
 }
 
 /// Objects are what their first filter says.

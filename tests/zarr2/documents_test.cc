@@ -80,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"({"compressor": {"id": "imagecodecs_jpeg2k"}})", unsupported_code, "compressor.id"},
         Refusal{R"({"compressor": {"id": "nonesuch"}})", unsupported_code, "compressor.id"},
         Refusal{R"({"filters": [{"id": "delta", "dtype": ">i4"}]})", unsupported_code, "filters[0].dtype"},
+        Refusal{R"({"dtype": ">i4", "compressor": {"id": "pcodec"}})", unsupported_code, "compressor"},
         Refusal{R"({"filters": [{"id": "zlib"}, {"id": "delta", "dtype": "<i4"}]})", corrupt_code, "filters[1]"},
         Refusal{R"({"order": "F", "filters": [{"id": "delta"}]})", corrupt_code, "filters[0].dtype"},
         Refusal{R"({"filters": [{"id": "crc32"}, {"id": "shuffle", "elementsize": -1}]})", corrupt_code,
