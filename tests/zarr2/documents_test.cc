@@ -88,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"({"order": "F", "filters": [{"id": "delta", "dtype": "<i4"}, {"id": "crc32"}],
                                 "compressor": {"id": "zlib", "level": 99}})",
                 corrupt_code, "compressor.level"},
-        Refusal{R"({"dtype": "<f4", "compressor": {"id": "zfpy", "mode": 9}})", corrupt_code, "compressor.mode"},
-        Refusal{R"({"dtype": "|O", "filters": [{"id": "categorize", "labels": 1}]})", corrupt_code,
+        Refusal{R"({"dtype": "<f4", "compressor": {"id": "pcodec", "level": 99}})", corrupt_code, "compressor.level"},
+        Refusal{R"({"dtype": "|O", "fill_value": "", "filters": [{"id": "categorize", "labels": 1}]})", corrupt_code,
                 "filters[0].labels"}));
 
 TEST(V2Array, OfPickledObjectsIsRefusedWithTheReason) {
