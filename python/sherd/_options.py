@@ -15,18 +15,23 @@ from ._info import info
 
 
 def codec(value: Any) -> Any:
-    """A codec as its JSON object, or a string such as "zstd:3" as it is."""
+    """A codec as its JSON object, or a string such as "zstd:3" as it is. Codecs of numcodecs have an id."""
     if isinstance(value, str):
         return value
+    if not isinstance(value, Mapping) and hasattr(value, "get_config"):
+        value = value.get_config()
     if isinstance(value, Mapping):
-        return dict(value)
+        if "name" in value or "id" not in value:
+            return dict(value)
+        members = {key: each for key, each in value.items() if key != "id"}
+        return {"name": f"numcodecs.{value['id']}", "configuration": members}
     if hasattr(value, "to_dict"):
         found = value.to_dict()
         # zarr-python's Blosc chooses these by the data type if they are not given, and has placeholders until then.
         for open_still in getattr(value, "_tunable_attrs", ()):
             found.get("configuration", {}).pop(open_still, None)
         return found
-    raise InvalidArgument(f"a codec is a string, a JSON object, or has to_dict(); not {value!r}", member="codecs")
+    raise InvalidArgument(f"a codec is a string, a JSON object, or a codec of zarr-python or numcodecs; not {value!r}", member="codecs")
 
 
 def codec_list(value: Any) -> list[Any]:

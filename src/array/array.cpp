@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "array/codec_members.hpp"
 #include "array/consolidated.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
@@ -49,6 +50,13 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
 void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
   for (CodecSpec& codec : codecs)
     if (codec.name == "gzip") codec = gzip_spec(level);
+}
+
+// An error of the chain of codecs, with the member that the array's document has.
+Error chain_error(const Format& format, const NodeDocument& array, Error error) {
+  const auto* own = capability<CodecMembers>(format);
+  if (own == nullptr) return error;
+  return Error(error.code(), error.message()).in_member(own->stored_member(array, error.member()));
 }
 
 }  // namespace
@@ -197,7 +205,8 @@ Result<Array> make_array(NodeLocation location, NodeDocument document) {
   auto built = spec.ids && !spec.ids->hashed
                    ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
                    : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
-  SHERD_TRY(layout, std::move(built).in_member("codecs").in_key(key));
+  if (!built) return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key);
+  ChunkLayout layout = *std::move(built);
   SHERD_TRY(check_edges(spec, layout, limits).in_member("chunk_grid").in_key(key));
   SHERD_TRY(storage, open_storage(location, document, layout));
   location.store = storage->objects();

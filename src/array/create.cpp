@@ -165,6 +165,11 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
   SHERD_TRY(serializer, default_serializer(dtype, table));
   const auto location = std::find_if_not(
       specs.begin(), specs.end(), [&](const CodecSpec& spec) { return has_maker(spec, &CodecEntry::array_codec); });
+  // A filter can make wider elements, and `endian` is allowed for elements of one byte.
+  const bool may_widen =
+      std::any_of(specs.begin(), location, [](const CodecSpec& spec) { return spec.name != "transpose"; });
+  if (may_widen && serializer.name == "bytes" && serializer.configuration.find("endian") == nullptr)
+    serializer.configuration = Json::Object{{"endian", "little"}};
   specs.insert(location, std::move(serializer));
   return {};
 }

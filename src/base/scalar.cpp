@@ -45,7 +45,7 @@ Result<void> parse_complex(const Json& json, const DType& dtype, std::byte* to) 
 Result<std::string> parse_bytes(const Json& json, const DType& dtype) {
   if (json.is_string()) {
     auto bytes = decode_base64(json.text());
-    if (!bytes) return wrong_type(dtype, "must be a list of integers from 0 to 255, or text in base64");
+    if (!bytes) return wrong_type(dtype, "a list of integers from 0 to 255, or text in base64");
     return *std::move(bytes);
   }
   if (!json.is_array()) return wrong_type(dtype, "a list of integers from 0 to 255");

@@ -162,15 +162,20 @@ class BloscCodec final : public BytesCodec {
 
 constexpr std::array<std::string_view, 3> kShuffles = {"noshuffle", "shuffle", "bitshuffle"};
 
-/// A shuffle by its name in Zarr v3 or its number in numcodecs, where -1 leaves the choice to the element size.
-Result<int> shuffle_member(const Json& value, std::size_t element_size) {
+/// A shuffle by its name.
+Result<int> named_shuffle(const Json& value) {
+  const auto found = std::ranges::find(kShuffles, value.is_string() ? value.text() : "");
+  if (found != kShuffles.end()) return static_cast<int>(found - kShuffles.begin());
+  return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
+}
+
+/// The same for numcodecs, which counts them; -1 leaves the choice to the element size.
+Result<int> numbered_shuffle(const Json& value, std::size_t element_size) {
   const auto number = value.as_int();
   if (number == -1) return element_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
-  for (std::size_t i = 0; i < kShuffles.size(); ++i) {
-    if (number == static_cast<std::int64_t>(i) || (value.is_string() && value.text() == kShuffles[i]))
-      return static_cast<int>(i);
-  }
-  return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
+  if (!number) return named_shuffle(value);
+  if (*number >= 0 && *number < static_cast<std::int64_t>(kShuffles.size())) return static_cast<int>(*number);
+  return configuration_error("shuffle", "blosc: 'shuffle' must be an integer from -1 to 2");
 }
 
 /// What a configuration need not say; nullopt where it must.
@@ -195,7 +200,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(level, configuration.integer("clevel", {0, 9}, defaults.level));
   const std::size_t element_size = context.in.dtype.size();
   if (const Json* shuffle = configuration.find("shuffle"); shuffle != nullptr) {
-    SHERD_TRY(number, shuffle_member(*shuffle, element_size));
+    SHERD_TRY(number, defaults.shuffle ? numbered_shuffle(*shuffle, element_size) : named_shuffle(*shuffle));
     settings.shuffle = number;
   } else if (defaults.shuffle) {
     settings.shuffle = *defaults.shuffle;

@@ -49,7 +49,7 @@ class GdeflateCodec final : public BytesCodec {
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    if (from.size() < kHeaderBytes) return corrupt("gdeflate: the header has 16 bytes, of which some are missing");
+    if (from.size() < kHeaderBytes) return corrupt("gdeflate: the 16-byte header is truncated");
     const auto size = load_little<std::uint64_t>(from.data());
     const auto pages = load_little<std::uint64_t>(from.data() + kFieldBytes);
     if (pages != size / gdeflate::kPageBytes + (size % gdeflate::kPageBytes != 0 ? 1 : 0))

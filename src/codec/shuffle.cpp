@@ -45,7 +45,13 @@ Result<std::unique_ptr<BytesCodec>> make_shuffle(const CodecSpec& spec, const Co
   std::int64_t size = static_cast<std::int64_t>(element_bytes(context.in.dtype));
   if (given != nullptr && !given->is_null()) {
     SHERD_TRY(stated, configuration.integer_or_text("elementsize", {0, INT32_MAX}));
-    if (stated != 0) size = stated;
+    if (stated != 0) {
+      size = stated;
+    } else if (context.remarks != nullptr) {
+      context.remarks->push_back(
+          "shuffle: 'elementsize' is 0, by which netcdf-c means the size of an element; other readers do not shuffle "
+          "then");
+    }
   }
   SHERD_TRY(configuration.done());
   return std::unique_ptr<BytesCodec>(std::make_unique<ShuffleCodec>(static_cast<std::size_t>(size)));

@@ -126,10 +126,10 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementTy
   if (!layout->is_string() || (layout->text() != "C" && layout->text() != "F"))
     return wrong_value(*layout, "\"C\" or \"F\"").in_member("chunk_memory_layout");
   SHERD_TRY(compressors, parse_compressors(document, type.dtype));
-  return numcodecs_chain({type, rank, layout->text() == "F"}, parse_filters(hidden_filters(document), type.dtype),
-                         std::move(compressors))
-      .in_member("filters")
-      .in_member("attributes");
+  auto chain = numcodecs_chain({type, rank, layout->text() == "F"}, parse_filters(hidden_filters(document), type.dtype),
+                               std::move(compressors));
+  if (!chain && chain.error().member().starts_with("filters")) return std::move(chain).in_member("attributes");
+  return chain;
 }
 
 /// Chunks per shard as one transformer says it.

@@ -193,7 +193,8 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
   NumpyType stored = chunks.type;
   auto next = filters.begin();
   for (; next != filters.end() && is_array_filter(*next); ++next) {
-    SHERD_TRY(take_order(*next, stored.big_endian).in_member("[" + std::to_string(next - filters.begin()) + "]"));
+    SHERD_TRY(
+        take_order(*next, stored.big_endian).in_member("filters[" + std::to_string(next - filters.begin()) + "]"));
     stored.dtype = filtered_type(*next, stored.dtype);
     chain.push_back(std::move(*next));
   }
@@ -201,8 +202,8 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
       next == filters.end() && !compressors.empty() && is_array_compressor(compressors.front());
   if (compresses_arrays && stored.big_endian)
     return unsupported("'" + std::string(bare(compressors.front())) +
-                       "' has no big-endian numbers; no program writes such an array")
-        .in_member("dtype");
+                       "' has no big-endian numbers; store them in little-endian order")
+        .in_member("compressor");
   if (!compresses_arrays)
     chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
   std::move(next, filters.end(), std::back_inserter(chain));

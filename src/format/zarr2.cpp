@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "array/codec_members.hpp"
 #include "array/document.hpp"
 #include "array/extension.hpp"
 #include "array/format.hpp"
@@ -116,7 +117,7 @@ Json respelled_as(const Json& document, const Json& spelling) {
   return ordered;
 }
 
-class Zarr2 final : public Format, public Consolidation, public Spelling {
+class Zarr2 final : public Format, public Consolidation, public Spelling, public CodecMembers {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
     // zarr-python's own default.
@@ -164,6 +165,9 @@ class Zarr2 final : public Format, public Consolidation, public Spelling {
   [[nodiscard]] std::string_view member() const noexcept override { return "sherd_zarr2"; }
   [[nodiscard]] Json spelling(const NodeDocument& node) const override;
   [[nodiscard]] Json respelled(Json document, const Json& spelling) const override;
+  [[nodiscard]] std::string stored_member(const NodeDocument& array, std::string_view member) const override {
+    return zarr2::stored_member(*array.document.find(kArray), array.array->codecs, member);
+  }
 };
 
 /// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores

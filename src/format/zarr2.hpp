@@ -1,6 +1,10 @@
 // What the files of the Zarr v2 format share: the members of `.zarray`.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "array/spec.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
@@ -23,6 +27,10 @@ Result<Json> with_chunks(Json document, const ArraySpec& spec);
 [[nodiscard]] Json with_shape(Json document, const Shape& shape);
 /// Whether the document of an array of several dimensions lacks the separator of chunk keys.
 [[nodiscard]] bool lacks_separator(const Json& document);
+
+/// The member of the document that a member of the chain of its codecs ("codecs[1].configuration.level") comes from.
+[[nodiscard]] std::string stored_member(const Json& document, std::span<const CodecSpec> chain,
+                                        std::string_view member);
 
 /// invalid_argument unless `zarr_format` is 2.
 Result<void> check_version(const Json& document);

@@ -2,6 +2,7 @@
 // transpose, the byte order of `dtype` is the `bytes` codec's, filters and compressor are a chain of codecs. Values as
 // zarr-python, netcdf-c and others have written them are read with a remark.
 #include <algorithm>
+#include <charconv>
 
 #include "array/extension.hpp"
 #include "base/base64.hpp"
@@ -116,8 +117,7 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
     SHERD_TRY(codec, parse_codec(*compressor, {type, array}).in_member("compressor"));
     compressors.push_back(std::move(codec));
   }
-  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors))
-      .in_member("filters");
+  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors));
 }
 
 /// Objects are what their first filter says.
@@ -244,6 +244,24 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(value, parse_fill(*fill, *document.find("dtype"), type, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
   return spec;
+}
+
+std::string stored_member(const Json& document, std::span<const CodecSpec> chain, std::string_view member) {
+  constexpr std::string_view first = "codecs[", configuration = ".configuration", name = ".name";
+  const std::size_t end = member.find(']');
+  std::size_t index = 0;
+  if (!member.starts_with(first) || end == member.npos ||
+      std::from_chars(member.data() + first.size(), member.data() + end, index).ec != std::errc() ||
+      index >= chain.size())
+    return "filters";
+  const auto is_member = [](const CodecSpec& codec) { return codec.name != "transpose" && codec.name != "bytes"; };
+  if (!is_member(chain[index])) return chain[index].name == "bytes" ? "dtype" : "order";
+  const auto position = static_cast<std::size_t>(std::ranges::count_if(chain.first(index), is_member));
+  const std::string codec =
+      position < document.find("filters")->size() ? "filters" + at(position) : std::string("compressor");
+  const std::string_view rest = member.substr(end + 1);
+  if (rest == name) return codec + ".id";
+  return codec + std::string(rest.starts_with(configuration) ? rest.substr(configuration.size()) : rest);
 }
 
 Result<Json> print_array(const ArraySpec& spec) {

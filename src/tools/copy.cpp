@@ -242,6 +242,11 @@ class TreeCopy {
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
       SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
       carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits);
+      const auto* consolidation = capability<Consolidation>(new_format_);
+      if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
+        SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // which run() fills
+        fresh = std::move(listed);
+      }
       node.document.document = std::move(fresh);
     }
     note_references(path, node.document.document);

@@ -219,6 +219,28 @@ TEST(CreateArray, KeepsNumcodecsNames) {
   }
 }
 
+TEST(CreateArray, GivesElementsThatAFilterMakesWiderAByteOrder) {
+  const std::pair<DType, const char*> rows[] = {
+      {DType::uint8, R"({"name": "cast_value", "configuration": {"data_type": "int32"}})"},
+      {DType::int8, R"({"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f8", "decode_dtype": "|i1"}})"},
+      {DType::bool_, R"("numcodecs.packbits")"}};
+  for (const auto& [dtype, filter] : rows) {
+    const auto store = memory_store();
+    Array array =
+        create_array(store, "", {.shape = {4}, .dtype = dtype, .codecs = std::vector<Json>{parsed(filter)}}).value();
+    EXPECT_EQ(array.codecs().elements()[1].find("configuration")->dump(), R"({"endian":"little"})");
+    const std::vector<std::byte> values(4, std::byte{1});
+    array.write(Box{{0}, {4}}, ConstAnyView::dense(values.data(), dtype, {4})).value();
+    std::vector<std::byte> read(4);
+    array.read(Box{{0}, {4}}, AnyView::dense(read.data(), dtype, {4})).value();
+    EXPECT_EQ(read, values);
+  }
+  const Json transpose = parsed(R"({"name": "transpose", "configuration": {"order": [1, 0]}})");
+  const std::string kept =
+      member({.shape = {4, 4}, .dtype = DType::uint8, .codecs = std::vector<Json>{transpose}}, "codecs");
+  EXPECT_EQ(kept.find("endian"), std::string::npos);
+}
+
 TEST(CreateArray, DoesNotCompleteCodecsOfExistingDocuments) {
   const auto store = memory_store();
   create_array(store, "", {.shape = {4}, .dtype = DType::uint8, .codecs = std::vector<Json>{"gzip"}}).value();

@@ -170,7 +170,11 @@ TEST(Blosc, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":5,"shuffle":"noshuffle","blocksize":0})"), "");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":10,"shuffle":"noshuffle"})"), "invalid_argument configuration.clevel");
   EXPECT_EQ(member(R"({"cname":"lz5","clevel":1,"shuffle":"noshuffle"})"), "invalid_argument configuration.cname");
-  EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"both"})"), "invalid_argument configuration.shuffle");
+  // Numbers are of numcodecs alone; no other reader accepts them in Zarr v3.
+  for (const std::string_view shuffle : {"\"both\"", "1", "-1", "true", "null"})
+    EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":)" + std::string(shuffle) + "}"),
+              "invalid_argument configuration.shuffle")
+        << shuffle;
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"shuffle","typesize":0})"),
             "invalid_argument configuration.typesize");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":"noshuffle","threads":4})"),
@@ -188,6 +192,8 @@ TEST(Blosc, AcceptsNumcodecsDefaultsAndNumericShuffles) {
     EXPECT_EQ(encoded(*codec, bytes),
               encoded(*bytes_codec(blosc_codec, configuration("zstd", kShuffles[shuffle])), bytes));
   }
+  for (const std::string_view shuffle : {"3", "-2", "1.5"})
+    EXPECT_FALSE(try_bytes_codec(numcodecs_blosc_codec, R"({"shuffle":)" + std::string(shuffle) + "}").has_value());
   const auto chosen = bytes_codec(numcodecs_blosc_codec, R"({"shuffle":-1})", DType::uint8);
   EXPECT_EQ(encoded(*chosen, bytes), encoded(*bytes_codec(blosc_codec, configuration("lz4", "bitshuffle", 1)), bytes));
 }

@@ -72,6 +72,7 @@ TEST(Gdeflate, RepetitionsCompressAndNoiseGrowsByLittle) {
 
 TEST(Gdeflate, CutAndLongerChunksAreCorrupt) {
   for (const int each : {0, 6}) expect_exact_end(*level(each), made(700, 5));
+  EXPECT_EQ(decoded(*level(1), Bytes(15), 700).error().message(), "gdeflate: the 16-byte header is truncated");
 }
 
 TEST(Gdeflate, DamageIsSurvived) {

@@ -98,7 +98,7 @@ std::vector<BadMember> bad_members() {
           {21, R"({"chunks": [2, 0]})", "chunks[1]", corrupt},
           {22, R"({"chunks": [2]})", "chunks", corrupt},
           {25, R"({"filters": {}})", "filters", corrupt},
-          {26, R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}, {"id": "vlen-utf8"}]})", "codecs[1]", corrupt},
+          {26, R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}, {"id": "vlen-utf8"}]})", "filters[1]", corrupt},
           {27, nested_struct(1000), "", unsupported},
           {29, R"({"order": [1, 0]})", "order", corrupt},
           {31, R"({"fill_value": "x"})", "fill_value", corrupt},

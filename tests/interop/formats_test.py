@@ -4,6 +4,8 @@ import importlib.util
 import pathlib
 
 import pytest
+from numcodecs import registry as numcodecs_registry
+from zarr import registry as zarr_registry
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -25,6 +27,13 @@ def test_every_registered_name_is_in_the_page(script):
     page = (ROOT / "docs/formats.md").read_text()
     names = {name for group in script.REGISTERED.values() for names in group.values() for name in names}
     assert {name for name in names if f"`{name}`" not in page and f"`numcodecs.{name}`" not in page} == set()
+
+
+def test_every_name_that_the_installed_packages_register_is_in_the_page():
+    page = (ROOT / "docs/formats.md").read_text()
+    assert {name for name in numcodecs_registry.codec_registry if f"| `{name}` |" not in page} == set()
+    names = {*zarr_registry.data_type_registry.contents, *getattr(zarr_registry, "__codec_registries")}
+    assert {name for name in names if f"`{name}`" not in page} == set()
 
 
 def test_a_name_that_the_engine_does_not_know_is_an_error(script):

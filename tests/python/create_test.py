@@ -34,6 +34,24 @@ def test_codecs_are_strings_mappings_or_objects_with_to_dict():
         make(compressors=[5])
 
 
+def test_codecs_of_numcodecs_are_accepted_in_both_versions():
+    try:
+        import numcodecs
+    except ImportError:
+        missing("numcodecs")
+    values = np.arange(64, dtype="int32").reshape(8, 8)
+    for compressor in (numcodecs.Zlib(3), {"id": "zlib", "level": 3}):
+        for number in (2, 3):
+            store = sherd.MemoryStore()
+            array = sherd.create_array(store, data=values, chunks=(4, 4), zarr_format=number,
+                                       filters=[numcodecs.Delta("<i4")], compressors=compressor)
+            assert names(array) == ["numcodecs.delta", "bytes", "numcodecs.zlib"]
+            assert array.codecs[-1]["configuration"] == {"level": 3}
+            assert (sherd.open_array(store)[...] == values).all()
+    with pytest.raises(sherd.Unsupported, match="pickle"):
+        make(compressors=numcodecs.Pickle())
+
+
 def test_codec_members_that_zarr_python_omits_depend_on_the_type():
     try:
         import zarr

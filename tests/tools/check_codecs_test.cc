@@ -23,6 +23,9 @@ TEST(Check, CodecsSpelledAsNoSpecificationHasThemAreWarnedOf) {
       {R"({"name": "bytes", "configuration": {"endian": "little"}},
           {"name": "numcodecs.zlib", "configuration": {"level": "5"}})",
        "'level' is a string"},
+      {R"({"name": "bytes", "configuration": {"endian": "little"}},
+          {"name": "numcodecs.shuffle", "configuration": {"elementsize": 0}})",
+       "'elementsize' is 0"},
       {R"({"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zlib"})", "read as 'numcodecs.zlib'"}};
   for (const auto& [codecs, remark] : rows) {
     for (const bool sharded : {false, true}) {

@@ -71,16 +71,26 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Codecs, V2RefusedArray,
-    testing::Values(Refusal{R"({"compressor": 1})", corrupt_code, "compressor"},
-                    Refusal{R"({"compressor": {"level": 1}})", corrupt_code, "compressor.id"},
-                    Refusal{R"({"filters": {}})", corrupt_code, "filters"},
-                    Refusal{R"({"filters": [1]})", corrupt_code, "filters[0]"},
-                    Refusal{R"({"filters": [{"id": "pickle", "protocol": 4}]})", unsupported_code, "filters[0].id"},
-                    Refusal{R"({"compressor": {"id": "imagecodecs_jpeg2k"}})", unsupported_code, "compressor.id"},
-                    Refusal{R"({"compressor": {"id": "nonesuch"}})", unsupported_code, "codecs[1].name"},
-                    Refusal{R"({"filters": [{"id": "delta", "dtype": ">i4"}]})", unsupported_code, "filters[0].dtype"},
-                    Refusal{R"({"filters": [{"id": "zlib"}, {"id": "delta", "dtype": "<i4"}]})", corrupt_code,
-                            "codecs[2]"}));
+    testing::Values(
+        Refusal{R"({"compressor": 1})", corrupt_code, "compressor"},
+        Refusal{R"({"compressor": {"level": 1}})", corrupt_code, "compressor.id"},
+        Refusal{R"({"filters": {}})", corrupt_code, "filters"},
+        Refusal{R"({"filters": [1]})", corrupt_code, "filters[0]"},
+        Refusal{R"({"filters": [{"id": "pickle", "protocol": 4}]})", unsupported_code, "filters[0].id"},
+        Refusal{R"({"compressor": {"id": "imagecodecs_jpeg2k"}})", unsupported_code, "compressor.id"},
+        Refusal{R"({"compressor": {"id": "nonesuch"}})", unsupported_code, "compressor.id"},
+        Refusal{R"({"filters": [{"id": "delta", "dtype": ">i4"}]})", unsupported_code, "filters[0].dtype"},
+        Refusal{R"({"dtype": ">i4", "compressor": {"id": "pcodec"}})", unsupported_code, "compressor"},
+        Refusal{R"({"filters": [{"id": "zlib"}, {"id": "delta", "dtype": "<i4"}]})", corrupt_code, "filters[1]"},
+        Refusal{R"({"order": "F", "filters": [{"id": "delta"}]})", corrupt_code, "filters[0].dtype"},
+        Refusal{R"({"filters": [{"id": "crc32"}, {"id": "shuffle", "elementsize": -1}]})", corrupt_code,
+                "filters[1].elementsize"},
+        Refusal{R"({"order": "F", "filters": [{"id": "delta", "dtype": "<i4"}, {"id": "crc32"}],
+                                "compressor": {"id": "zlib", "level": 99}})",
+                corrupt_code, "compressor.level"},
+        Refusal{R"({"dtype": "<f4", "compressor": {"id": "pcodec", "level": 99}})", corrupt_code, "compressor.level"},
+        Refusal{R"({"dtype": "|O", "fill_value": "", "filters": [{"id": "categorize", "labels": 1}]})", corrupt_code,
+                "filters[0].labels"}));
 
 TEST(V2Array, OfPickledObjectsIsRefusedWithTheReason) {
   EXPECT_THAT(array_with(R"({"dtype": "|O", "filters": [{"id": "pickle"}]})").error().text(),

@@ -295,6 +295,21 @@ TEST(V2Tools, ACopyOfAConsolidatedTreeIsConsolidated) {
   EXPECT_TRUE(check(copied, {.data = true}).value().faults.empty());
 }
 
+TEST(V2Tools, CopiesOfAConsolidatedTreeAreConsolidatedInEveryFormat) {
+  const auto store = memory_store(), v3 = memory_store(), back = memory_store();
+  write(create_array(store, "g/a", new_array()).value(), counted(35));
+  create_group(store, "other").value();
+  open_group(store, {.path = "g", .writable = true}).value().consolidate().value();
+  open_group(store, {.writable = true}).value().consolidate().value();
+  copy(store, v3, {.format = "zarr3"}).value();
+  EXPECT_TRUE(check(v3).value().faults.empty());
+  for (const char* document : {"zarr.json", "g/zarr.json"})
+    EXPECT_NE(parsed(text_at(*v3, document)).find("consolidated_metadata"), nullptr) << document;
+  EXPECT_EQ(parsed(text_at(*v3, "other/zarr.json")).find("consolidated_metadata"), nullptr);
+  copy(v3, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(values_of(*back), values_of(*store));
+}
+
 TEST(V2Tools, AMovedArrayBecomesVisibleAfterItsChunks) {
   TempDir directory;
   const auto store = file_store(directory.path()).value();
