@@ -112,7 +112,7 @@ class [[nodiscard]] Result {
   = default;
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   template <class U = Stored>
-    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&  // not another Result:
              !kIsResult<std::remove_cvref_t<U>> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 

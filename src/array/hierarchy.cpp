@@ -66,7 +66,8 @@ Result<void> erase_documents(const NodeLocation& location) {
       if (std::ranges::none_of(own.contents, [&](const std::string& prefix) { return key.starts_with(prefix); }))
         continue;
       const auto erased = location.store->erase(key);
-      if (!erased.has_value() && !is_stored_fault(erased.error())) return erased.error();  // a directory is not a document
+      if (!erased.has_value() && !is_stored_fault(erased.error()))
+        return erased.error();  // a directory is not a document
     }
   }
   return {};

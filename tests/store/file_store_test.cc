@@ -208,7 +208,9 @@ TEST_F(FileStore, FollowsLinksOutOfTheRootUnlessToldNotTo) {
 
   const auto strict = open(false);
   std::vector<ErrorCode> codes;
-  const auto note = [&](const auto& result) { codes.push_back(result.has_value() ? ErrorCode::io : result.error().code()); };
+  const auto note = [&](const auto& result) {
+    codes.push_back(result.has_value() ? ErrorCode::io : result.error().code());
+  };
   note(strict->open("file"));
   note(strict->open("directory/file"));
   note(strict->open("directory/none"));

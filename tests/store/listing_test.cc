@@ -38,7 +38,8 @@ TEST_P(EveryListedStore, VisitsChildrenOrEverything) {
   EXPECT_THAT(visited("", ListDepth::all), UnorderedElementsAre("a 1", "b/c 3", "b/d/e 5", "b.x/f 5", "g/h 3"));
   EXPECT_THAT(visited("b/", ListDepth::all), UnorderedElementsAre("c 3", "d/e 5"));
   EXPECT_THAT(visited("none/", ListDepth::all), IsEmpty());
-  EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; }).has_value()) << "a prefix ends in '/'";
+  EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; }).has_value())
+      << "a prefix ends in '/'";
 }
 
 TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {

@@ -331,7 +331,9 @@ TEST_P(EveryStore, RefusesKeysOutsideTheStore) {
         std::string("a/.."), std::string("a\0b", 3), std::string(256, 'n'), deep, std::string("a/.x.sherd-lock")}) {
     SCOPED_TRACE(key.substr(0, 40));
     std::vector<ErrorCode> codes;
-    const auto note = [&](const auto& result) { codes.push_back(result.has_value() ? ErrorCode::io : result.error().code()); };
+    const auto note = [&](const auto& result) {
+      codes.push_back(result.has_value() ? ErrorCode::io : result.error().code());
+    };
     note(store_->open(key));
     note(store_->write(key));
     note(store_->lock(key));
