@@ -51,7 +51,8 @@ Result<void> import_pyramid(const std::string& source, const ImportOptions& opti
         "layout zarr+neuroglancer: the resolutions of a pyramid would be volumes of their own; "
         "import without a pyramid");
   if (!destination.format->arrays_have_documents())
-    return unsupported("an import into a volume; import into an array, and copy that with --to precomputed");
+    return unsupported(
+        "a pyramid cannot be imported into a volume; import into an array, and copy that with --to precomputed");
   SHERD_TRY(import, open_import(source, options));
   const CreateOptions& create = import.create;
   CopyOptions copy{.overwrite = create.overwrite, .pyramid = options.pyramid, .config = create.config};
