@@ -63,7 +63,8 @@ struct Attrs {
   }
 
   Result<int> run(Session& session) const {
-    SHERD_TRY(node, at(url, open(url, session.opening(session.config(), changes()))));
+    SHERD_TRY(node,
+              at(url, open(url, session.opening(changes() ? session.guarded("attrs") : session.config(), changes()))));
     if (changes()) {
       SHERD_TRY(std::visit([this](auto& handle) { return change(handle); }, node));
       return 0;

@@ -58,7 +58,8 @@ Run add_export(Arguments& arguments) {
                    "The format of DST. Default: by its suffix");
   add_level(arguments, options->level);
   add_object_id(arguments, options->id, "Which skeleton or mesh");
-  arguments.text("--units", "nanometer", options->units, "Of the coordinates; default: um in SWC, nm in PLY and OBJ");
+  arguments.text("--units", "nanometer", options->units,
+                 "The unit of the coordinates; default: um in SWC, nm in PLY and OBJ");
   arguments.examples({{"sherd export brain.zarr brain.nii.gz", "with affine and units from the attributes"},
                       {"sherd export brain.zarr - --to nifti | gzip > brain.nii.gz", "to another program"},
                       {"sherd export brain.zarr planes/z_%04d.png", "one image of x and y per plane"},

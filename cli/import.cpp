@@ -115,12 +115,12 @@ Run add_import(Arguments& arguments) {
       "file says");
   arguments.text(
       "--spacing", "40,8,8", import->spacing,
-      "From element to element, in the order of the dimensions: one number per dimension, or one for each of "
+      "The distance between elements, in the order of the dimensions: one number per dimension, or one for each of "
       "x, y and z");
-  arguments.text(
-      "--units", "nanometer", import->units,
-      "Of the spacing: one unit for x, y and z, or one per dimension as in 'second,,um,um,um'. Of the coordinates "
-      "in SWC (default: um), PLY and OBJ (default: nm)");
+  arguments.text("--units", "nanometer", import->units,
+                 "The unit of the spacing: one for x, y and z, or one per dimension as in 'second,,um,um,um'. The unit "
+                 "of coordinates "
+                 "in SWC (default: um), PLY and OBJ (default: nm)");
   import->pyramid.add_to(arguments);
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");

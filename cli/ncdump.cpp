@@ -88,8 +88,8 @@ Run add_ncdump(Arguments& arguments) {
   arguments.release_h();
   arguments.flag("-h", dump->header, "The header only, no data");
   arguments.flag("-c", dump->coordinates, "The header and the data of coordinate variables");
-  arguments.text("-v", "NAME,…", dump->variables, "Data of these variables only: name, group/name, /group/name");
-  arguments.text("-g", "NAME,…", dump->groups, "Data of these groups only: name, /group/name");
+  arguments.text("-v", "NAME,...", dump->variables, "Data of these variables only: name, group/name, /group/name");
+  arguments.text("-g", "NAME,...", dump->groups, "Data of these groups only: name, /group/name");
   arguments.flag("-s", dump->special, "Also attributes that describe the storage, such as _ChunkSizes");
   arguments.flag("-t", dump->times, "Times as dates, in the calendar of the variable");
   arguments.flag("-i", dump->iso, "As -t, with T between date and time");

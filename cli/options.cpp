@@ -91,7 +91,7 @@ namespace {
 
 void add_resolution(Arguments& arguments, LevelChoice& level) {
   arguments.text("--resolution", "X,Y,Z", level.resolution,
-                 "Instead: the resolution of a volume with so many nanometres per voxel, such as 8,8,40");
+                 "The resolution of a volume by its nanometres per voxel, such as 8,8,40, instead of its number");
 }
 
 }  // namespace

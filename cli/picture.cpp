@@ -111,7 +111,7 @@ Run add_picture(Arguments& arguments) {
       "that proportions are those of the object");
   arguments.text("--range", "LO,HI", picture->range,
                  "The values that are black and white. Default: those of the OME-NGFF image's channels, otherwise the "
-                 "smallest and largest of the plane. Labels are drawn as numbers then");
+                 "smallest and largest of the plane. With a range, labels are drawn as numbers");
   arguments.examples(
       {{"sherd picture brain.zarr slice.png --axis z --index 158", "one plane, as dark and bright as it can be"},
        {"sherd picture cells.ome.zarr cells.jpg --level 1 --at t=3 --width 800", "all channels in their colours"},

@@ -46,7 +46,7 @@ Run add_rename(Arguments& arguments) {
   arguments.word("NEW", rename->name,
                  "Its new path, below the group that contains it or, with / at the start, below the root of the "
                  "hierarchy; or as URL is written, from the root on");
-  arguments.examples({{"sherd rename study.zarr/raw/a b", "study.zarr/raw/b; writers are waited for"},
+  arguments.examples({{"sherd rename study.zarr/raw/a b", "study.zarr/raw/b, as soon as active writers have ended"},
                       {"sherd rename study.zarr/raw/a /final/a", "study.zarr/final/a; missing groups are created"},
                       {"sherd rename cells.ome.zarr/labels/nuclei cells.ome.zarr/labels/dapi",
                        "labels of an image; its list of labels follows"}});

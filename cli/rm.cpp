@@ -44,7 +44,7 @@ Run add_rm(Arguments& arguments) {
   auto rm = std::make_shared<Rm>();
   arguments.argument("URL", rm->url, "The array or group");
   arguments.flag("--recursive,-r", rm->recursive, "Erase a group with its members");
-  arguments.examples({{"sherd rm study.zarr/old", "writers are waited for; consolidated metadata is renewed"},
+  arguments.examples({{"sherd rm study.zarr/old", "waits for active writers; renews consolidated metadata"},
                       {"sherd rm -r study.zarr", "a group and everything below it"}});
   return [rm](Session& session) { return rm->run(session); };
 }

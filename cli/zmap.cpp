@@ -2,6 +2,8 @@
 // zmapio.
 #include <algorithm>
 
+#include "api/registry.hpp"
+#include "array/format.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
@@ -29,10 +31,11 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// Metadata documents are text, and everything else is binary.
+/// Metadata documents are text, and everything else is binary. NCZarr and Zarr v2 begin all their names with a dot.
 bool is_document(std::string_view key) {
+  static const NodeKeys zarr3 = find_format("zarr3")->keys("");
   const std::string_view name = key.substr(key.rfind('/') + 1);
-  return name.starts_with('.') || name == "zarr.json";
+  return name.starts_with('.') || zarr3.is_document(name);
 }
 
 struct ZmapCommand {
@@ -143,7 +146,7 @@ Run add_zmap(Arguments& arguments) {
   arguments.flag("-k,--keys", zmap->keys, "Keys and sizes only, no contents");
   arguments.flag("--search", zmap->search,
                  "The names directly below KEY, one per line, whether they have objects or not");
-  arguments.choice("-x", {"objdump"}, zmap->action, "As netcdf-c's zmapio has it; objdump is the default");
+  arguments.choice("-x", {"objdump"}, zmap->action, "The action, as of netcdf-c's zmapio; objdump is the only one");
   arguments.examples({{"sherd zmap ocean.zarr", "every object: number, key, size and contents; chunks as hexadecimal"},
                       {"sherd zmap -h ocean.zarr /temp", "the metadata documents of one variable"},
                       {"sherd zmap -k --json ocean.zarr", "keys and sizes, a line of JSON each"},

@@ -146,7 +146,7 @@ void bind_facts(nb::class_<BoundArray>& type) {
                    nb::sig("def shards(self) -> tuple[typing.Any, ...] | None"))
       .def_prop_ro(
           "codecs", [](const BoundArray& self) { return json_to(self.array.codecs()); },
-          "The codecs in the words of Zarr v3, whatever the format: a list of dicts.",
+          "The codecs as Zarr v3 writes them, for every format: a list of dicts.",
           nb::sig("def codecs(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro(
           "fill_value",
@@ -157,8 +157,11 @@ void bind_facts(nb::class_<BoundArray>& type) {
           nb::sig("def fill_value(self) -> typing.Any"))
       .def_prop_ro("dimension_names", dimension_names,
                    "One str or None per dimension; None where the array has no names.",
-                   nb::sig("def dimension_names(self) -> tuple[str | None, ...] | None"))
-      .def_prop_ro(
+                   nb::sig("def dimension_names(self) -> tuple[str | None, ...] | None"));
+}
+
+void bind_node(nb::class_<BoundArray>& type) {
+  type.def_prop_ro(
           "metadata", [](const BoundArray& self) { return json_to(self.array.metadata()); },
           "The metadata document, as it is stored.", nb::sig("def metadata(self) -> dict[str, typing.Any]"))
       .def_prop_ro(
@@ -293,6 +296,7 @@ void bind_array(nb::module_& module) {
       "Handles pickle as URL and settings.",
       nb::is_weak_referenceable());
   bind_facts(type);
+  bind_node(type);
   bind_access(type);
   bind_changes(type);
   type.def("__repr__", print)

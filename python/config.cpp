@@ -77,7 +77,7 @@ struct LaterSetting {
   const char* name;
   const char* now;
 };
-constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}};
+constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}, {"parallel_requests", nullptr}};
 
 const LaterSetting* find_later(std::string_view name) {
   for (const LaterSetting& setting : kLaterSettings)

@@ -155,7 +155,7 @@ neuroglancer::VolumeLinks links_from(const nb::dict& given) {
   return {.mesh = path("mesh"), .skeletons = path("skeletons"), .segment_properties = path("segment_properties")};
 }
 
-void bind_creators(nb::module_& module) {
+void bind_volumes(nb::module_& module) {
   module.def(
       "create_precomputed",
       [](nb::handle store, const std::string& path, nb::handle info, bool overwrite, nb::handle settings) {
@@ -192,6 +192,9 @@ void bind_creators(nb::module_& module) {
       nb::sig("def link_collections(store: object, path: str, links: dict[str, str], config: object | None) -> "
               "dict[str, str]"),
       "Makes a volume refer to collections; an empty path removes a reference.");
+}
+
+void bind_creators(nb::module_& module) {
   module.def(
       "create_group",
       [](nb::handle store, const std::string& path, nb::handle attributes, bool overwrite, const std::string& format,
@@ -233,6 +236,7 @@ void bind_group(nb::module_& module) {
   bind_group_class(module);
   bind_openers(module);
   bind_creators(module);
+  bind_volumes(module);
 }
 
 }  // namespace sherd::python

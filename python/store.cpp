@@ -117,7 +117,7 @@ void bind_store(nb::module_& module) {
           "get", get, nb::arg("key"), nb::arg("offset") = 0, nb::arg("length").none() = nb::none(),
           nb::sig("def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes | None"),
           "The bytes of an object, or None if it does not exist. offset: of the first byte; a negative one counts from "
-          "the end. length: at most so many; None: all to the end.")
+          "the end. length: the maximum number of bytes; None: all to the end.")
       .def("size", size, nb::arg("key"), nb::sig("def size(self, key: str) -> int | None"),
            "The bytes that an object has, or None if it does not exist.")
       .def("set", set, nb::arg("key"), nb::arg("value"), "Replaces the whole object, all at once.")

@@ -2,8 +2,8 @@
 //
 // Annotations come in any order. The spatial index has levels from coarse to fine, each a grid of cells: a level holds
 // a uniform random sample of the annotations that coarser levels do not hold, as many as leave no cell with more than
-// `limit`. Each annotation is in one level, there in every cell that it meets. The sample depends on the ids alone, and
-// so does the order in a cell, which is random too: a reader that wants fewer takes the first ones. Layout:
+// `limit`. Each annotation is in one level, in every cell that it overlaps. The sample depends on the ids alone, and so
+// does the order in a cell, which is random too: a reader that needs fewer uses the first ones. Layout:
 // docs/format/precomputed-objects.md.
 #pragma once
 
@@ -49,7 +49,7 @@ struct RelatedIds {
   std::vector<std::uint64_t> ids;     ///< of all annotations, one after the other
 };
 
-/// Destroyed before finish() it leaves nothing.
+/// If destroyed before finish(), it leaves nothing behind.
 class SHERD_API AnnotationBuilder {
  public:
   /// `info` says dimensions, type, properties and the ids of relationships; the indices are filled in. Empty bounds are

@@ -2,8 +2,8 @@
 // each below an info document that says what they are and whether they are sharded. Sharded and unsharded ones are read
 // and written alike.
 //
-// An object that is not there is nullopt; one whose bytes contradict the format is `corrupt`, and the error names its
-// key and its id. What is asked of a collection of another kind is invalid_argument. Layouts:
+// A missing object is nullopt; one whose bytes contradict the format is `corrupt`, and the error names its key and its
+// id. A call for another kind of collection is invalid_argument. Layouts:
 // docs/format/precomputed-objects.md.
 #pragma once
 
@@ -97,8 +97,8 @@ class SHERD_API Collection {
   /// Calls visit(id) for every skeleton, mesh or annotation (of the index by id) that is stored, until it is false;
   /// then returns false. Sharded: in the order of ShardedStore::list; otherwise in the store's.
   Result<bool> list(const std::function<bool(std::uint64_t id)>& visit) const;
-  /// Whether there was an object of this id. Of a legacy mesh only the manifest goes, since others may name its parts;
-  /// of an annotation only what the index by id holds.
+  /// Whether there was an object of this id. Of a legacy mesh only the manifest is erased, since others may name its
+  /// parts; of an annotation only its value in the index by id.
   [[nodiscard]] Result<bool> erase(std::uint64_t id) const;
 
   struct State;

@@ -1,6 +1,6 @@
-// The `indexed` sharding transformer of the Zarr v3 draft of 2022 as what the draft calls it: a key-value store over
-// another. Keys of chunks are changed to those of shards and values are packed into them; what no chunk's key is goes
-// through as it is. Layout of the bytes: docs/format/draft2022.md.
+// The `indexed` sharding transformer of the Zarr v3 draft of 2022, which the draft describes as a key-value store over
+// another one. It packs the values of chunks into shards, under the keys of the shards. Other keys are passed on
+// unchanged. Layout of the bytes: docs/format/draft2022.md.
 #pragma once
 
 #include <cstddef>
@@ -60,14 +60,14 @@ struct TransformerOptions {
 /// All transformers in the document of one array: the first faces the caller, the last the store.
 ///
 /// Keys are those of the store, such as `data/root/vol/em/c1/23` for chunk (1, 23) of the array `vol/em`. Values of
-/// chunks are encoded chunks; none of any chunk of the array may be longer than its codecs can make it.
+/// chunks are encoded chunks; one that is longer than the array's codecs can make it is refused.
 /// Nothing is kept between calls: each reads the indices that it needs, so many chunks are best read in one call. The
-/// array's shape is that of the moment when the transformer was made.
-/// Each shard that is changed is written once and replaced under the store's lock, so that writers of one shard lose
-/// nothing of each other's; what one call changes in several shards is not one change. Thread-safe.
+/// shape of the array is the one that it had when the transformer was made.
+/// Each shard that is changed is written once and replaced under the store's lock, so that no change of another writer
+/// is lost. A call that changes several shards changes them one by one. Thread-safe.
 class SHERD_API ShardingTransformer {
  public:
-  /// An internal representation; see src/format.
+  /// An internal representation; see src/draft2022.
   struct State;
 
   /// Of the array at `path`. invalid_argument where it has no transformer, `unsupported` where one is not known.
@@ -76,7 +76,7 @@ class SHERD_API ShardingTransformer {
   /// From an array document, which need not be in the store, for an array at `path`.
   static Result<ShardingTransformer> make(std::shared_ptr<Store> store, const Json& document, std::string_view path,
                                           const TransformerOptions& options = {});
-  /// Of an array that is open, with its settings; it changes nothing where that is open for reading only.
+  /// Of an open array, with its settings; for reading only if the array is.
   static Result<ShardingTransformer> of(const Array& array, EraseMode erase = EraseMode::rewrite);
 
   [[nodiscard]] const Array& array() const noexcept;
@@ -89,29 +89,29 @@ class SHERD_API ShardingTransformer {
       std::span<const KeyRange> key_ranges) const;
 
   Result<void> set(const std::string& key, std::span<const std::byte> value);
-  /// Whole values, each key once. Of a shard whose chunks inside the array are all among them nothing is read; of
-  /// others the index, and the other chunks are moved as they are.
+  /// Whole values, each key once. A shard all of whose chunks inside the array are given is not read; of others the
+  /// index is read, and the other chunks are moved unchanged.
   Result<void> set_values(std::span<const KeyValue> key_values);
-  /// Parts of values. A key may come more than once with parts that do not overlap; together they may reach beyond a
-  /// value's end, or make a new one, where they leave no gap. Reads what set_values() reads, and those chunks
-  /// that keep a part. Where chunks are of one size (no compressor), parts that cover one are a whole value.
+  /// Parts of values. A key may be repeated with parts that do not overlap. Together they may extend a value beyond its
+  /// end, or make a new one, if they leave no gap. Reads what set_values() reads, and the chunks of which a part is
+  /// kept. If chunks have a fixed size (no compressor), parts that cover a chunk are a whole value.
   Result<void> set_partial_values(std::span<const KeyStartValue> key_start_values);
 
   /// Erasing a missing value is not an error. A shard is erased with its last chunk.
   Result<void> erase(const std::string& key);
-  /// Of a shard whose chunks inside the array are all among the keys nothing is read.
+  /// A shard all of whose chunks inside the array are given is not read.
   Result<void> erase_values(std::span<const std::string> keys);
   /// All keys that begin with `prefix`, which is empty or ends in `/`; inside the array's grid of chunks it may end
-  /// anywhere. Where every shard that it touches goes as a whole, this is one request to the store; of several shards
-  /// those that go as a whole are not read.
+  /// anywhere. Shards that are erased as a whole are not read; if all are that it touches, this is one request to the
+  /// store.
   Result<void> erase_prefix(const std::string& prefix);
 
   /// All keys, sorted.
   [[nodiscard]] Result<std::vector<std::string>> list() const;
   /// Those that begin with `prefix`.
   [[nodiscard]] Result<std::vector<std::string>> list_prefix(const std::string& prefix) const;
-  /// Keys directly below `prefix`, which is empty or ends in `/`, and the prefixes of what lies deeper. Keys are there;
-  /// a prefix of chunks may be one whose shards hold others only, for no index is read for prefixes.
+  /// Keys directly below `prefix`, which is empty or ends in `/`, and the prefixes of deeper ones. All keys exist. A
+  /// prefix may have no chunk, since no index is read for it: the shards below it may hold only other chunks.
   [[nodiscard]] Result<KeysAndPrefixes> list_dir(const std::string& prefix) const;
 
  private:

@@ -88,7 +88,7 @@ struct Storage {
   std::optional<int> deflate_level = {};
   bool shuffle = false;
   bool fletcher32 = false;
-  Json codecs = {};                  ///< in the words of Zarr v3; null in netCDF files
+  Json codecs = {};                  ///< as Zarr v3 writes them; null in netCDF files
   std::vector<Filter> filters = {};  ///< of netCDF files, in their order; also those of the members above
 };
 

@@ -43,7 +43,7 @@ struct DatasetCopyOptions {
   bool fixed_dimensions = false;  ///< unlimited dimensions become fixed ones
   bool overwrite = false;         ///< replace what exists; without it that is `conflict`
   bool consolidated = true;       ///< consolidated metadata in Zarr
-  /// memory_budget bounds what is in memory, but for one chunk of the copy with all source chunks that it meets.
+  /// memory_budget bounds what is in memory, except one chunk of the copy with all source chunks that it overlaps.
   Config config = {};
 };
 

@@ -17,7 +17,7 @@
 
 namespace sherd::netcdf {
 
-/// What zmap says of a key, with the numbers of netcdf-c. Failures of the store and keys that are no keys are errors.
+/// What zmap reports for a key, with the numbers of netcdf-c. Failures of the store and invalid keys are errors.
 enum class ZmapStatus : std::int16_t {
   found = 0,         ///< NC_NOERR
   empty = -139,      ///< NC_EEMPTY: objects are below the key, and none at it

@@ -68,7 +68,7 @@ struct VolumeScale {
   Json sharding = {};  ///< null: each chunk is an object of its own
   std::optional<std::uint64_t> jpeg_quality = {};
   std::optional<std::uint64_t> png_level = {};
-  std::optional<Triple> block_size = {};  ///< of compressed_segmentation; there it must be
+  std::optional<Triple> block_size = {};  ///< required for compressed_segmentation
   Json other = {};
   friend bool operator==(const VolumeScale&, const VolumeScale&) = default;
 };
@@ -201,7 +201,7 @@ struct MeshLevel {
   friend bool operator==(const MeshLevel&, const MeshLevel&) = default;
 };
 
-/// A segment's levels of detail, finest first, and where their fragments lie: all together, in the order of the
+/// A segment's levels of detail, finest first, and where their fragments are: all together, in the order of the
 /// manifest, in the object `<segment id>` or, sharded, right before the manifest as it is stored.
 struct SHERD_API MultiscaleMeshManifest {
   Position chunk_shape{};
@@ -217,9 +217,9 @@ struct SHERD_API MultiscaleMeshManifest {
   /// Bytes of all fragments together.
   [[nodiscard]] std::uint64_t fragments_size() const noexcept;
   /// Where the fragments of a sharded mesh are in the shard. The stored manifest begins at `manifest_start`;
-  /// `corrupt` where there is not so much before it.
+  /// `corrupt` if there are not as many bytes before it.
   [[nodiscard]] Result<ByteRange> fragments_before(std::uint64_t manifest_start) const;
-  /// Where one fragment lies in all of them together.
+  /// Where one fragment is among all of them together.
   [[nodiscard]] Result<ByteRange> fragment_range(std::size_t level, std::size_t fragment) const;
   /// A decoded fragment in stored model coordinates. `corrupt` where a position does not fit `bits`.
   [[nodiscard]] Result<Mesh> place(const QuantizedMesh& mesh, std::size_t level, std::size_t fragment,
@@ -251,7 +251,7 @@ struct AnnotationProperty {
   friend bool operator==(const AnnotationProperty&, const AnnotationProperty&) = default;
 };
 
-/// Where an index of annotations lies.
+/// Where an index of annotations is stored.
 struct AnnotationIndex {
   std::string key;     ///< relative path
   Json sharding = {};  ///< null: each value is an object of its own

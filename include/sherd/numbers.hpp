@@ -1,4 +1,4 @@
-// Elements of every type of real numbers as doubles, and back: of use for types that C++ has no numbers for.
+// Elements of every type of real numbers as doubles, and back: for types that C++ does not have.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace sherd {
 
-/// Integers and floats as doubles: exactly, but for integers of 64 bits, which are rounded half to even. `elements` has
+/// Integers and floats as doubles: exact, except that 64-bit integers are rounded half to even. `elements` has
 /// dtype.size() bytes for each of `to`. invalid_argument for other types and sizes.
 [[nodiscard]] SHERD_API Result<void> to_doubles(const DType& dtype, std::span<const std::byte> elements,
                                                 std::span<double> to);

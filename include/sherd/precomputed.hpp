@@ -27,8 +27,8 @@ SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInf
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});
 
-/// Opens the scale of a volume that has so many nanometres per voxel along x, y and z; not_found, with those that there
-/// are, if it does not exist. `options.scale` is ignored.
+/// Opens the scale of a volume with this resolution, in nanometres per voxel along x, y and z; not_found, listing the
+/// resolutions that exist, if there is none. `options.scale` is ignored.
 SHERD_API Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution,
                                    const OpenOptions& options = {});
 SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,
@@ -42,9 +42,9 @@ SHERD_API Result<std::array<std::int64_t, 3>> voxel_offset(const Array& scale);
 SHERD_API Result<Box> box_of_voxels(const Array& scale, const std::array<std::int64_t, 3>& begin,
                                     const std::array<std::int64_t, 3>& end);
 
-/// The collections of objects to which the info of a volume refers: paths from the volume's directory, such as "mesh"
-/// or
-/// "../skeletons".
+/// The collections of objects to which the info of a volume refers.
+///
+/// Each is a path from the volume's directory, such as "mesh" or "../skeletons".
 struct VolumeLinks {
   std::optional<std::string> mesh = {};                ///< of legacy or multi-resolution meshes
   std::optional<std::string> skeletons = {};           ///< of skeletons

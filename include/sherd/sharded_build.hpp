@@ -32,9 +32,9 @@ struct BuildOptions {
   /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
   /// nearest above it that exists, otherwise the system's.
   std::string temporary = {};
-  /// How many bytes belong before a value, as ShardedStoreOptions::preceding; a value that comes with others is
-  /// refused. Where it is absent and the object `info` at the store's root is that of multi-resolution meshes, create()
-  /// sets it; without it the bytes are stored as they come.
+  /// How many bytes belong before a value, as ShardedStoreOptions::preceding; a value with another number of them is
+  /// refused. If it is not set and the object `info` at the store's root is that of multi-resolution meshes, create()
+  /// sets it; without it the bytes are not checked.
   std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
   /// A value larger than limits.chunk_bytes is refused, as reads would refuse it.
   Config config = {};
@@ -46,7 +46,7 @@ struct BuildReport {
   std::uint64_t bytes = 0;  ///< of all shards
 };
 
-/// Destroyed before finish() has succeeded it leaves nothing.
+/// If destroyed before finish() has succeeded, it leaves nothing behind.
 class SHERD_API ShardedBuilder {
  public:
   /// `sharding` is the member `sharding` of an info document. Nothing is written to the store before finish().
@@ -75,14 +75,14 @@ class SHERD_API ShardedBuilder {
   /// `overwrite`: then each shard is the old one or the new one, whole.
   Result<BuildReport> finish();
 
-  class Build;  ///< of the library
+  class Build;  ///< internal
 
  private:
   explicit ShardedBuilder(std::unique_ptr<Build> build);
   std::unique_ptr<Build> build_;
 };
 
-/// A shard of about this size, before what cannot be foreseen of its compression.
+/// The largest size that choose_sharding() estimates for a shard; it can be exceeded, since compression is estimated.
 inline constexpr std::uint64_t kTargetShardBytes = std::uint64_t{128} << 20;
 
 /// A scale of a precomputed volume. Dimensions are x, y, z and, where shape has a fourth, the channel.
@@ -97,7 +97,7 @@ struct VolumeToShard {
 /// The rule is in docs/chunking.md. `invalid_argument` where the codes have more than 64 bits.
 SHERD_API Result<Json> choose_sharding(const VolumeToShard& volume);
 
-/// Values under ids without an order: skeletons, meshes, annotations.
+/// Values by ids that have no spatial order: skeletons, meshes, annotations.
 struct ValuesToShard {
   std::uint64_t count = 0;
   std::uint64_t mean_bytes = 0;  ///< of one value, encoded

@@ -17,16 +17,16 @@
 
 namespace sherd {
 
-/// Coarser resolutions of an image, each half of the one before along some axes, or less by other factors. At the edge
-/// of a length that is not a multiple elements are computed from the existing ones.
+/// Coarser resolutions of an image, each half of the one before along some axes, or less by other factors. If a length
+/// is not a multiple of the factor, elements at the edge are computed from fewer.
 struct Pyramid {
   /// How much coarser a level is than the one before, along an axis; all of them together 512 at most.
   struct Factor {
     std::string axis = {};  ///< its name, such as "z"; empty: factors are in the order of the axes
     std::uint64_t factor = 2;
   };
-  /// The mean, rounded half to even for integers, or the most frequent value, of several the
-  /// smallest.
+  /// The mean, rounded half to even for integers, or the most frequent value. If several are equally frequent, the
+  /// smallest of them.
   enum class Method : std::uint8_t { mean, mode };
   Method method = Method::mean;
   std::optional<std::uint64_t> levels = {};  ///< default: until one chunk holds the image
@@ -139,14 +139,14 @@ struct ImportOptions {
   std::vector<std::string> units = {};  ///< as spacing, or one for all of x, y and z; empty text: none
   /// Nanometres per voxel along x, y and z: spacing and units in one.
   std::optional<std::array<double, 3>> resolution = {};
-  std::function<void(const std::string&)> note = {};  ///< called with what of the file is left out
+  std::function<void(const std::string&)> note = {};  ///< called for each part of the file that is left out
   /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
   /// known, by it or by `axes`; channels are put before space.
   std::optional<Pyramid> pyramid = {};
   CreateOptions create = {};  ///< shape and dtype are taken from the source
 };
-/// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. Where something fails no
-/// array stays behind. Spatial facts become attributes (docs/files.md); create.attributes are added to them and win.
+/// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. If it fails, no array
+/// remains. Spatial metadata becomes attributes (docs/files.md); those of create.attributes take precedence.
 /// Returns the array; of a pyramid the finest level.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
 

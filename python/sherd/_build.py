@@ -82,8 +82,8 @@ def choose_sharding(
 def choose_sharding_for_values(
     count: int, mean_bytes: int, *, target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES
 ) -> dict[str, Any]:
-    """The member `sharding` for so many values under ids without an order, such as skeletons, meshes and annotations,
-    whose encodings have so many bytes on average. The rule is in docs/chunking.md."""
+    """The member `sharding` for values whose ids have no spatial order, such as skeletons, meshes and annotations, by their
+    number and their mean size in bytes, encoded. The rule is in docs/chunking.md."""
     _arguments.count(count, "count")
     _arguments.count(mean_bytes, "mean_bytes")
     return _sherd.choose_sharding_for_values(count, mean_bytes, _bytes(target_shard_bytes, "target_shard_bytes"))

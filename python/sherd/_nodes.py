@@ -128,7 +128,7 @@ def open_array(
     """Opens an array; InvalidArgument for a group, except for a precomputed volume: then a scale is opened.
 
     format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
-    NotFound where there are not so many. resolution: instead, nanometres per voxel along x, y and z, as in (8, 8, 40).
+    NotFound if it has fewer. resolution: instead, nanometres per voxel along x, y and z, as in (8, 8, 40).
     The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array.
     """
     _check_mode(mode)

@@ -181,7 +181,7 @@ class MultiscaleMeshManifest:
 
     @property
     def fragments_size(self) -> int:
-        """Bytes of all fragments together. In a shard they begin so many bytes before the manifest does."""
+        """Bytes of all fragments together. In a shard they begin that many bytes before the manifest."""
         return sum(int(np.asarray(level.sizes, "u8").sum()) for level in self.levels)
 
     def fragment_range(self, level: int, fragment: int) -> tuple[int, int]:

@@ -29,7 +29,7 @@ namespace sherd {
 [[nodiscard]] Error in_store(Error error, std::string_view url);
 template <class T>
 [[nodiscard]] Result<T> in_store(Result<T> result, std::string_view url) {
-  if (!result) return in_store(std::move(result).error(), url);
+  if (!result.has_value()) return in_store(std::move(result).error(), url);
   return result;
 }
 

@@ -149,7 +149,8 @@ Result<void> CodecChain::add_array_codec(const CodecSpec& spec, const CodecEntry
 
 Result<void> CodecChain::add_array_bytes_codec(const CodecSpec& spec, const CodecEntry* entry, const ChunkType& type) {
   if (has_array_bytes_codec())
-    return invalid_argument("'" + spec.name + "' is a second codec that turns the array into bytes; one only may");
+    return invalid_argument("'" + spec.name +
+                            "' is a second codec that turns the array into bytes; only one is allowed");
   if (entry == nullptr) {
     sharding_ = spec;
     return {};

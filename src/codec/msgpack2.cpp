@@ -134,7 +134,8 @@ class Msgpack2Codec final : public ArrayBytesCodec {
   Result<void> check(const ChunkType& in) const override {
     if (in.dtype != DType::string)
       return invalid_argument("msgpack2: encodes elements of type string, not " + in.dtype.name());
-    if (in.shape.empty()) return unsupported("msgpack2: arrays without dimensions, which numcodecs cannot encode");
+    if (in.shape.empty())
+      return unsupported("msgpack2: arrays without dimensions are not supported; numcodecs cannot encode them either");
     return {};
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }

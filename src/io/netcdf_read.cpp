@@ -95,7 +95,8 @@ class Reader {
     SHERD_TRY(check(library_.nc_inq_format(file_->id, &format)));
     constexpr std::array<const char*, 6> kinds = {
         "", "classic", "64-bit offset", "netCDF-4", "netCDF-4 classic model", "cdf5"};
-    if (format < 1 || format >= static_cast<int>(kinds.size())) return unsupported("a kind of file that is not known");
+    if (format < 1 || format >= static_cast<int>(kinds.size()))
+      return unsupported("is a netCDF file of a kind that is not known");
     state->kind = kinds[static_cast<std::size_t>(format)];
     SHERD_TRY(group(file_->id, state->root, 0));
     state->warnings = std::move(warnings_);

@@ -161,7 +161,7 @@ Result<Element> parse_element(Literal& text, unsigned depth);
 
 // [('name', descr), ('name', descr), …]
 Result<Element> parse_fields(Literal& text, unsigned depth) {
-  if (depth > kDeepest) return unsupported("npy: structs nested deeper than 16");
+  if (depth > kDeepest) return unsupported("npy: structs are nested deeper than 16, the maximum");
   std::vector<DTypeField> fields;
   std::vector<WordSwap> swaps;
   std::uint64_t offset = 0;

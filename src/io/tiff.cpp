@@ -118,13 +118,14 @@ Result<ImageInfo> TiffFile::describe() {
   const auto photometric = tag_or_default<std::uint16_t>(tiff(), TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   if (photometric == PHOTOMETRIC_YCBCR) {
     if (tag_or_default<std::uint16_t>(tiff(), TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_JPEG)
-      return unsupported("tiff: YCbCr colours outside JPEG compression");
+      return unsupported("tiff: YCbCr colours are supported only with JPEG compression");
     TIFFSetField(tiff(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
   SHERD_TRY(dtype, sample_dtype(tag_or_default<std::uint16_t>(tiff(), TIFFTAG_BITSPERSAMPLE, 1),
                                 tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT)));
   ImageInfo info{height, width, tag_or_default<std::uint16_t>(tiff(), TIFFTAG_SAMPLESPERPIXEL, 1), dtype};
-  if (info.channels > 1 && dtype == DType::bool_) return unsupported("tiff: several 1-bit samples per pixel");
+  if (info.channels > 1 && dtype == DType::bool_)
+    return unsupported("tiff: pixels of several 1-bit samples are not supported");
   SHERD_TRY(check_image(info, limits_));
   return info;
 }

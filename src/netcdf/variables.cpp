@@ -98,7 +98,7 @@ Result<Opened> open_array_of(const Reading& reading, const StoredNode& node, con
     } else if (lacks_separator(*stored)) {
       // Where the chunks are is found out by looking.
       SHERD_TRY(found, location.format->open(*location.store, location.path, location.config.limits));
-      if (!found || !found->array) return corrupt("the array has gone");
+      if (!found || !found->array) return corrupt("the array no longer exists");
       SHERD_TRY(array, make(location, *std::move(found)));
       return Opened{std::move(array), no_fill};
     }

@@ -175,7 +175,7 @@ Result<void> ShardedBuilder::Build::need_file() {
 Result<BuildReport> ShardedBuilder::Build::finish() {
   if (failed_) return *failed_;
   // The build ends here, also if this fails.
-  failed_ = invalid_argument("a build ends with finish()");
+  failed_ = invalid_argument("the build ended with finish(); begin another one");
   SHERD_TRY(find_existing());
   spare_.reset();
   return lists_.empty() && filling_->whole() ? write_in_memory() : write_spilled();

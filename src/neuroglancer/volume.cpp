@@ -239,9 +239,8 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
  private:
   static Error made_otherwise() {
     return unsupported(
-        "an array of this format is a scale of a volume; create "
-        "the volume (sherd create, create_precomputed), copy an array into one (sherd copy --to precomputed), or say "
-        "another format");
+        "an array of the format precomputed is a scale of a volume; create the volume (sherd create, "
+        "create_precomputed), copy an array into one (sherd copy --to precomputed), or choose another format");
   }
   Result<std::optional<NodeDocument>> open_scale(Store& store, const std::string& path, const Limits& limits) const;
 };

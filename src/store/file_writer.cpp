@@ -60,7 +60,7 @@ Error FileWriter::failed(std::string_view action, int code) {
 }
 
 Result<void> FileWriter::usable() {
-  if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+  if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
   if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
   return {};
 }

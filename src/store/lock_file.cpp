@@ -66,8 +66,7 @@ std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {
 LockFile LockFile::open(int directory, const std::string& name, int flags) noexcept {
   OpenFiles& files = *slot();
   const auto forking = hold_off_fork(files);
-  const int fd =
-      os::repeat_interrupted([&] { return os::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); });
+  const int fd = os::repeat_interrupted([&] { return os::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); });
   if (fd < 0) return {};
   try {
     const std::lock_guard hold(files.mutex);

@@ -83,7 +83,7 @@ class MemoryWriter final : public ObjectWriter {
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
     const auto end = checked_add(offset, bytes.size());
     if (!end) return invalid_argument("a write ends beyond 2^64 bytes").in_key(key_);
-    if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+    if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
     SHERD_TRY(extend(offset, *end).in_key(key_));
     const std::shared_lock guard(mutex_);
     if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
@@ -91,7 +91,7 @@ class MemoryWriter final : public ObjectWriter {
   }
 
   Result<void> commit(const Condition& condition) override {
-    if (!hold_) return invalid_argument("a writer ends with its commit").in_key(key_);
+    if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
     const auto hold = std::move(hold_);
     hold->end_writer();
     auto object = std::make_shared<Object>();

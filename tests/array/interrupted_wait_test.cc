@@ -122,7 +122,7 @@ const Operation kOperations[] = {
 
 class InterruptedWait : public ::testing::TestWithParam<Operation> {};
 
-TEST_P(InterruptedWait, EndsTheOperation) {
+TEST_P(InterruptedWait, EndsEveryOperationThatReadsOrWrites) {
   const auto store = std::make_shared<StallingStore>(memory_store());
   std::atomic<bool> interrupted{false};
   Config config;

@@ -33,7 +33,7 @@ def test_values_are_put_got_listed_and_removed(sherd, skeletons, tmp_path):
     assert {path.name for path in skeletons.iterdir()} <= {"info", "0.shard", "1.shard"}
 
 
-def test_the_sharding_may_be_given(sherd, tmp_path):
+def test_the_sharding_option_replaces_an_info_document(sherd, tmp_path):
     (tmp_path / "sharding.json").write_text(json.dumps(SHARDING))
     sherd.ok("kv", "put", "ids", 7, "--sharding", "@sharding.json", input=b"seven")
     assert sherd.ok("kv", "get", "ids", 7, "--sharding", json.dumps(SHARDING)).stdout == b"seven"

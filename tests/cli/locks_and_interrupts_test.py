@@ -1,5 +1,6 @@
 """A command that finds its destination locked by another writer, and files beyond the shell's limit."""
 
+import fcntl
 import os
 import pathlib
 import signal
@@ -43,6 +44,19 @@ def test_an_interrupt_ends_waiting_for_another_writer(sherd, stopped_writer, sta
     waiting.send_signal(number)
     assert waiting.wait(60) == 128 + number
     assert waiting.stderr.read() == b"sherd: interrupted\n"
+
+
+@pytest.mark.parametrize("command", [["attrs", "b.zarr", "unit=1"], ["resize", "b.zarr", "4"], ["rm", "b.zarr"]])
+def test_an_interrupt_ends_waiting_for_a_document(sherd, start, command):
+    sherd.ok("create", "b.zarr", "--shape", "8", "--dtype", "uint8")
+    with open(sherd.folder / "b.zarr/.zarr.json.sherd-lock", "w") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        waiting = start(*command, "--json")
+        wait_until_locked_out(waiting)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(60) == 130
+        assert b'"message":"interrupted"' in waiting.stderr.read()
+    assert sherd.ok("info", "b.zarr", "--json").json["shape"] == [8]
 
 
 def test_waiting_for_another_writer_is_announced_and_ends_with_it(sherd, stopped_writer, start):

@@ -437,7 +437,7 @@ def test_factors_other_than_two_are_means_of_as_many(sherd, tmp_path, factors, s
 
 
 @pytest.mark.parametrize("dtype", ["float16", "complex64", "complex128"])
-def test_other_numbers_have_means(sherd, tmp_path, dtype):
+def test_a_pyramid_of_small_floats_and_complex_numbers_has_their_means(sherd, tmp_path, dtype):
     values = (VALUES[0] / 7).astype(dtype)
     make_array(tmp_path / "a", "zyx", values)
     sherd.ok("copy", "a", "i", "--pyramid", "mean:1", "--factors", "1,2,2")

@@ -53,7 +53,7 @@ TEST(Bytes, IgnoresTheUpperBitsOfNarrowNumbers) {
   }
 }
 
-TEST(Bytes, IgnoresThemInBlocksToo) {
+TEST(Bytes, IgnoresTheUpperBitsOfNarrowNumbersInBlocks) {
   const auto chain =
       chain_of(R"(["bytes", {"name": "zstd", "configuration": {"level": 1, "checksum": false}}])", DType::int4, {9});
   Buffer stored;
@@ -68,7 +68,7 @@ TEST(Bytes, IgnoresThemInBlocksToo) {
   EXPECT_EQ(gathered, from_hex(kRows[0].elements));
 }
 
-TEST(Bytes, IgnoresThemInTheFieldsOfStructs) {
+TEST(Bytes, IgnoresTheUpperBitsOfNarrowNumbersInStructs) {
   const DType dtype =
       *DType::structure({{"a", DType::int4}, {"b", DType::uint16}, {"c", DType::complex_float4_e2m1fn}});
   for (const bool swaps : {false, true}) {

@@ -203,7 +203,7 @@ TEST(Categorize, RefusesTextsWithoutALabelAndLabelsThatDoNotFit) {
   EXPECT_FALSE(try_codec(categorize_codec, json(kColours), {DType::int8, {2}}).has_value());
 }
 
-TEST(TextCodecs, AreForTextsAlone) {
+TEST(TextCodecs, RefuseElementsThatAreNotTexts) {
   for (const CodecEntry* entry : {&json2_codec, &msgpack2_codec}) {
     EXPECT_FALSE(try_codec(*entry, json("{}"), {DType::bytes, {2}}).has_value());
     EXPECT_FALSE(try_codec(*entry, json(R"({"colour": 1})"), {DType::string, {2}}).has_value());

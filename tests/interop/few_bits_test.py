@@ -88,14 +88,14 @@ def test_sherd_reads_what_tensorstore_writes(tmp_path, name, sharded):
 
 
 @pytest.mark.parametrize("name", [*(name for name in INTEGERS + FLOATS if name not in TENSORSTORE), "complex_float16", "complex_float8_e5m2"])
-def test_tensorstore_does_not_know_the_others(tmp_path, name):
+def test_tensorstore_refuses_types_that_it_does_not_know(tmp_path, name):
     sherd.create_array(tmp_path / "a", shape=(4,), dtype=name)
     with pytest.raises(ValueError, match="data type is not one of the supported data types"):
         tensorstore.open(spec(tmp_path / "a"), open=True).result()
 
 
 @pytest.mark.parametrize("name", ["int4", "float8_e5m2", "complex_float16"])
-def test_zarr_python_knows_none_of_them(tmp_path, name):
+def test_zarr_python_refuses_types_of_few_bits(tmp_path, name):
     sherd.create_array(tmp_path / "a", shape=(4,), dtype=name)
     with pytest.raises(ValueError, match="No Zarr data type found that matches"):
         zarr.open_array(tmp_path / "a", mode="r")

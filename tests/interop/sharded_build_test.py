@@ -83,7 +83,7 @@ def tensorstore_reads(tensorstore, folder, parameters, ids):
 
 
 @pytest.mark.parametrize(("hash", "index", "data", "bits"), CELLS)
-def test_every_value_is_found(cloudvolume, tensorstore, tmp_path, hash, index, data, bits):
+def test_cloud_volume_and_tensorstore_read_every_built_value(cloudvolume, tensorstore, tmp_path, hash, index, data, bits):
     parameters = sharding(hash, bits, index, data)
     values = some_values(bits)
     items = list(values.items())

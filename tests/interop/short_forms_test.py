@@ -37,7 +37,7 @@ def read_by_tensorstore(path):
 
 @pytest.mark.parametrize("shards", [[], ["--shards", "8,8"]], ids=["plain", "sharded"])
 @pytest.mark.parametrize("codec", [*SHORT_FORMS, *(json.dumps({"name": name}) for name in NAMES)])
-def test_others_open_what_a_short_form_writes(tmp_path, codec, shards):
+def test_peers_read_arrays_created_with_short_forms_of_codecs(tmp_path, codec, shards):
     sherd = Command(tmp_path)
     sherd.ok("create", "a", "--shape", "7,10", "--dtype", "uint16", "--chunks", "4,4", *shards, "--codec", codec)
     sherd.ok("write", "a", "-i", "-", "--format", "raw", input=VALUES.tobytes())

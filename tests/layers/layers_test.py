@@ -182,7 +182,7 @@ def faults(root):
             yield from format_faults(name, lines)
         if here in OVER_OS:
             yield from call_faults(name, lines)
-        if name.parts[0] == "src" and here not in MAY_NAME_DOCUMENTS:
+        if path.suffix in {".cpp", ".hpp"} and name.parts[0] in ("src", "cli", "python") and here not in MAY_NAME_DOCUMENTS:
             yield from document_faults(name, lines)
         for number, line in enumerate(lines, 1):
             found = INCLUDE.match(line)
@@ -212,6 +212,7 @@ def self_test():
         "src/neuroglancer/m.cpp": "while (!std::filesystem::is_directory(place)) {\n}\n",
         "src/tools/n.cpp": "#include <fstream>\n",
         "src/array/q.cpp": "// as volumes of Neuroglancer are\n",
+        "cli/r.cpp": 'return name == "zarr.json";\n',
         "src/store/nczarr_keys.hpp": "\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
         "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",

@@ -102,7 +102,7 @@ TEST(Zmap, SearchLeavesOutEmptyDirectories) {
   EXPECT_THAT(Zmap(store).search("/").value(), ElementsAre("a"));
 }
 
-TEST(Zmap, KeysThatAreNoneAreRefused) {
+TEST(Zmap, InvalidKeysAreRefused) {
   const auto store = memory_store();
   Zmap map(store);
   for (const char* key : {"", "x", "/x/", "//x", "/x//y", "/..", "/a\tb", "/\xff", "/\x7f"}) {

@@ -89,7 +89,7 @@ def test_results_have_the_order_of_the_configuration():
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes"])
-def test_elements_of_variable_length(value):
+def test_elements_of_variable_length_are_read_together(value):
     values = np.array([value[:1] * i for i in range(20)], dtype=object)
     array = sherd.create_array(sherd.MemoryStore(), shape=(20,), dtype=type(value), chunks=(3,))
     array[...] = values

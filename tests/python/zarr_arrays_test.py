@@ -187,7 +187,7 @@ def test_the_store_of_an_array_is_the_one_it_was_made_in(tmp_path):
         assert sherd.open(array.store, path=array.path)[1] == 2
 
 
-def test_the_order_of_results():
+def test_results_have_the_order_of_the_array():
     for order in ("C", "F"):
         array = sherd.zeros((3, 4), order=order)
         assert array.order == order and array[...].flags[f"{order}_CONTIGUOUS"]

@@ -226,7 +226,7 @@ def test_items_and_values_are_as_of_a_mapping():
     assert group.attrs._ipython_key_completions_() == ["r"]
 
 
-def test_a_summary_of_a_group():
+def test_info_of_a_group_is_its_summary():
     group = hierarchy(sherd)
     assert group.info == {"url": group.url, "format": "zarr3", "node_type": "group", "attributes": {"r": 1}, "read_only": False}
     assert "node_type" in repr(group.info)

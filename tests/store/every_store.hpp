@@ -45,7 +45,8 @@ inline std::vector<StoreEntry> store_rows() {
   return rows;
 }
 
-/// A store of a row in this directory, opened by its URL.
+/// A new store of a row, opened by its URL. The path in it is one of this directory, unless the store is in memory. A
+/// store of a server needs a case here, which starts the server and passes its storage options.
 inline std::shared_ptr<Store> open_row(std::string_view scheme, const std::string& directory) {
   const std::string where = scheme == "memory" ? "" : directory + "/made/when/written";
   return open_store_of(store_rows(), std::string(scheme) + "://" + where, {}).value();
@@ -57,16 +58,16 @@ inline std::vector<Kind> kinds_of_rows() {
   const TempDir directory;
   for (const StoreEntry& row : store_rows()) {
     const auto opened = [scheme = row.scheme](const std::string& at) { return open_row(scheme, at); };
-    const bool locks = opened(directory.path())->traits().locks;
+    const StoreTraits traits = opened(directory.path())->traits();
     std::string name(row.scheme);
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    kinds.push_back({name, opened, locks});
+    kinds.push_back({name, opened, traits.locks, traits.can_list});
     kinds.push_back({"RecordedDelayed" + name,
                      [opened](const std::string& at) {
                        return recorded_store(delayed_store(opened(at), std::chrono::microseconds(10), 3),
                                              std::make_shared<Recorder>());
                      },
-                     locks});
+                     traits.locks, traits.can_list});
   }
   return kinds;
 }

@@ -49,7 +49,7 @@ def test_files_outside_the_folder_are_not_found(ask, method, path):
     assert ask(method, path)[0].status == 404
 
 
-def test_other_origins_may_ask(ask):
+def test_pages_of_other_origins_may_read_files(ask):
     for method, status in (("OPTIONS", 204), ("GET", 200)):
         response, _ = ask(method, "/folder/object", **{"Origin": "http://elsewhere", "Accept-Encoding": "gzip"})
         assert response.status == status

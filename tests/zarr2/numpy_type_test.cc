@@ -83,7 +83,7 @@ TEST(V2MixedOrders, BecomeLittleEndianInZarr3) {
   }
 }
 
-TEST(V2MixedOrders, AreNotOfZarr3) {
+TEST(V2MixedOrders, CannotBeStoredInZarr3) {
   const auto store = hierarchy(document()), copied = memory_store();
   copy(store, copied, {.format = "zarr3"}).value();
   std::string text = text_at(*copied, "a/zarr.json");
