@@ -155,12 +155,12 @@ void check_blocks(std::span<const std::byte> from, const Result<void>& whole, co
         std::memcpy(gathered.data() + offset, bytes.data(), bytes.size());
         return true;
       });
-  if (whole && done && *done && gathered != chunk.elements) std::abort();
+  if (whole && done.has_value() && *done && gathered != chunk.elements) std::abort();
   // Blocks of deflate are another library's work, and the two differ in which invalid streams they still understand.
   // zstd's own streams are stricter than its frames: a block larger than its window is refused there only.
   if (kCodec == "gzip" || kCodec == "numcodecs.zlib") return;
-  if (whole && !done && kCodec != "zstd") std::abort();
-  if (!whole && done && *done) std::abort();
+  if (whole && !done.has_value() && kCodec != "zstd") std::abort();
+  if (!whole && done.has_value() && *done) std::abort();
 }
 
 }  // namespace
