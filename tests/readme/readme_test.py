@@ -82,11 +82,14 @@ def test_a_microscope_image_becomes_a_pyramid(tmp_path):
     image = numpy.arange(24 * 2 * 200 * 300, dtype="uint16").reshape(24, 2, 200, 300)
     tifffile.imwrite(tmp_path / "cells.ome.tif", image, ome=True,
                      metadata={"axes": "ZCYX", "PhysicalSizeX": 0.2, "PhysicalSizeY": 0.2, "PhysicalSizeZ": 1.0})
+    nuclei = numpy.repeat(numpy.arange(24, dtype="uint16"), 200 * 300).reshape(24, 200, 300)
+    numpy.save(tmp_path / "nuclei.npy", nuclei)
     run(["sh", "-ec", "\n".join(COMMANDS[WALKTHROUGHS[0]])], tmp_path)
     levels = zarr.open_group(tmp_path / "cells.ome.zarr", mode="r")
     numpy.testing.assert_array_equal(levels["0"][:], image.transpose(1, 0, 2, 3))
     scale = levels.attrs["ome"]["multiscales"][0]["datasets"][0]["coordinateTransformations"][0]
     assert scale == {"type": "scale", "scale": [1, 1, 0.2, 0.2]}
+    numpy.testing.assert_array_equal(levels["labels/nuclei/0"][:], nuclei)
     assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
 
 
