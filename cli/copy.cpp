@@ -128,11 +128,12 @@ struct Copy {
   }
 
   /// A copy of an image alone, such as one with other resolutions, does not have its labels.
-  void note_labels(Session& session) const {
-    const auto from = sherd::open(source), to = sherd::open(destination);
+  void note_labels(Session& session, const Node& made) const {
+    const Group* const copy = std::get_if<Group>(&made);
+    if (copy == nullptr) return;
+    const auto from = sherd::open(source);
     const Group* const original = from ? std::get_if<Group>(&*from) : nullptr;
-    const Group* const copy = to ? std::get_if<Group>(&*to) : nullptr;
-    if (original == nullptr || copy == nullptr) return;
+    if (original == nullptr) return;
     const auto described = describe_image(*original);
     const auto copied = copy->contains("labels");
     const Json* const labels = described && *described ? (*described)->find("labels") : nullptr;
@@ -164,9 +165,10 @@ struct Copy {
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
     note_dangling(session, report, chosen.drop_dangling);
-    note_labels(session);
-    if (const auto made = sherd::open(destination))
+    if (const auto made = sherd::open(destination)) {
+      note_labels(session, *made);
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
+    }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));
     return 0;
   }

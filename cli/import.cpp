@@ -119,8 +119,7 @@ Run add_import(Arguments& arguments) {
       "x, y and z");
   arguments.text("--units", "nanometer", import->units,
                  "The unit of the spacing: one for x, y and z, or one per dimension as in 'second,,um,um,um'. The unit "
-                 "of coordinates "
-                 "in SWC (default: um), PLY and OBJ (default: nm)");
+                 "of coordinates in SWC (default: um), PLY and OBJ (default: nm)");
   import->pyramid.add_to(arguments);
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--layout zarr+neuroglancer");

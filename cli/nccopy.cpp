@@ -210,12 +210,12 @@ Run add_nccopy(Arguments& arguments) {
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");
-  arguments.repeated("-V", "NAME,…", copy->variables, "Copy these variables only: name, group/name, /group/name");
-  arguments.repeated("-v", "NAME,…", copy->data_variables,
+  arguments.repeated("-V", "NAME,...", copy->variables, "Copy these variables only: name, group/name, /group/name");
+  arguments.repeated("-v", "NAME,...", copy->data_variables,
                      "Copy the definitions of all variables, and the data of these; the others have fill values");
-  arguments.repeated("-G", "NAME,…", copy->groups,
+  arguments.repeated("-G", "NAME,...", copy->groups,
                      "Copy the variables of these groups only: name, /group/name; / is the root");
-  arguments.repeated("-g", "NAME,…", copy->data_groups,
+  arguments.repeated("-g", "NAME,...", copy->data_groups,
                      "Copy the definitions of all groups, and the data of these; the others have fill values");
   arguments.flag("-u", copy->fixed, "Make unlimited dimensions fixed");
   arguments.text(

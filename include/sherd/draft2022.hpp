@@ -92,8 +92,8 @@ class SHERD_API ShardingTransformer {
   /// Whole values, each key once. A shard all of whose chunks inside the array are given is not read; of others the
   /// index is read, and the other chunks are moved unchanged.
   Result<void> set_values(std::span<const KeyValue> key_values);
-  /// Parts of values. A key may be repeated with parts that do not overlap. Together they may extend a value beyond its
-  /// end, or make a new one, if they leave no gap. Reads what set_values() reads, and the chunks of which a part is
+  /// Parts of values. A key may be repeated with parts that do not overlap. Together they may extend a value, or
+  /// create one, if there is no gap between them. Reads what set_values() reads, and the chunks of which a part is
   /// kept. If chunks have a fixed size (no compressor), parts that cover a chunk are a whole value.
   Result<void> set_partial_values(std::span<const KeyStartValue> key_start_values);
 

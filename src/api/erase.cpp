@@ -40,8 +40,10 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
     location.writable = true;
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(found, find_erasable(location, formats));
-    if (!found) SHERD_TRY(refuse_collection(location));
-    if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    if (!found) {
+      SHERD_TRY(refuse_collection(location));
+      return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    }
     SHERD_TRY(refuse_foreign_objects(*found));
     return erase_node(*found);
   });

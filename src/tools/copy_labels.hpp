@@ -23,8 +23,8 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
 /// The options of a copy of `labels` that has as many resolutions as the image. invalid_argument if it cannot have
 /// them.
 Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labels, CopyOptions options);
-/// Gives labels of which no spacing, unit or position is known those of the image, if they have its lengths in space:
-/// `shape` is that of their finest resolution.
+/// Labels without spacing, units and position take those of the image, if both have the same lengths in space. `shape`
+/// is that of the finest resolution of the labels.
 Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels);
 /// invalid_argument if that many resolutions are not as many as the image has.
 Result<void> check_levels(const LabelledImage& to, std::size_t levels);
