@@ -9,15 +9,6 @@
 namespace sherd {
 namespace {
 
-// Least and greatest value of a type; 0 and 1 of floats, whose values have no bounds.
-std::pair<Json, Json> bounds_of(const DType& dtype) {
-  if (!is_integer(dtype)) return {Json(0), Json(1)};
-  const auto bits = 8 * dtype.size();
-  if (dtype.name().starts_with("u")) return {Json(0), Json(~std::uint64_t{0} >> (64 - bits))};
-  const auto high = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
-  return {Json(-high - 1), Json(high)};
-}
-
 template <class T>
 std::vector<T> in_order(const std::vector<T>& values, const std::vector<std::size_t>& order) {
   std::vector<T> result;
@@ -46,6 +37,14 @@ Image permuted(Image image, const std::vector<std::size_t>& order) {
     level.offset = in_order(level.offset, order);
   }
   return image;
+}
+
+std::pair<Json, Json> bounds_of(const DType& dtype) {
+  if (!is_integer(dtype)) return {Json(0), Json(1)};
+  const auto bits = 8 * dtype.size();
+  if (dtype.name().starts_with("u")) return {Json(0), Json(~std::uint64_t{0} >> (64 - bits))};
+  const auto high = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+  return {Json(-high - 1), Json(high)};
 }
 
 double spacing_product(double a, double b) { return a == 1 || b == 1 ? a * b : tidy(a * b); }

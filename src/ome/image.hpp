@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ome/axis.hpp"
@@ -40,6 +41,9 @@ struct Image {
 [[nodiscard]] Image permuted(Image image, const std::vector<std::size_t>& order);
 /// The product without rounding errors of decimal fractions.
 [[nodiscard]] double spacing_product(double a, double b);
+/// The least and the greatest value of a type; 0 and 1 of floats, whose values have no bounds. A channel without a
+/// known window has this one.
+[[nodiscard]] std::pair<Json, Json> bounds_of(const DType& dtype);
 /// What `channels` of `omero` needs in addition to what is given: a colour and a window for each. Null if the entries
 /// are not objects.
 [[nodiscard]] Json complete_channels(const Json& given, const DType& dtype);

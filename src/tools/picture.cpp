@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "codec/number.hpp"
 #include "io/files.hpp"
+#include "ome/image.hpp"
 #include "tools/picture_plane.hpp"
 
 namespace sherd {
@@ -132,14 +133,14 @@ struct Shade {
 // Where nothing says how channels are shown.
 constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
 
-/// Windows that pyramids have where none is known: all values of an integer type, 0 to 1 of floats. With that of a type
-/// of 16 bits or more, most pictures would be black.
+/// Whether it is not merely the window of a pyramid where none is known: with that of a type of 16 bits or more, most
+/// pictures would be black.
 bool is_known(const std::pair<double, double>& window, const DType& dtype) {
-  if (!is_integer(dtype)) return window != std::pair(0.0, 1.0);
-  if (dtype.size() == 1) return true;
-  const double values = std::ldexp(1.0, static_cast<int>(8 * dtype.size()));
-  const double least = dtype.name().starts_with("u") ? 0 : -values / 2;
-  return window.first > least || window.second < least + values - 1;
+  if (is_integer(dtype) && dtype.size() == 1) return true;
+  const auto bounds = bounds_of(dtype);
+  const double least = *bounds.first.as_double(), greatest = *bounds.second.as_double();
+  if (!is_integer(dtype)) return window != std::pair(least, greatest);
+  return window.first > least || window.second < greatest;
 }
 
 std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, const DType& dtype,
