@@ -100,7 +100,7 @@ class SHERD_API Array {
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty if not given
   [[nodiscard]] Json attributes() const;
-  /// The codecs in the words of Zarr v3, for every format.
+  /// The codecs, spelled as in Zarr v3 for every format.
   [[nodiscard]] Json codecs() const;
   /// The metadata document as it is stored.
   [[nodiscard]] Json metadata() const;

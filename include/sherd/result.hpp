@@ -1,5 +1,6 @@
 // What a call returns: a value, or an Error: its kind, what is wrong, and where.
-// Absence is std::optional; a bad request, bad data or a failed world is Result<T>; our own bugs are assertions.
+// Absence is std::optional. Result<T> reports a bad request, bad data, or a failure of the system. Our own bugs are
+// assertions.
 // Nothing here throws except value() and the Exception it throws, for those who prefer exceptions.
 #pragma once
 
@@ -93,7 +94,16 @@ class SHERD_API Exception : public std::exception {
 /// Throws Exception(error); out of line, so that value() stays small.
 [[noreturn]] SHERD_API void throw_error(Error error);
 
-/// A T or an Error: the subset of std::expected that Sherd uses.
+template <class T>
+class Result;
+
+template <class T>
+inline constexpr bool kIsResult = false;
+template <class T>
+inline constexpr bool kIsResult<Result<T>> = true;
+
+/// A T or an Error: the subset of std::expected that Sherd uses. A Result<bool> does not convert to bool, because
+/// `done || visit()` would take an error for false and lose it: ask has_value().
 template <class T>
 class [[nodiscard]] Result {
   using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -106,12 +116,16 @@ class [[nodiscard]] Result {
   = default;
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   template <class U = Stored>
-    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&  // and not from what is not a value
+             !kIsResult<std::remove_cvref_t<U>> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
-  explicit operator bool() const noexcept { return has_value(); }
+  explicit operator bool() const noexcept
+    requires(!std::is_same_v<T, bool>)
+  {
+    return has_value();
+  }
 
   /// The value; throws Exception where there is none.
   Stored& value() & { return check(), *std::get_if<0>(&state_); }

@@ -88,7 +88,8 @@ Result<void> visit_byte_orders(Json& codecs, const std::function<Result<void>(Js
     Json& codec = codecs.elements()[i];
     Json* configuration = codec.is_object() ? codec.find("configuration") : nullptr;
     if (configuration == nullptr || !configuration->is_object()) continue;
-    const Json* endian = codec.find("name")->text() == "bytes" ? configuration->find("endian") : nullptr;
+    const Json* name = codec.find("name");
+    const Json* endian = name != nullptr && name->text() == "bytes" ? configuration->find("endian") : nullptr;
     if (endian != nullptr && endian->is_array())
       SHERD_TRY(visit(*configuration).in_member("[" + std::to_string(i) + "].configuration.endian"));
     if (Json* inner = configuration->find("codecs")) SHERD_TRY(visit_byte_orders(*inner, visit));

@@ -37,7 +37,7 @@ template <class Attempt>
 auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   for (Backoff backoff(config);;) {
     auto result = attempt();
-    if (result || !is_lost_race(result.error())) return result;
+    if (result.has_value() || !is_lost_race(result.error())) return result;
     if (auto waited = backoff.wait(); !waited) return std::move(waited).error();
   }
 }
@@ -50,7 +50,7 @@ auto retry_read(const Config& config, const Attempt& attempt) -> decltype(attemp
   int made = 0;
   return retry_conflicts(config, [&]() -> decltype(attempt()) {
     auto result = attempt();
-    if (!result && ++made == kMax) return std::move(result).error().lasting();
+    if (!result.has_value() && ++made == kMax) return std::move(result).error().lasting();
     return result;
   });
 }

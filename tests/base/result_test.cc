@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <type_traits>
 
 #include "base/try.hpp"
 
@@ -59,6 +60,16 @@ TEST(Result, ThrowsTheWholeErrorOnValue) {
     EXPECT_EQ(exception.error().code(), ErrorCode::not_found);
   }
   EXPECT_EQ(Result<int>(5).value(), 5);
+}
+
+TEST(Result, OfBoolIsNoConditionAndNoBool) {
+  static_assert(std::is_constructible_v<bool, Result<int>>);
+  static_assert(std::is_constructible_v<bool, Result<void>>);
+  static_assert(!std::is_constructible_v<bool, Result<bool>>);
+  static_assert(!std::is_constructible_v<Result<bool>, Result<int>>);
+  const Result<bool> no = false;
+  EXPECT_TRUE(no.has_value());
+  EXPECT_FALSE(*no);
 }
 
 Result<std::unique_ptr<int>> half_of(int value) {
